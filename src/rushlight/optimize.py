@@ -7,7 +7,7 @@ result = minimize(value_and_grad(f), x0, jac=True, hessp=hessian_product(f))
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._base import dtypes
 from ._tensor.tensor import Tensor
@@ -15,12 +15,16 @@ from .autograd.backward import grad
 from .autograd.grad_mode import enable_grad
 from .nn._ground import f as _f
 
+if TYPE_CHECKING:
+    from ._array.annotations import Array
+    from ._base.dtypes import dtype
+
 __all__ = ["flattened", "hessian_product", "unflattened", "value_and_grad"]
 
 Like = Tensor | Sequence[Tensor] | None
 
 
-def _vector(x: Any, dtype: Any) -> Tensor:
+def _vector(x: Array, dtype: dtype) -> Tensor:
     made: Tensor = _f.tensor(x, dtype=dtype)
     return made.requires_grad_()
 

@@ -84,6 +84,6 @@ class _Module(_Loaded):
         return getattr(module, name)
 
 
-def later(name: str) -> Any:
+def later(name: str) -> _Module:
     """What stands in for the module `_array.<name>`."""
     return _Module(name)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from math import inf, isinf, isnan
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .._base.dtypes import get_default_dtype, refuse_beyond
 from .types import from_raw, is_half, to_raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.annotations import Scalar
+    from .annotations import Array, RawType
 
 _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
@@ -23,7 +29,7 @@ _LARGEST: Final = {
 }  # fmt: skip
 
 
-def number_like(value: Any, dtype: Any) -> Any:
+def number_like(value: Any, dtype: RawType) -> Any:
     """A Python number as one that an array of `dtype` can hold, cut off and wrapped.
 
     Raises:
@@ -95,7 +101,7 @@ def _fits(*values: float) -> bool:
     return all(not abs(value) > largest or isinf(value) for value in values)
 
 
-def typed(value: Any, dtype: Any) -> Any:
+def typed(value: Any, dtype: RawType) -> Array:
     """A Python number as a 0-d array of `dtype`.
 
     Raises:
@@ -104,7 +110,7 @@ def typed(value: Any, dtype: Any) -> Any:
     return np.array(number_like(value, dtype)).astype(dtype)
 
 
-def lone(value: Any, dtype: Any) -> Any:
+def lone(value: Scalar, dtype: RawType) -> Array:
     """A Python number as an array without dimensions.
 
     Raises:
@@ -113,20 +119,20 @@ def lone(value: Any, dtype: Any) -> Any:
     return np.array(filling(value, dtype, 1), dtype)
 
 
-def wrapped(value: Any, dtype: Any) -> Any:
+def wrapped(value: float, dtype: RawType) -> float:
     """A Python integer as an array of unsigned integers holds it: modulo their range."""
     if dtype.kind == "u" and isinstance(value, int):
         return value & int(np.iinfo(dtype).max)
     return value
 
 
-def with_number(ufunc: Any) -> Any:
+def with_number(ufunc: Any) -> Callable[..., Any]:
     """`ufunc` of an array and a Python number, in the type that PyTorch would compute in.
 
     Halves are computed in float32 and rounded once; integers with a fraction become floats.
     """
 
-    def run(x: Any, number: Any) -> Any:
+    def run(x: Array, number: float) -> Any:
         kind = x.dtype.kind
         if x.dtype.itemsize == 2 and kind in "fV":
             return ufunc(x.astype(np.float32), number).astype(x.dtype)
@@ -137,6 +143,6 @@ def with_number(ufunc: Any) -> Any:
     return run
 
 
-def _overflow(dtype: Any) -> RuntimeError:
+def _overflow(dtype: RawType) -> RuntimeError:
     name = _C_NAMES.get(from_raw(dtype).name, from_raw(dtype).name)
     return RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -6,7 +6,7 @@ the same names on Tensors through `_table/rows/tensor_namespace.py`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -63,6 +63,12 @@ from .shape.views import (
     unsqueeze as unsqueeze,
 )
 from .types import FLOAT32, FLOAT64, in_single, to_raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.annotations import Scalar, Shape
+    from .annotations import Array, RawType
 
 # ---- what is loaded when it is first asked for ------------------------------------------------
 # See Note [Raw modules load late] in `later`.
@@ -202,12 +208,12 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape)
 
 
-def constant(x: Any) -> Any:
+def constant(x: Array) -> Array:
     """`x`: an array that formulas make themselves, as a value of their namespace."""
     return x
 
 
-def contiguous(x: Any) -> Any:
+def contiguous(x: Array) -> Array:
     """`x` in C order."""
     return np.ascontiguousarray(x) if x.ndim else x
 
@@ -217,12 +223,12 @@ def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
     return x.transpose(axes)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: Array) -> Array:
     """`x` with its last two dimensions exchanged."""
     return x.swapaxes(-1, -2)
 
 
-def expand_dims(x: Any, axis: int) -> Any:
+def expand_dims(x: Array, axis: int) -> Array:
     """`x` with a dimension of size one at `axis`."""
     return np.expand_dims(x, axis)
 
@@ -231,7 +237,7 @@ def expand_dims(x: Any, axis: int) -> Any:
 _add_reduce: Any = np.add.reduce
 
 
-def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Array, axis: int | Shape | None = None, keepdims: bool = False) -> Any:
     """The sum over `axis` (all by default), in the type of `x`."""
     return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
 
@@ -241,39 +247,39 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
 
 
-def zeros_like(x: Any) -> Any:
+def zeros_like(x: Array) -> Any:
     """Zeros shaped like `x`."""
     return np.zeros_like(x)
 
 
-def eye_like(x: Any) -> Any:
+def eye_like(x: Array) -> Array:
     """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
     return np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
 
 
-def astype(x: Any, dtype: D.dtype) -> Any:
+def astype(x: Array, dtype: D.dtype) -> Any:
     """`x` converted to `dtype`; a real one takes the real part."""
     raw = to_raw(dtype)
     return (x.real if x.dtype.kind == "c" and raw.kind != "c" else x).astype(raw)
 
 
-def conj(x: Any) -> Any:
+def conj(x: Array) -> Any:
     """The complex conjugate; `x` itself where it is real."""
     return np.conjugate(x) if x.dtype.kind == "c" else x
 
 
-def real(x: Any) -> Any:
+def real(x: Array) -> Array:
     """The real part."""
     return x.real
 
 
-def imag(x: Any) -> Any:
+def imag(x: Array) -> Array:
     """The imaginary part."""
     return x.imag
 
 
 # ---- what the engine needs --------------------------------------------------------------------
-def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+def sum_to(r: Array, shape: tuple[int, ...]) -> Any:
     """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
     have = r.shape
     # The gradient of a bias, the commonest case.
@@ -298,7 +304,7 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
 _ones: dict[tuple[int, Any], Any] = {}
 
 
-def _column_sums(r: Any) -> Any:
+def _column_sums(r: Array) -> Any:
     """The sums of the columns, the gradient of every bias: BLAS takes half of NumPy's time."""
     key = (r.shape[0], r.dtype)
     ones = _ones.get(key)
@@ -309,7 +315,7 @@ def _column_sums(r: Any) -> Any:
     return np.dot(ones, r)
 
 
-def to_dtype(r: Any, dtype: Any) -> Any:
+def to_dtype(r: Array, dtype: RawType) -> Array:
     """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
     if r.dtype == dtype:
         return r
@@ -318,7 +324,9 @@ def to_dtype(r: Any, dtype: Any) -> Any:
     return r.astype(dtype)
 
 
-def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def expand_reduced(
+    g: Array, shape: tuple[int, ...], dim: int | Shape | None, keepdim: bool
+) -> Array:
     """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
     if dim is not None and not keepdim and len(shape):
         dims = (dim,) if isinstance(dim, int) else dim
@@ -330,7 +338,7 @@ def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> A
     return broadcast_to(g, shape)
 
 
-def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
     """`x` spread over a larger shape: a read-only view.
 
     One element, and equal numbers of dimensions, take a fifth of what NumPy's function takes.
@@ -360,12 +368,12 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 # ---- raw forwards -----------------------------------------------------------------------------
-def typed(number: Any, like: Any) -> Any:
+def typed(number: Any, like: Array) -> Array:
     """A number in the type of an array."""
     return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
 
 
-def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
+def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Any:
     """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
     if alpha == 1:
         return np.add(a, b)
@@ -384,11 +392,11 @@ def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
 
 
 @in_single
-def _add_product(a: Any, b: Any, factor: Any) -> Any:
+def _add_product(a: Array, b: Array, factor: Array) -> Array:
     return np.add(a, np.multiply(b, factor))
 
 
 # ---- fused gradients --------------------------------------------------------------------------
-def fused(kernel: Any, formula: Any, *args: Any) -> Any:
+def fused(kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
     """`kernel(*args)`: the raw side of a gradient with a kernel beside its formula on Tensors."""
     return kernel(*args)

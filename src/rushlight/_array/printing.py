@@ -14,9 +14,12 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import compress, repeat
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .annotations import Array
 
 
 class PrintOptions(NamedTuple):
@@ -109,7 +112,7 @@ def printoptions(
 
 
 def tensor_text(
-    array: Any,
+    array: Array,
     dtype_name: str,
     *,
     suffixes: Sequence[str] | None = None,
@@ -182,7 +185,7 @@ def assembled_text(
 
 
 def hollow_text(
-    array: Any, dtype_name: str, suffixes: Sequence[str], *, name: str, default_dtype: str
+    array: Array, dtype_name: str, suffixes: Sequence[str], *, name: str, default_dtype: str
 ) -> str:
     """The printed form of a tensor without data: `tensor(..., device='meta', size=(2, 3))`."""
     added = ["device='meta'", f"size={size_text(array.shape)}"]
@@ -209,7 +212,7 @@ def dtype_is_told(dtype_name: str, default_dtype: str, *, empty: bool) -> bool:
     return dtype_name in ("int64", "bool", partner)
 
 
-def contents_text(array: Any, *, indent: int = 0, options: PrintOptions | None = None) -> str:
+def contents_text(array: Array, *, indent: int = 0, options: PrintOptions | None = None) -> str:
     """The values between the parentheses, the lines after the first set in by `indent`."""
     chosen = _current if options is None else options
     if array.size == 0:
@@ -228,7 +231,7 @@ def contents_text(array: Any, *, indent: int = 0, options: PrintOptions | None =
     return _layout(cells, width + 2, array.shape, cut, edge, indent, chosen.linewidth)
 
 
-def format_element(array: Any, spec: str, *, class_name: str = "Tensor") -> str:
+def format_element(array: Array, spec: str, *, class_name: str = "Tensor") -> str:
     """What `f"{t:spec}"` gives for a 0-d tensor: its value as a Python number, formatted.
 
     Raises: TypeError for an array that is not 0-d (an empty spec then means `repr`, which the
@@ -242,7 +245,7 @@ def format_element(array: Any, spec: str, *, class_name: str = "Tensor") -> str:
     return format(value, spec)
 
 
-def _edges(array: Any, cut: Sequence[bool], edge: int) -> Any:
+def _edges(array: Array, cut: Sequence[bool], edge: int) -> Array:
     """The array without the elements that the summary leaves out along its `cut` dimensions."""
     kept = [
         [*range(edge), *range(size - edge, size)] if is_cut else range(size)
@@ -251,7 +254,7 @@ def _edges(array: Any, cut: Sequence[bool], edge: int) -> Any:
     return array[np.ix_(*kept)]
 
 
-def _cells(values: Any, options: PrintOptions) -> tuple[list[str], int]:
+def _cells(values: Array, options: PrintOptions) -> tuple[list[str], int]:
     """One string an element, padded to a common width, and the width by which lines are counted."""
     kind = values.dtype.kind
     if kind in "biu":
@@ -271,7 +274,7 @@ def _cells(values: Any, options: PrintOptions) -> tuple[list[str], int]:
     return [text.rjust(width) for text in texts], width
 
 
-def _float_texts(values: Any, options: PrintOptions) -> tuple[list[str], int]:
+def _float_texts(values: Array, options: PrintOptions) -> tuple[list[str], int]:
     """The unpadded text of each float and the width of the column they stand in.
 
     Zeros, infinities and nan have no say in the notation and none in the width.

@@ -7,7 +7,10 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, MutableMapping
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ids: Final = itertools.count()
 
@@ -64,7 +67,7 @@ class RemovableHandle:
         self.remove()
 
 
-def register(table: MutableMapping[int, Any], hook: Any) -> RemovableHandle:
+def register(table: MutableMapping[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
     """Puts `hook` last into a table of hooks; the handle takes it out again."""
     handle = RemovableHandle(table)
     table[handle.id] = hook

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from . import dtypes as D
 
@@ -12,7 +12,7 @@ _FORMATS: Final = {"float16": (10, 15, 3), "bfloat16": (7, 127, 2), "float32": (
                    "float64": (52, 1023, 15)}  # fmt: skip
 
 
-def _checked(name: str, value: Any) -> D.dtype:
+def _checked(name: str, value: D.dtype) -> D.dtype:
     if isinstance(value, type) and value in D.OF_PYTHON:
         return D.OF_PYTHON[value]
     if not isinstance(value, D.dtype):

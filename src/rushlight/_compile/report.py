@@ -6,7 +6,7 @@ are the program's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .ir.iteration_values import size_of
 from .ir.program import Instruction, Value
@@ -15,8 +15,12 @@ from .lowering.fusion import Kernel
 from .lowering.gemm import Product
 from .lowering.optimizer_sweeps import Sweep
 
+if TYPE_CHECKING:
+    from .._formula.ir import Group
+    from .lowering.lower import Machine
 
-def lines_of(machine: Any) -> list[str]:
+
+def lines_of(machine: Machine) -> list[str]:
     """A machine's items, in order, and its arena."""
     found: list[str] = []
     for place, item in enumerate(machine.plan.items):
@@ -24,7 +28,7 @@ def lines_of(machine: Any) -> list[str]:
     return found + _arena(machine)
 
 
-def _format_item(item: Any, group: Any) -> list[str]:
+def _format_item(item: Any, group: Group | None) -> list[str]:
     if isinstance(item, Kernel):
         head = f"kernel over {item.rows} x {item.columns} gives {_names(item.outputs)}"
         return [head, *(f"    {m.instruction!r}{_format_results(m.outputs)}" for m in item.members)]
@@ -69,7 +73,7 @@ def _product(item: Product) -> str:
     return text if item.emitted else text + ", by BLAS"
 
 
-def _arena(machine: Any) -> list[str]:
+def _arena(machine: Machine) -> list[str]:
     lines = [f"arena of {machine.top} bytes"]
     values = machine.plan.program.values
     taken = {v.root: old for v, old in machine.reused}

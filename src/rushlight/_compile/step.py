@@ -14,7 +14,7 @@ import copy
 import functools
 import sys
 from types import MethodType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.out_of_memory import refusal as memory_refusal
 from .._base.fork_locks import long_lock
@@ -40,6 +40,9 @@ from .ir.program import Program, difference
 from .passes import improved
 from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
+
+if TYPE_CHECKING:
+    from .._core.mode import Mode
 
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
@@ -186,7 +189,7 @@ class CompiledStep:
             return self(*args, **kwargs)
         return self.function(*args, **kwargs)
 
-    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Any) -> Any:
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode) -> Any:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
         recording.
         """
@@ -246,7 +249,7 @@ class CompiledStep:
         return reads.plain(result)
 
     def _take(self, recorder: Recorder, observation: Observation, state: State, given: Given,
-              result: Any, mode: Any, numbers: Substitution) -> None:  # fmt: skip
+              result: Any, mode: Mode, numbers: Substitution) -> None:  # fmt: skip
         arguments = given.tensors
         if observation.problem is not None:
             raise Refusal(*observation.problem)

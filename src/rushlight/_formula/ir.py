@@ -394,7 +394,7 @@ def _unary(op: str) -> Callable[[Symbol], Symbol]:
 
 
 def _binary(op: str) -> Callable[[Any, Any], Symbol]:
-    def function(x: Any, y: Any) -> Symbol:
+    def function(x: Symbol, y: Any) -> Symbol:
         known: Symbol = x if type(x) is Symbol else y
         return known.trace.add(op, [known.like(x), known.like(y)])
 

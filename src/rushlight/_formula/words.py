@@ -11,7 +11,10 @@ Python numbers belong to no world: arithmetic on them is Python's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .._array.lazy_modules import Function
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
@@ -96,7 +99,7 @@ class Formula:
         self.override = override
 
 
-def formula(function: Word, *, override: Any = None) -> Any:
+def formula(function: Word, *, override: Function | None = None) -> Any:
     """Says that a row's function is in the vocabulary: every world reads it from there.
 
     `override` computes the same on arrays of float32 or float64, measurably faster; where it gives

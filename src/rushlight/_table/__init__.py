@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache, partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import lazy_modules as later, numpy_namespace as numpy_ns
 from .._array.types import ignore_float_errors
@@ -25,6 +25,9 @@ from .rows import tensor_namespace as _traced
 from .rows.composite import COMPOSITES, METHODS, composite
 from .rows.deferred_functions import Pending, Space
 from .rows.row import ROWS, TABLE, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: The folders that hold rows. What else is in this package makes functions of rows.
 FAMILIES: Final = ("elementwise", "linalg", "nn", "random", "reduce", "shape")
@@ -63,11 +66,11 @@ def _function(namespace: str, short: str, rows: list[Row]) -> Any:
     return casting((namespace, short), aware(short, own))
 
 
-def _method(short: str, rows: list[Row]) -> Any:
+def _method(short: str, rows: list[Row]) -> Callable[..., Any]:
     return aware(short, variant(rows[0].name, rows, "method"))
 
 
-def _inplace(name: str, rows: list[Row]) -> Any:
+def _inplace(name: str, rows: list[Row]) -> Callable[..., Any]:
     return inplace_function(name, [row for row in rows if row.inplace], "method")
 
 

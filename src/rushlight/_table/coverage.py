@@ -5,12 +5,15 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterator
 from types import CodeType, FunctionType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .._core.engine import WORLDS
 from . import ROWS, TENSOR_METHODS, Row
 from .modes.batching_rules import rule_of
 from .rows.composite import COMPOSITES
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 FORWARD_MODE: Final = {
     "elementwise": "formula",
@@ -136,7 +139,7 @@ def missing(formula: Any) -> list[str]:
     return sorted({n for n in vocabulary(formula) if not all(has(w, n) for w in worlds)})
 
 
-def has(world: Any, name: str) -> bool:
+def has(world: ModuleType, name: str) -> bool:
     """Whether a namespace has a name, computed ones included."""
     try:
         getattr(world, name)

@@ -6,13 +6,19 @@ import math
 import sys
 from functools import cache
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory import collation as batches
 from .._base import dtypes as D
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.annotations import Shape
+    from .tensor import Tensor
 
 #: NumPy's universal functions whose names differ here.
 _RENAMED: Final = {
@@ -54,7 +60,9 @@ def _operand(value: Any) -> Any:
     return PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
 
 
-def universal(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def universal(
+    ufunc: Callable[..., Any], method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 
     A number of NumPy's is taken as Python's, and leaves operators to the tensor behind it. Where
@@ -105,7 +113,7 @@ def _array(value: Any) -> Any:
     return value.item() if batches.is_array(value) and not batches.is_whole(value) else value
 
 
-def exported(t: Any, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
+def exported(t: Tensor, stream: Any, max_version: Shape | None, dl_device: Any, copy: Any) -> Any:
     """The DLPack capsule of a tensor's memory.
 
     Raises:
@@ -131,10 +139,12 @@ def exported(t: Any, stream: Any, max_version: Any, dl_device: Any, copy: Any) -
 _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin", "all", "any", "argmax", "argmin")
 
 
-def _reduction(name: str) -> Any:
+def _reduction(name: str) -> Callable[..., Any]:
     function = PUBLIC["", name]
 
-    def reduced(x: Any, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    def reduced(
+        x: Tensor, /, *, axis: int | None = None, keepdims: bool = False, **options: Any
+    ) -> Any:
         axes = tuple(range(x.ndim)) if axis is None else axis
         if name.startswith("arg"):
             return function(x, dim=axis, keepdim=keepdims)
@@ -148,9 +158,9 @@ def _reduction(name: str) -> Any:
     return reduced
 
 
-def _deviation_function(name: str) -> Any:
+def _deviation_function(name: str) -> Callable[..., Any]:
     def measured(
-        x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+        x: Tensor, /, *, axis: Shape | None = None, correction: float = 0.0, keepdims: bool = False
     ) -> Any:
         axes = tuple(range(x.ndim)) if axis is None else axis
         return PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
@@ -158,7 +168,7 @@ def _deviation_function(name: str) -> Any:
     return measured
 
 
-def _astype(x: Any, dtype: D.dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+def _astype(x: Tensor, dtype: D.dtype, /, *, copy: bool = True, device: Any = None) -> Any:
     return x.to(dtype=dtype, copy=copy)
 
 
@@ -170,7 +180,7 @@ def _take(x: Any, indices: Any, /, *, axis: int = 0) -> Any:
     return PUBLIC["", "index_select"](x, axis, indices)
 
 
-def _concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+def _concat(arrays: list[Tensor], /, *, axis: int | None = 0) -> Any:
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
     return PUBLIC["", "cat"](list(arrays), dim=axis)
@@ -192,7 +202,7 @@ def _matrix_transpose(x: Any, /) -> Any:
     return x.mT
 
 
-def _permute_dims(x: Any, /, axes: Any) -> Any:
+def _permute_dims(x: Tensor, /, axes: Shape) -> Any:
     return x.permute(*axes)
 
 
@@ -205,7 +215,7 @@ def _roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     return PUBLIC["", "roll"](x, shift, axis)
 
 
-def _sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def _sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._array.memory.meta import Hollow, with_strides
@@ -14,8 +14,12 @@ from .._core.mode import current
 from .._core.storage import TensorBase, init_tensor
 from .._core.views import current_node
 
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .tensor import Tensor
 
-def warn_if_has_hooks(tensor: Any) -> None:
+
+def warn_if_has_hooks(tensor: Tensor) -> None:
     """Warns of hooks on a tensor, which a copy or a pickle of it won't have."""
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
@@ -28,7 +32,7 @@ def warn_if_has_hooks(tensor: Any) -> None:
             )
 
 
-def copied(t: Any) -> Any:
+def copied(t: Tensor) -> Tensor:
     """A leaf over the same memory, of the same class and with the same attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -40,14 +44,14 @@ def copied(t: Any) -> Any:
     return made
 
 
-def take_kind(made: Any, t: Any) -> None:
+def take_kind(made: Tensor, t: Tensor) -> None:
     """Gives a copy the marks of its class; an inference tensor is made by the mode of now only."""
     made._inference = current().inference
     made._layered = t._layered
     made._plain = not (made._layered or made._inference)
 
 
-def reduced(t: Any) -> Any:
+def reduced(t: Tensor) -> Any:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -57,7 +61,7 @@ def reduced(t: Any) -> Any:
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
 
 
-def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt(cls: type[Any], packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
     """A tensor from what pickling kept of it."""
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
@@ -69,7 +73,7 @@ def rebuilt_hollow(cls: Any, kept: Any, requires_grad: bool, attributes: Any = N
     return rebuilt_over(cls, array, requires_grad, attributes)
 
 
-def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt_over(cls: type[Any], array: Array, requires_grad: bool, attributes: Any = None) -> Any:
     """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)
     init_tensor(t, array)
@@ -82,7 +86,7 @@ def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = No
     return t
 
 
-def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
+def deep_copied(t: Tensor, memo: dict[int, Any]) -> Any:
     """A copy of a leaf with memory, gradient and attributes of its own.
 
     Raises:

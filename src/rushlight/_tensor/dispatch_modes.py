@@ -12,7 +12,7 @@ passes through here like any other.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _table as _ops
 from .._base.device import CPU
@@ -30,6 +30,9 @@ from .._table.names.aten_forms import classify_call, parts_of
 from .._table.rows.out_argument import run_into
 from .factories import FACTORIES, shown
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ATEN: Any = _ops.aten()
 
@@ -220,7 +223,7 @@ def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], k
             profiler.leave(event)
 
 
-def _without_place(function: Any) -> Any:
+def _without_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """A factory that takes, and ignores, where the dispatcher wants the tensor to be."""
 
     def made(*args: Any, **kwargs: Any) -> Any:

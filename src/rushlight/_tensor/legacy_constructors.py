@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory.meta import hollowed
@@ -20,6 +20,9 @@ from .._table.shape.create import size_of
 from . import torch_function as subclasses
 from .tensor import Tensor
 from .torch_function import torch_dispatch
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
 
 
 def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
@@ -70,7 +73,7 @@ def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     )
 
 
-def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+def _new(cls: type[Any], *args: Any, device: Any = None, **kwargs: Any) -> Any:
     if kwargs:
         raise _no_such_call(args, kwargs)
     nowhere = device is not None and hollow(device)
@@ -89,7 +92,7 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
     """Nothing: `__new__` has made the tensor."""
 
 
-def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: Any) -> Any:
+def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False, **kwargs: Any) -> Any:
     """A tensor of class `cls` over the memory of `data`, detached."""
     if require_grad and T.is_discrete(data._raw.dtype):
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
@@ -112,7 +115,7 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
     return made
 
 
-def as_subclass(self: Any, cls: Any) -> Any:
+def as_subclass(self: Tensor, cls: Any) -> Any:
     """This tensor as an instance of a subclass, in the same place of the graph."""
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {errors.type_name(cls)})")
@@ -128,7 +131,7 @@ Tensor.__new__ = _new  # type: ignore[method-assign]
 Tensor.__init__ = _init  # type: ignore[method-assign]
 
 
-def _make_wrapper_subclass(cls: Any, size: Any, **kwargs: Any) -> Any:
+def _make_wrapper_subclass(cls: type[Any], size: Shape, **kwargs: Any) -> Any:
     """A tensor of class `cls` of that size, without memory: its class keeps the data."""
     return importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
         cls, size, **kwargs
@@ -140,7 +143,7 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ig
 Tensor.as_subclass = as_subclass
 
 
-def _new_like(self: Any, *args: Any, device: Any = None) -> Any:
+def _new_like(self: Any, *args: Shape, device: Any = None) -> Any:
     """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
     made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
@@ -164,7 +167,7 @@ class _TypedMeta(type):
         return made
 
 
-def _typed(dtype: D.dtype) -> Any:
+def _typed(dtype: D.dtype) -> type[Any]:
     name = D.scalar_name(dtype) + "Tensor"
     return _TypedMeta(
         name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"}

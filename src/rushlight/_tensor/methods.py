@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core.apply import apply1, apply2, apply_n
@@ -24,6 +24,9 @@ from .._table.rows.composite import METHODS
 from .._table.rows.row import LOCK, ROWS
 from .public_functions import asking_function, method_of
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._base.annotations import Scalar
 
 Binary = Callable[[Any, Any], Any]
 Unary = Callable[[Any], Any]
@@ -69,7 +72,7 @@ def _binary(name: str) -> Binary:
     op = _simple(name)
     function: Any = TENSOR_METHODS.get(name) or op.function
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Tensor | Scalar) -> Any:
         if isinstance(other, TensorBase):
             return apply2(op, self, other)
         kind = type(other)
@@ -85,7 +88,7 @@ def _commuted(name: str, row: str) -> Binary:
     op = _simple(row)
     function: Any = TENSOR_METHODS.get(row) or op.function
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Scalar) -> Any:
         kind = type(other)
         if kind is float or kind is int:
             return apply2(op, self, other)
@@ -101,7 +104,7 @@ def _commuted(name: str, row: str) -> Binary:
     return operator
 
 
-def _otherwise(function: Binary, self: Any, other: Any) -> Any:
+def _otherwise(function: Binary, self: Tensor, other: Tensor | Scalar) -> Any:
     """A method's result, or NotImplemented where it doesn't take the operand."""
     try:
         return function(self, other)
@@ -116,7 +119,7 @@ def _equality(name: str) -> Binary:
     """`==` or `!=`, which take arrays too, where other operators leave these to NumPy."""
     operator = _binary(name)
 
-    def equality(self: Any, other: Any) -> Any:
+    def equality(self: Tensor, other: Any) -> Any:
         if isinstance(other, T.ndarray):
             other = new_tensor(T.plain_array(other))
         return operator(self, other)
@@ -128,7 +131,7 @@ def _by_method(name: str) -> Binary:
     """The operator of a method with overloads of its own for numbers."""
     function = TENSOR_METHODS[name]
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Tensor | float) -> Any:
         return _otherwise(function, self, other)
 
     return operator
@@ -139,7 +142,7 @@ def _inplace(name: str) -> Binary:
     function = TENSOR_METHODS[name + "_"]
     op = ROWS[name][0].simple_op
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Tensor | float) -> Any:
         if op is not None and isinstance(other, TensorBase):
             return apply_inplace(op, [self, other])
         return _otherwise(function, self, other)
@@ -151,7 +154,7 @@ def _reflected(name: str, overload: str) -> Binary:
     """The operator for a number, or what can be made a tensor, on the left."""
     op = _overload(name, overload)
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: float) -> Any:
         if T.is_number(other):
             return apply_n(
                 op, [other if isinstance(other, NUMBERS) else T.python_number(other), self]
@@ -171,7 +174,7 @@ def _reciprocal_times() -> Binary:
     """`number / x`: the reciprocal, times the number."""
     reciprocal, times = _simple("reciprocal"), _simple("mul")
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: float) -> Any:
         if T.is_number(other):
             number = other if isinstance(other, NUMBERS) else T.python_number(other)
             return apply2(times, apply1(reciprocal, self), number)
@@ -193,7 +196,7 @@ def _power() -> Binary:
     by_tensor, by_number = _simple("pow"), _overload("pow", "Tensor_Scalar")
     function = TENSOR_METHODS["pow"]
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Any) -> Any:
         if isinstance(other, TensorBase):
             return apply2(by_tensor, self, other)
         kind = type(other)
@@ -211,7 +214,7 @@ def _power() -> Binary:
 def _unary(name: str) -> Unary:
     op = _simple(name)
 
-    def operator(self: Any) -> Any:
+    def operator(self: Tensor) -> Any:
         return apply1(op, self)
 
     return operator
@@ -221,7 +224,7 @@ def _inverted() -> Unary:
     """`~x`, for integers and bools only."""
     op = _simple("bitwise_not")
 
-    def operator(self: Any) -> Any:
+    def operator(self: Tensor) -> Any:
         if self._raw.dtype.kind not in "biu":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -236,7 +239,7 @@ def _matmul_reflected() -> Binary:
     return lambda self, other: _otherwise(function, other, self)
 
 
-def _hash(self: Any) -> int:
+def _hash(self: Tensor) -> int:
     return id(self)
 
 
@@ -269,7 +272,7 @@ class Later:
         self.name = name
         self.maker = maker
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Tensor | None, owner: type[Any] | None = None) -> Any:
         method = self.settled()
         return method if instance is None else method.__get__(instance, owner)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import printing as text
 from .._array.memory.meta import Hollow
@@ -12,8 +12,11 @@ from .._core.mode import current
 from .._core.storage import CLASSES
 from .._core.views import current_node
 
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
-def printed(t: Any, contents: Any = None) -> str:
+
+def printed(t: Tensor, contents: Any = None) -> str:
     """The printed form of a tensor, as PyTorch prints it."""
     suffixes: list[str] = []
     try:

@@ -131,7 +131,7 @@ def set_num_interop_threads(int: int) -> None:
     _positive("set_num_interop_threads", int)
 
 
-def _positive(name: str, value: Any) -> None:
+def _positive(name: str, value: float) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise RuntimeError(f"{name} expects an int, but got {type(value).__name__}")
     if value < 1:
@@ -144,7 +144,7 @@ def get_default_device() -> device:
     return default_device()
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: str | None) -> None:
     """Has new tensors made on a device if nobody says where: the CPU or "meta"; None: the CPU.
 
     Raises:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory import shared as S
 from .._base import dtypes as D
 from .._core.storage import TensorBase, init_tensor
 from .copies import reduced
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 __all__ = ["is_shared", "reduce_tensor", "share"]
 
@@ -22,12 +25,12 @@ NOT_A_LEAF: Final = (
 )
 
 
-def is_shared(t: Any) -> bool:
+def is_shared(t: Tensor) -> bool:
     """Whether other processes can see the tensor's memory."""
     return S.is_shared(t._raw)
 
 
-def share(t: Any) -> None:
+def share(t: Tensor) -> None:
     """Moves a tensor's memory, and that of the tensor it is a view of, to where others see it.
 
     Other views that were taken before keep the old memory.
@@ -47,7 +50,7 @@ def share(t: Any) -> None:
         t._raw = S.view_block(block, dtype, lying)
 
 
-def reduce_tensor(t: Any) -> Any:
+def reduce_tensor(t: Tensor) -> Any:
     """How a tensor goes to another process: by the file behind its memory, which both then see.
 
     Raises:
@@ -70,7 +73,13 @@ def reduce_tensor(t: Any) -> Any:
 
 
 def _received(
-    cls: Any, sent: Any, size: int, dtype: D.dtype, lying: Any, requires_grad: bool, attributes: Any
+    cls: type[Any],
+    sent: Any,
+    size: int,
+    dtype: D.dtype,
+    lying: Any,
+    requires_grad: bool,
+    attributes: Any,
 ) -> Any:
     t = TensorBase.__new__(cls)
     init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))

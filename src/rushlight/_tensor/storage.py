@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .._array import types as T
 from .._array.memory import raw_bytes as stored, shared as _shared
@@ -19,6 +19,9 @@ from .._base import dtypes as D
 from .._base.device import CPU, META, device
 from .._core.storage import TensorBase, new_tensor
 from .._table.shape.resizing import NOT_RESIZABLE, STORAGES, grown
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
@@ -130,7 +133,7 @@ class UntypedStorage(StorageBase):
             return UntypedStorage._over(self._data[index], self._of)
         return int(self._data[index])
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int, value: int) -> None:
         self._data[index] = value._data if isinstance(value, UntypedStorage) else value
 
     def __iter__(self) -> Any:
@@ -349,7 +352,7 @@ class TypedStorage:
         return T.number_of(self._elements[index : index + 1] if index >= 0 else
                            self._elements[index:][:1])  # fmt: skip
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int, value: float) -> None:
         self._elements[index] = value
 
     def __iter__(self) -> Any:
@@ -442,7 +445,7 @@ def is_storage(obj: object) -> bool:
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
-def untyped(t: Any) -> UntypedStorage:
+def untyped(t: Tensor) -> UntypedStorage:
     """The memory behind a tensor, as bytes."""
     if type(t._raw) is Hollow:
         return UntypedStorage._over(hollow_bytes(t._raw), t)

@@ -27,6 +27,12 @@ from .._table.shape import shape
 from . import array_protocol, copies, sharing
 from .printed_form import printed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from .._base.annotations import Shape
+
 _new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
 
 
@@ -110,7 +116,7 @@ class Tensor(TensorBase):
         return self._grad
 
     @grad.setter
-    def grad(self, value: Any) -> None:
+    def grad(self, value: Tensor | float | None) -> None:
         set_grad(self, value)
 
     @grad.deleter
@@ -228,7 +234,7 @@ class Tensor(TensorBase):
 
     nelement = numel
 
-    def stride(self, dim: int | None = None) -> Any:
+    def stride(self, dim: int | None = None) -> int | Shape:
         """How many elements lie between neighbours along each dimension, or along one."""
         strides = T.byte_strides(self._raw)
         if dim is not None and not -len(strides) <= dim < len(strides):
@@ -382,10 +388,10 @@ class Tensor(TensorBase):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    def __reversed__(self) -> Any:
+    def __reversed__(self) -> Tensor:
         return self.flip(0) if self._raw.ndim else self
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: float) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
             array = _hollow.elements(self)
             other = element._raw if isinstance(element, TensorBase) else element
@@ -409,14 +415,16 @@ class Tensor(TensorBase):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return new_tensor(T.as_array(array))
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Callable[..., Any], method: str, *inputs: Any, **options: Any
+    ) -> Any:
         return array_protocol.universal(ufunc, method, inputs, options)
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         return array_protocol.namespace_for(api_version)
 
     def __dlpack__(
-        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+        self, *, stream: Any = None, max_version: Shape | None = None, dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:  # fmt: skip
         return array_protocol.exported(self, stream, max_version, dl_device, copy)
@@ -424,7 +432,7 @@ class Tensor(TensorBase):
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # kDLCPU
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Tensor:
         return copies.copied(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -552,7 +560,7 @@ def set_requires_grad(t: TensorBase, value: bool) -> None:
     t._requires_grad = value
 
 
-def set_grad(t: TensorBase, value: Any) -> None:
+def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
     """Assigns `.grad`.
 
     Raises:

@@ -16,7 +16,7 @@ This module is loaded when the first such class is declared.
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory.meta import Wrapped, hollow, with_strides
@@ -35,6 +35,12 @@ from .._table.names.aten_forms import classify_call, parts_of
 from . import dispatch_modes as watching
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.annotations import Shape
+    from .._base.dtypes import dtype
+
 __all__ = ["ask_classes", "make_wrapper_subclass"]
 
 NO_STORAGE: Final = (
@@ -46,13 +52,13 @@ NO_STORAGE: Final = (
 
 
 def make_wrapper_subclass(
-    cls: Any,
-    size: Any,
+    cls: type[Any],
+    size: Shape,
     *,
-    strides: Any = None,
+    strides: Shape | None = None,
     storage_offset: Any = None,
     memory_format: Any = None,
-    dtype: Any = None,
+    dtype: dtype | None = None,
     layout: Any = None,
     device: Any = None,
     pin_memory: bool = False,
@@ -61,7 +67,7 @@ def make_wrapper_subclass(
     dispatch_device: bool = False,
     dispatch_layout: bool = False,
     storage_size: Any = None,
-) -> Any:
+) -> Tensor:
     """An instance of `cls` of that size and type, without memory.
 
     Raises: TypeError for what is no class of tensors with a `__torch_dispatch__`.
@@ -84,7 +90,7 @@ def make_wrapper_subclass(
     return noted(_hollow.marked(made))
 
 
-def noted(made: Any) -> Any:
+def noted(made: Tensor) -> Tensor:
     """The instance of a dispatching class, which is now known to live."""
     key = id(made)
     _hollow.LIVE[key] = weakref.ref(made, lambda _: _hollow.LIVE.pop(key, None))
@@ -221,7 +227,7 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     return me
 
 
-def received(leaf: Any, g: Any) -> bool:
+def received(leaf: Any, g: Tensor) -> bool:
     """Gives a leaf a gradient of a dispatching class; False where it is of none."""
     old = leaf._grad
     if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
@@ -235,7 +241,9 @@ def received(leaf: Any, g: Any) -> bool:
     return True
 
 
-def ask_class_of_first(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+def ask_class_of_first(
+    function: Callable[..., Any] | None, name: str, args: tuple[Any, ...], kwargs: Any
+) -> Any:
     """A call that isn't one of a row, as the class of its first argument has it done."""
     stem, _, overload = name.partition(".")
     if stem in ("detach", "_local_scalar_dense"):

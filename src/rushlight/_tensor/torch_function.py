@@ -11,7 +11,7 @@ import functools
 import importlib
 import sys
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.meta import Hollow
 from .._core.apply import apply_n
@@ -21,6 +21,11 @@ from .._core.mode import CURRENT, ask_class, current, ready, replaced
 from .._core.storage import TensorBase, init_tensor
 from .._table.shape.shape import alias
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.op import Op
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=False)
@@ -46,7 +51,9 @@ class DisableTorchFunctionSubclass:
             raise
 
 
-def without_rules(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def without_rules(
+    cls: Any, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
     """The `__torch_function__` of classes that want none: just the operation."""
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
@@ -67,7 +74,9 @@ class _WithoutRules:
 disabled: Final = _WithoutRules()
 
 
-def _inherited(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _inherited(
+    cls: type[Any], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
     """The operation on plain tensors; its results get the class."""
     if not all(issubclass(cls, t) for t in types):
         return NotImplemented
@@ -76,7 +85,7 @@ def _inherited(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = No
     return converted(result, cls)
 
 
-def converted(value: Any, cls: Any) -> Any:
+def converted(value: Any, cls: type[Any]) -> Any:
     """A result with its tensors, also inside tuples and lists, made instances of `cls`."""
     if isinstance(value, TensorBase):
         return value if isinstance(value, cls) else in_place_of(value, cls)
@@ -87,7 +96,7 @@ def converted(value: Any, cls: Any) -> Any:
     return value
 
 
-def in_place_of(t: Any, cls: Any) -> Any:
+def in_place_of(t: Any, cls: type[Any]) -> Any:
     """A tensor of class `cls` over the same memory, at the same place of the graph."""
     if t._requires_grad and t._node is None:
         t = alias(t)  # a leaf's place is its own
@@ -142,7 +151,7 @@ def foreign(values: Any) -> list[Any]:
     return found
 
 
-def by_mode(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def by_mode(function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
     """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
     mode = ready()
     former_mode = CURRENT.get()
@@ -153,7 +162,7 @@ def by_mode(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         CURRENT.set(former_mode)
 
 
-def all_refused(function: Any, modes: Any, types: Any) -> TypeError:
+def all_refused(function: Callable[..., Any], modes: Any, types: Any) -> TypeError:
     """The error for a call that every mode and class has refused."""
     lines = [f"mode object {mode}" for mode in modes] + [f"tensor subclass {t}" for t in types]
     name = getattr(function, "__name__", function)
@@ -270,7 +279,7 @@ def _function_of(op: Any) -> Any:
     return function
 
 
-def _writing(op: Any, writer: Any) -> Any:
+def _writing(op: Op, writer: Callable[..., Any] | None) -> Callable[..., Any]:
     """The in-place method of an operation."""
 
     def function(*args: Any, **named: Any) -> Any:
@@ -281,7 +290,7 @@ def _writing(op: Any, writer: Any) -> Any:
     return function
 
 
-def _without_defaults(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+def _without_defaults(op: Op, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments without trailing ones that have their default values, some of them by name."""
     params = op.row.schema.params
     count = len(args)
@@ -298,7 +307,7 @@ def _without_defaults(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, An
     return first, named
 
 
-def _note(cls: Any, /, **kwargs: Any) -> None:
+def _note(cls: type[Any], /, **kwargs: Any) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
     own = getattr(rule, "__func__", rule)

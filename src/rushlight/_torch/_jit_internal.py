@@ -39,13 +39,13 @@ class Attribute(NamedTuple):
     type: Any
 
 
-def _marked(fn: Any, mark: str) -> Any:
+def _marked(fn: Callable[..., Any], mark: str) -> Callable[..., Any]:
     target: Any = fn.fget if isinstance(fn, property) else fn
     target._torchscript_modifier = mark
     return fn
 
 
-def export(fn: Any) -> Any:
+def export(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The method itself, marked: it stays callable on the scripted module."""
     return _marked(fn, FunctionModifiers.EXPORT)
 
@@ -55,7 +55,7 @@ def unused(fn: Any) -> Any:
     return _marked(fn, FunctionModifiers.UNUSED)
 
 
-def ignore(drop: Any = False, **kwargs: Any) -> Any:
+def ignore(drop: Any = False, **kwargs: Any) -> Callable[..., Any]:
     """The function itself, marked; `@ignore` and `@ignore(drop=True)` both work.
 
     Raises:

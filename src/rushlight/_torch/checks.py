@@ -13,7 +13,7 @@ __all__ = [
 Message = Callable[[], object] | None
 
 
-def _check_with(error_type: type[Exception], cond: Any, message: Message = None) -> None:
+def _check_with(error_type: type[Exception], cond: bool, message: Message = None) -> None:
     """Raises `error_type` unless `cond` is true; `message` makes the text.
 
     Raises:
@@ -38,7 +38,7 @@ def _check(cond: Any, message: Message = None) -> None:
     _check_with(RuntimeError, cond, message)
 
 
-def _check_index(cond: Any, message: Message = None) -> None:
+def _check_index(cond: bool, message: Message = None) -> None:
     """Raises IndexError unless `cond` is true."""
     _check_with(IndexError, cond, message)
 
@@ -48,12 +48,12 @@ def _check_value(cond: Any, message: Message = None) -> None:
     _check_with(ValueError, cond, message)
 
 
-def _check_type(cond: Any, message: Message = None) -> None:
+def _check_type(cond: bool, message: Message = None) -> None:
     """Raises TypeError unless `cond` is true."""
     _check_with(TypeError, cond, message)
 
 
-def _check_not_implemented(cond: Any, message: Message = None) -> None:
+def _check_not_implemented(cond: bool, message: Message = None) -> None:
     """Raises NotImplementedError unless `cond` is true."""
     _check_with(NotImplementedError, cond, message)
 

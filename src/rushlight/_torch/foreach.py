@@ -7,7 +7,7 @@ which one launch for all tensors pays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import _table as ops
 from .._base import errors
@@ -16,6 +16,9 @@ from .._core.mode import ready
 from .._core.storage import TensorBase
 from .._table.elementwise.number import minus, over, plus, times
 from ..autograd.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 _f: Any = ops.namespace("").module("rushlight's functions")
 
@@ -33,7 +36,7 @@ _OF_NUMBERS: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
 _OF_TENSORS: Final = {"clamp_min": "maximum", "clamp_max": "minimum"}
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: Tensor | float) -> bool:
     return isinstance(value, TensorBase)
 
 
@@ -70,7 +73,7 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
     return list(tensors)
 
 
-def _writable(tensors: Any, *others: Any) -> list[Any]:
+def _writable(tensors: list[Tensor], *others: float) -> list[Any]:
     """The list, as `_checked`; a leaf in it is refused before anything is written."""
     own = _checked(tensors, *others)
     mode = ready()
@@ -89,7 +92,7 @@ def _each(value: Any, count: int) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value] * count
 
 
-def _named(function: Any, name: str, doc: str) -> Any:
+def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

@@ -155,7 +155,7 @@ def load(
     model: str,
     *args: Any,
     source: str = "github",
-    trust_repo: Any = "check",
+    trust_repo: str = "check",
     force_reload: bool = False,
     verbose: bool = True,
     skip_validation: bool = False,

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import _table as _ops
 from .._array.linalg.linalg import LinAlgError as LinAlgError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _TABLE: Final = _ops.namespace("linalg")
 _TABLE.fill(globals())
 
@@ -17,11 +20,11 @@ __all__ = sorted([*_TABLE.names, "LinAlgError"])  # noqa: PLE0605  (the table sa
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any: ...
+    def __getattr__(name: str) -> Callable[..., Any]: ...
 
 else:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> Callable[..., Any]:
         """A function that is asked for the first time; says in whose name one is missing."""
         try:
             return _TABLE.find(name, globals())

@@ -18,7 +18,7 @@ __all__ = [
 Namespace = dict[str, Any]
 
 
-def signed(function: Any, name: str, module: str, doc: str) -> Any:
+def signed(function: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:
     """The function under its public name."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = module

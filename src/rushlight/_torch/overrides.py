@@ -201,7 +201,7 @@ def get_default_nowrap_functions() -> set[Any]:
             if isinstance(vars(Tensor).get(name), property)}  # fmt: skip
 
 
-def resolve_name(f: Any) -> str | None:
+def resolve_name(f: Callable[..., Any]) -> str | None:
     """The public name of a function that asks: `torch.add`; None for any other object."""
     return _overridable()[1].get(f) if callable(f) else None
 

@@ -30,34 +30,34 @@ class SymBool:
     __module__ = "torch"
 
 
-def sym_not(a: Any) -> Any:
+def sym_not(a: bool) -> bool:
     """`not a`."""
     return not a
 
 
-def sym_float(a: Any) -> Any:
+def sym_float(a: Any) -> float:
     """`a` as a float."""
     return float(a)
 
 
-def sym_int(a: Any) -> Any:
+def sym_int(a: Any) -> int:
     """`a` as an int: what is behind the point goes."""
     return int(a)
 
 
-def sym_max(a: Any, b: Any) -> Any:
+def sym_max(a: Any, b: Any) -> float:
     """The larger of the two; a float where one of them is."""
     found = max(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
-def sym_min(a: Any, b: Any) -> Any:
+def sym_min(a: Any, b: Any) -> float:
     """The smaller of the two; a float where one of them is."""
     found = min(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
-def sym_ite(b: Any, t: Any, f: Any) -> Any:
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
     """`t` where `b` is true, else `f`.
 
     Raises:
@@ -73,6 +73,6 @@ def sym_sqrt(a: Any) -> Any:
     return math.sqrt(a)
 
 
-def sym_sum(args: Iterable[Any]) -> Any:
+def sym_sum(args: Iterable[Any]) -> int:
     """The sum."""
     return sum(args)

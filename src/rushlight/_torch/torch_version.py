@@ -72,7 +72,7 @@ class TorchVersion(str):
             return str(self), text
         return mine, theirs
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: str) -> bool:
         pair = self._pair(other)
         return NotImplemented if pair is None else bool(pair[0] > pair[1])
 

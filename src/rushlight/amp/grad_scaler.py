@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._array.numpy_namespace import isfinite
@@ -17,6 +17,9 @@ from .._base.device import device as _device
 from .._core.slow import holds, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..autograd.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -110,7 +113,7 @@ class GradScaler:
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def _unscale_grads_(
-        self, optimizer: Any, inv_scale: Any, found_inf: Any, allow_fp16: bool
+        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
     ) -> dict[Any, Any]:
         """Multiplies all gradients by `inv_scale`; by device, 1.0 where one wasn't finite."""
         found = False

@@ -74,7 +74,7 @@ def restore(before: tuple[Any, Any]) -> None:
         CURRENT.set(replaced(ready(), autocast=casting))
 
 
-def _type(device_type: Any, function: str) -> str:
+def _type(device_type: str, function: str) -> str:
     if type(device_type) is str and device_type in _DTYPES:
         return device_type
     if not isinstance(device_type, str):

@@ -6,7 +6,7 @@ import contextvars
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory import meta as hollow
@@ -27,6 +27,9 @@ from .._tensor.torch_function import torch_dispatch
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
 from .output_metadata import outputs_of
+
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
 
 # A backward inside a backward deepens the Python stack; every so many levels a fresh thread takes
 # over.
@@ -170,7 +173,7 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     return results
 
 
-def _started(g: Any) -> Any:
+def _started(g: TensorLike) -> Any:
     """A gradient that a run starts with as a Tensor."""
     if type(g) is hollow.Hollow:
         return _hollow.without_data(g)
@@ -357,7 +360,7 @@ def _tensor_backward(
     gradient: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
     """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
     if inside_transform():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._base import errors
@@ -30,6 +30,10 @@ from .._core.saved import Packed, _packed, _unpack_packed, operation_name, outpu
 from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
 from .._table.rows.node_classes import SavedTensor
 from .edges import _NodeFace
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._tensor.tensor import Tensor
 
 
 class FunctionCtx:
@@ -314,7 +318,7 @@ class FunctionNode(CoreNode):
                 found.append(fitted if traced else fitted._raw)
         return found
 
-    def _fitted(self, g: Any, edge: int) -> Any:
+    def _fitted(self, g: Tensor, edge: int) -> Tensor:
         shape, dtype = self.shapes[edge]
         have = g._raw.shape
         if have != shape:
@@ -460,7 +464,7 @@ class SavedValue(SavedTensor):
         return new_tensor(value.array) if type(value) is _Output else value
 
 
-def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> str:
+def _modified(array: Array, number: int, node: Any, now: int, expected: int) -> str:
     producer = "" if node is None else f"{number} of {operation_name(node)}"
     anomaly = ready().anomaly
     name = T.internal_type_name(array.dtype)

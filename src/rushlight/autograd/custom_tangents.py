@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import errors
 from .._core import engine
@@ -10,6 +10,9 @@ from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, new_tensor, version_of
 from .context import FunctionNode
 from .duals import set_tangent, tangent_of
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 def carry_tangents(
@@ -89,7 +92,7 @@ def carry_tangents(
         set_tangent(o, t)
 
 
-def _check_shares(o: TensorBase, t: Any, args: tuple[Any, ...], given: list[Any]) -> None:
+def _check_shares(o: TensorBase, t: Tensor, args: tuple[Any, ...], given: list[Any]) -> None:
     """An output that is a view of an input needs a tangent that is a view of the input's."""
     if t._view is None:
         raise RuntimeError(

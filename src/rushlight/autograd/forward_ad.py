@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
@@ -12,6 +12,9 @@ from .._table.modes import dual as rows
 from . import pushforward as _pushforward  # noqa: F401 - says how operations carry tangents
 from .duals import LEVELS, Level, begin_anew, set_tangent, tangent_of
 from .grad_mode import _ModeContext
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 _current_level = -1  # the number of the innermost level, as programs may ask
 
@@ -105,7 +108,7 @@ def _batches() -> Any:
     return batching
 
 
-def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
     """A view of `tensor` that carries `tangent`.
 
     Raises:

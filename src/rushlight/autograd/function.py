@@ -6,7 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._base import errors
@@ -32,6 +32,9 @@ from .context import BackwardCFunction, FunctionCtx, FunctionNode, refuse_others
 from .custom_tangents import carry_tangents
 from .delayed_error import DelayedError
 from .duals import level_is_open
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Transforms:
@@ -173,11 +176,11 @@ class Function(_SingleLevelFunction):
         return _closed(node, args, result, executable, separate, mode)
 
 
-def _is_setup_context_defined(fn: Any) -> bool:
+def _is_setup_context_defined(fn: Callable[..., Any]) -> bool:
     return fn is not _SingleLevelFunction.setup_context
 
 
-def _positional(forward: Any, separate: bool, args: tuple[Any, ...],
+def _positional(forward: Callable[..., Any], separate: bool, args: tuple[Any, ...],
                 kwargs: dict[str, Any]) -> tuple[Any, ...]:  # fmt: skip
     """Arguments by keyword put where `forward` has them by position.
 
@@ -222,7 +225,7 @@ def _wants(t: TensorBase) -> bool:
     return t._requires_grad or (t._view is not None and follows(t))
 
 
-def _opened(cls: Any, args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, bool]:
+def _opened(cls: type[Any], args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, bool]:
     """The node of a call about to happen, with its edges, and whether the call is recorded."""
     targets: list[Vertex | None] = []
     nrs: list[int] = []
@@ -465,7 +468,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _start(o: Any) -> Any:
+def _start(o: Tensor) -> Any:
     """A gradient as a leaf that asks for gradients; anything else as it is."""
     if not isinstance(o, TensorBase):
         return o

@@ -8,7 +8,7 @@ is an error instead of a zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core.engine import WORLDS
@@ -24,6 +24,11 @@ from ._functional_parts import (
 )
 from .backward import grad
 from .grad_mode import enable_grad
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 Tensors = tuple[Any, ...]
 
@@ -78,7 +83,7 @@ def _detach_results(values: Tensors, create_graph: bool) -> Tensors:
     return values if create_graph else tuple(v.detach() for v in values)
 
 
-def _packed(values: Tensors, is_tuple: bool) -> Any:
+def _packed(values: Tensors, is_tuple: bool) -> Tensor | Sequence[Tensor]:
     return values if is_tuple else values[0]
 
 
@@ -360,7 +365,7 @@ def jacobian(
     return _grid(settled, out_tuple, is_tuple)
 
 
-def _row(g: Any, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> Any:
+def _row(g: Tensor | None, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> Any:
     if g is None:
         if strict:
             raise RuntimeError(
@@ -374,7 +379,7 @@ def _row(g: Any, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> An
     return g
 
 
-def _stacked(rows: list[Any], out: Any, x: Any) -> Any:
+def _stacked(rows: list[Any], out: Tensor, x: Tensor) -> Any:
     return PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
 
 
@@ -421,7 +426,7 @@ def _grid(blocks: Any, out_tuple: bool, in_tuple: bool) -> Any:
     return rows if out_tuple else rows[0]
 
 
-def _jacobian_forward(func: Callable[..., Any], inputs: Any) -> Any:
+def _jacobian_forward(func: Callable[..., Any], inputs: tuple[Tensor, ...]) -> Any:
     """The Jacobian by one run on dual tensors, whose tangents are batches of unit vectors.
 
     Several inputs or outputs come as lists, as in PyTorch.
@@ -541,7 +546,9 @@ def hvp(
     )
 
 
-def _direction(v: Any, group: Tensors, is_tuple: bool, create_graph: bool, caller: str) -> Any:
+def _direction(
+    v: Tensor | Sequence[Tensor], group: Tensors, is_tuple: bool, create_graph: bool, caller: str
+) -> tuple[Tensor, ...]:
     if v is None:
         _only_without_v(group, "input")
         return None

@@ -109,7 +109,7 @@ def context_decorator(context: _ModeContext, function: Any) -> Any:
     return decorate_context
 
 
-def _decorated_generator(context: _ModeContext, function: Any) -> Any:
+def _decorated_generator(context: _ModeContext, function: Callable[..., Any]) -> Any:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)

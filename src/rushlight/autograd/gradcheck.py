@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
@@ -46,6 +46,10 @@ from .jacobians import (
     random_unit,
     sequence,
 )
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._tensor.tensor import Tensor
 
 Func = Callable[..., Any]
 
@@ -89,7 +93,7 @@ class _Part:
         )
 
 
-def _format(value: Any) -> str:
+def _format(value: Array | float) -> str:
     return repr(new_tensor(value)) if isinstance(value, T.ndarray) else str(value)
 
 
@@ -255,7 +259,7 @@ def _of_inputs(func: Func, originals: tuple[Any, ...], attribute: str) -> Func:
 # ---- slow mode
 
 
-def _compare_slow(func: Func, inputs: tuple[Any, ...], everything: Any, part: _Part,
+def _compare_slow(func: Func, inputs: tuple[Any, ...], everything: tuple[Tensor, ...], part: _Part,
                   settings: _Settings) -> None:  # fmt: skip
     live = live_inputs(inputs)
     places = [i for i, o in enumerate(everything) if o.requires_grad]
@@ -296,7 +300,7 @@ def _nondeterministic(tolerance: float) -> str:
 # ---- fast mode
 
 
-def _along(func: Func, inputs: tuple[Any, ...], k: int, u: Any, eps: float) -> list[Any]:
+def _along(func: Func, inputs: tuple[Any, ...], k: int, u: Array, eps: float) -> list[Any]:
     """J u for all outputs; for a complex input and a pair u: J₁ u₁ + i J₂ u₂."""
     if not isinstance(u, tuple):
         return differences(func, inputs, k, ..., u * eps, eps)
@@ -305,7 +309,7 @@ def _along(func: Func, inputs: tuple[Any, ...], k: int, u: Any, eps: float) -> l
     return [None if a is None else a + 1j * b for a, b in zip(real, turned)]
 
 
-def _compare_fast(func: Func, inputs: tuple[Any, ...], everything: Any, part: _Part,
+def _compare_fast(func: Func, inputs: tuple[Any, ...], everything: tuple[Tensor, ...], part: _Part,
                   settings: _Settings) -> None:  # fmt: skip
     live = live_inputs(inputs)
     places = [i for i, o in enumerate(everything) if o.requires_grad]
@@ -338,13 +342,13 @@ def _compare_fast(func: Func, inputs: tuple[Any, ...], everything: Any, part: _P
                 raise GradcheckError(_fast_mismatch(part, a, n, i, j) + note)
 
 
-def _fast_mismatch(part: _Part, a: Any, n: Any, i: int, j: int) -> str:
+def _fast_mismatch(part: _Part, a: Array, n: Array, i: int, j: int) -> str:
     if part.forward:
         return part.mismatch(a, n, i, j)
     return part.mismatch(a.item() if hasattr(a, "item") else a, n.item(), i, j)
 
 
-def _dots(o: Any, inputs: tuple[Any, ...], live: list[int], directions: list[Any], v: Any,
+def _dots(o: Tensor, inputs: tuple[Any, ...], live: list[int], directions: list[Any], v: Array,
           settings: _Settings) -> list[Any]:  # fmt: skip
     """vᵀ J u for each input, by one backward; checked against a second run."""
     wanted = [inputs[k] for k in live]
@@ -365,8 +369,16 @@ def _dots(o: Any, inputs: tuple[Any, ...], live: list[int], directions: list[Any
     ]
 
 
-def _slow_note(func: Func, inputs: tuple[Any, ...], everything: Any, place: int, k: int, j: int,
-               part: _Part, settings: _Settings) -> str:  # fmt: skip
+def _slow_note(
+    func: Func,
+    inputs: tuple[Any, ...],
+    everything: tuple[Tensor, ...],
+    place: int,
+    k: int,
+    j: int,
+    part: _Part,
+    settings: _Settings,
+) -> str:
     """Both Jacobians, after fast mode has found them different."""
     numerical = numerical_jacobians(func, inputs, k, settings.eps)[place]
     if part.forward:
@@ -446,7 +458,7 @@ def gradgradcheck(
     )  # fmt: skip
 
 
-def _seed_like(o: Any, apart: bool) -> Any:
+def _seed_like(o: Tensor, apart: bool) -> Any:
     """A random gradient for an output, of double precision; with gaps in memory where `apart`."""
     array = T.copy(complex_unit(o._raw))
     if apart and array.ndim:

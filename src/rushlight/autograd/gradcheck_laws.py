@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
@@ -24,6 +24,9 @@ from .jacobians import (
     pulled,
     sequence,
 )
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 Func = Callable[..., Any]
 
@@ -48,7 +51,7 @@ class _Undefined(Function):
     """The identity, whose backward gives no gradient."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Any, x: Tensor) -> Any:
         ctx.set_materialize_grads(False)
         return x.clone()
 
@@ -116,7 +119,7 @@ def check_undefined_forward(func: Func, inputs: tuple[Any, ...]) -> None:
                 )  # fmt: skip
 
 
-def _batch_of_two(x: Any) -> Any:
+def _batch_of_two(x: Tensor) -> Any:
     return PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
 
 
@@ -138,7 +141,7 @@ def check_batched(inputs: tuple[Any, ...], output: Any, i: int) -> None:
         _compare_batches(found, expected, i, j, BATCHED)
 
 
-def _compare_batches(found: Any, expected: list[Any], i: int, j: int, text: str) -> None:
+def _compare_batches(found: Tensor, expected: list[Any], i: int, j: int, text: str) -> None:
     wanted = PUBLIC[("", "stack")]([new_tensor(e) for e in expected])
     if found is None:
         found = new_tensor(T.zeros_like(wanted._raw))
@@ -166,7 +169,7 @@ def check_batched_forward(func: Func, inputs: tuple[Any, ...]) -> None:
             _compare_batches(t, [e[j]._raw for e in each], j, j, BATCHED_FORWARD)
 
 
-def _push(func: Func, inputs: tuple[Any, ...], k: int, tangent: Any) -> list[Any]:
+def _push(func: Func, inputs: tuple[Any, ...], k: int, tangent: Tensor) -> list[Any]:
     """The tangents of the outputs, zeros for missing ones."""
     with forward_ad.dual_level(), no_grad():
         values = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.fork_locks import lock as make_lock
 from .._core.run import RUNNING, will_run
@@ -20,6 +20,9 @@ from .saving import (
     save_on_disk,
     saved_tensors_hooks,
 )
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 def increment_version(tensor: Any) -> None:
@@ -84,7 +87,7 @@ def register_multi_grad_hook(
     if mode == "any":
         seen: set[int] = set()
 
-        def first(grad: Any) -> None:
+        def first(grad: Tensor) -> None:
             number = RUNNING.get().number
             with lock:
                 if number in seen:
@@ -100,7 +103,7 @@ def register_multi_grad_hook(
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
     def hook_of(position: int) -> Callable[[Any], None]:
-        def arrived(grad: Any) -> None:
+        def arrived(grad: Tensor) -> None:
             number = RUNNING.get().number
             with lock:
                 if number not in waiting:

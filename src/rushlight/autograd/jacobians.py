@@ -6,7 +6,7 @@ They are arrays of shape (elements of the input, elements of the output).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._base import dtypes as D
@@ -16,6 +16,10 @@ from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 from . import forward_ad
 from .backward import grad
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._tensor.tensor import Tensor
 
 
 class GradcheckError(RuntimeError):
@@ -83,7 +87,7 @@ def _changed(up: Any, down: Any, where: Any, eps: float) -> str:
     )
 
 
-def _slope(a: Any, b: Any, eps: float) -> Any:
+def _slope(a: Array, b: Array, eps: float) -> Any:
     if T.is_discrete(a.dtype):
         return T.zeros_like(a)
     return (a - b) / (2 * eps)
@@ -114,7 +118,7 @@ def numerical_jacobians(
     ]
 
 
-def _stacked(rows: list[Any], x: Any, o: Any) -> Any:
+def _stacked(rows: list[Any], x: Tensor, o: Array) -> Any:
     """Rows of a Jacobian; complex where the input or the output is."""
     return T.stacked(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
 
@@ -143,7 +147,7 @@ def pulled(output: Any, wanted: list[Any], seed: Any) -> tuple[Any, ...]:
     return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
 
 
-def checked_gradient(g: Any, x: Any, check_dtypes: bool) -> Any:
+def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Any:
     """A gradient as an array, zeros for None.
 
     Raises:

@@ -13,7 +13,7 @@ and for everything else J t is the derivative of <Jᵀu, t> by u: two backward p
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core import formulas, slow
@@ -25,6 +25,10 @@ from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
 from .._core.storage import TensorBase, new_tensor
 from .backward import grad as gradient
 from .duals import LEVELS, note_saved, set_tangent, tangent_of, write_tangent
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 UNSUPPORTED: Final = (
     "Trying to use forward AD with {name} that does not support it because it has not been "
@@ -70,12 +74,12 @@ def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
             note_saved(node, k, o._tangent)
 
 
-def _shared(t: Any, other: Any) -> bool:
+def _shared(t: Tensor, other: Tensor) -> bool:
     """Whether two tangents may share memory; batches under vmap are taken not to."""
     return not t._layered and not other._layered and T.may_share(t._raw, other._raw)
 
 
-def _copied(t: Any) -> Any:
+def _copied(t: Tensor) -> Any:
     """A tangent with memory of its own: a later write to the result must not reach an operand."""
     former_mode = CURRENT.get()
     try:
@@ -85,7 +89,7 @@ def _copied(t: Any) -> Any:
         CURRENT.set(former_mode)
 
 
-def _at(args: list[Any], key: Any) -> Any:
+def _at(args: list[Any], key: int | Shape) -> Any:
     """The argument at a position, or at a (position, index) inside a list."""
     return args[key] if isinstance(key, int) else args[key[0]][key[1]]
 
@@ -278,7 +282,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
         CURRENT.set(former_mode)
 
 
-def _as_tangent(t: Any, r: Any, needs: bool) -> Any:
+def _as_tangent(t: Tensor | None, r: Any, needs: bool) -> Any:
     if t is None:
         return new_tensor(T.zeros_like(r._raw))
     return t if needs else t.detach()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.run import RUNNING, queue_callback as _queue
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor, set_requires_grad
 from .backward import backward, grad
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class ExecutionEngine:
     """The part of the engine's old interface that programs use."""
 
     @staticmethod
-    def queue_callback(callback: Any) -> None:
+    def queue_callback(callback: Callable[..., Any]) -> None:
         """Has `callback()` called when the backward in progress has finished."""
         _queue(callback)
 

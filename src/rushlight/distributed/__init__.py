@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import distributed_c10d
 from .device_mesh import DeviceMesh, init_device_mesh
@@ -19,6 +19,9 @@ from .process_group import *  # noqa: F403
 from .process_group import __all__ as _groups
 from .stores import *  # noqa: F403
 from .stores import __all__ as _stores
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 class DistError(RuntimeError):
@@ -106,7 +109,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     """Loads a submodule when it is first asked for."""
     if name in (
         "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",

@@ -65,7 +65,7 @@ def _check(tensor: Any, name: str) -> None:
         )
 
 
-def _check_list(tensors: Any, name: str) -> None:
+def _check_list(tensors: list[Tensor], name: str) -> None:
     if not isinstance(tensors, list) or not all(isinstance(t, Tensor) for t in tensors):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
@@ -80,11 +80,11 @@ def _root(rank: int | None, group_rank: int | None, what: str) -> None:
         raise RuntimeError(f"ProcessGroupGloo::{what}: invalid root rank: {asked}")
 
 
-def _passed(async_op: bool, *values: Any) -> Work | None:
+def _passed(async_op: bool, *values: Tensor | Sequence[Tensor]) -> Work | None:
     return Work(values) if async_op else None
 
 
-def _copy_message(target: Any, source: Any, what: str, index: int = 0) -> None:
+def _copy_message(target: Tensor, source: Tensor, what: str, index: int = 0) -> None:
     if tuple(target.shape) != tuple(source.shape):
         shapes = [", ".join(map(str, t.shape)) for t in (source, target)]
         raise RuntimeError(
@@ -124,7 +124,7 @@ def reduce(
 
 
 def broadcast(
-    tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False,
+    tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False,
     group_src: int | None = None,
 ) -> Any:  # fmt: skip
     """Leaves the tensor, which is the one that process 0 has.
@@ -139,7 +139,7 @@ def broadcast(
     return _passed(async_op, tensor)
 
 
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Any:
+def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bool = False) -> Any:
     """Copies the tensor to the only place of the list."""
     _check_list(tensor_list, "tensor_list")
     _check(tensor, "tensor")
@@ -230,7 +230,7 @@ def all_to_all_single(
 
 # ---- to and from one -----------------------------------------------------------------------------
 def scatter(
-    tensor: Any, scatter_list: Any = None, src: int | None = None, group: Any = None,
+    tensor: Tensor, scatter_list: Any = None, src: int | None = None, group: Any = None,
     async_op: bool = False, group_src: int | None = None,
 ) -> Any:  # fmt: skip
     """Copies the only tensor of the list."""

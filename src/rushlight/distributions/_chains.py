@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, f
 from .utils import _sum_rightmost
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Transform:
@@ -80,7 +83,7 @@ class Transform:
         self._cached_x_y = x, y
         return y
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Any:
         if self._cache_size == 0:
             return self._inverse(y)
         before, after = self._cached_x_y

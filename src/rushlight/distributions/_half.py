@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, inf
 from .distribution import Distribution, value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Half(TransformedDistribution):
@@ -35,7 +38,7 @@ class Half(TransformedDistribution):
     def mode(self) -> Any:
         return f.zeros_like(self.scale)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         value = f.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
         return f.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -inf)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._chains import Transform, _Plain
 from ._ground import f, finfo, linalg, pad, softmax, softplus
 from .utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class CorrCholeskyTransform(Transform):
@@ -22,7 +25,7 @@ class CorrCholeskyTransform(Transform):
     codomain = constraints.corr_cholesky
     bijective = True
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         x = f.tanh(x)
         eps = finfo(x.dtype).eps
         x = x.clamp(min=-1 + eps, max=1 - eps)
@@ -31,7 +34,7 @@ class CorrCholeskyTransform(Transform):
         r = r + f.eye(r.shape[-1], dtype=r.dtype, device=r.device)
         return r * pad(left[..., :-1], [1, 0], value=1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         left = pad((1 - f.cumsum(y * y, dim=-1))[..., :-1], [1, 0], value=1)
         t = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
@@ -65,7 +68,7 @@ class SoftmaxTransform(_Plain):
     codomain = constraints.simplex
     bijective = False
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         return softmax(x, dim=-1)
 
     def _inverse(self, y: Any) -> Any:
@@ -89,12 +92,12 @@ class StickBreakingTransform(_Plain):
     def _offset(self, x: Any) -> Any:
         return x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         z = f.sigmoid(x - self._offset(x).log())
         left = (1 - z).cumprod(-1)
         return pad(z, [0, 1], value=1) * pad(left, [1, 0], value=1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         kept = y[..., :-1]
         left = f.clamp(1 - kept.cumsum(-1), min=finfo(y.dtype).tiny)
         return kept.log() - left.log() + self._offset(kept).log()

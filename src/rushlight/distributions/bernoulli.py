@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import binary_cross_entropy_with_logits, f, nan, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 def either(probs: Any, logits: Any) -> None:
@@ -22,7 +26,7 @@ class BinaryOutcome(ExponentialFamily):
 
     _parameters = {"probs": 0, "logits": 0}
 
-    def _take(self, probs: Any, logits: Any) -> Any:
+    def _take(self, probs: Tensor, logits: Any) -> Shape:
         either(probs, logits)
         given = probs if logits is None else logits
         (value,) = broadcast_all(given)
@@ -30,7 +34,7 @@ class BinaryOutcome(ExponentialFamily):
         self._param = value
         return () if isinstance(given, (int, float, bool)) else value.size()
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
 
     def _new(self, *args: Any, **kwargs: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, f
@@ -11,6 +11,10 @@ from .dirichlet import Dirichlet
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 class Beta(ExponentialFamily):
@@ -34,7 +38,7 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         new._dirichlet = self._dirichlet.expand(batch)
 
     def _part(self, index: int) -> Any:
@@ -67,7 +71,7 @@ class Beta(ExponentialFamily):
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self._dirichlet.rsample(Size(sample_shape)).select(-1, 0)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         return self._dirichlet.log_prob(f.stack([value, 1.0 - value], -1))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, dtypes, f, finfo, nan, no_grad
 from .bernoulli import either
 from .distribution import Distribution, value_checked
 from .utils import lazy_property, logits_to_probs, probs_to_logits
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Categorical(Distribution):
@@ -81,7 +84,7 @@ class Categorical(Distribution):
             drawn = f.multinomial(rows, size.numel(), True).T
             return drawn.reshape(self._extended_shape(size))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         value, weights = f.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return weights.gather(-1, value[..., :1]).squeeze(-1)

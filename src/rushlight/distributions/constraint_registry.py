@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints, transforms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class ConstraintRegistry:
@@ -14,7 +17,9 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._registry: dict[Any, Any] = {}
 
-    def register(self, constraint: Any, factory: Any = None) -> Any:
+    def register(
+        self, constraint: Any, factory: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
         """Registers a factory for a kind of constraint; without a factory, a decorator."""
         if factory is None:
             return lambda made: self.register(constraint, made)
@@ -44,7 +49,7 @@ transform_to = ConstraintRegistry()
 _BOTH = (biject_to, transform_to)
 
 
-def _register(kinds: Any, factory: Any, registries: Any = _BOTH) -> None:
+def _register(kinds: Any, factory: Callable[..., Any], registries: Any = _BOTH) -> None:
     for registry in registries:
         for kind in kinds:
             registry.register(kind, factory)

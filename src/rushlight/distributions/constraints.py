@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._ground import dtypes, f, finfo, linalg
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 class Constraint:
     """A set of tensors; `check(value)` says of each event whether it belongs to the set.
@@ -94,7 +97,7 @@ class _IndependentConstraint(Constraint):
     def event_dim(self) -> Any:
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         result = self.base_constraint.check(value)
         if result.dim() < self.reinterpreted_batch_ndims:
             expected = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
@@ -145,7 +148,7 @@ class _OneHot(Constraint):
     is_discrete = True
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         binary = ((value == 0) | (value == 1)).all(-1)
         return binary & value.sum(-1).eq(1)
 
@@ -170,7 +173,7 @@ class _IntegerInterval(_Bounded):
     lower_bound: Any
     upper_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
@@ -188,12 +191,12 @@ class _IntegerGreaterThan(_Bounded):
     names = ("lower_bound",)
     lower_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
 class _Real(Constraint):
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return value == value  # not nan
 
 
@@ -201,7 +204,7 @@ class _GreaterThan(_Bounded):
     names = ("lower_bound",)
     lower_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return self.lower_bound < value
 
 
@@ -209,7 +212,7 @@ class _GreaterThanEq(_Bounded):
     names = ("lower_bound",)
     lower_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return self.lower_bound <= value
 
 
@@ -217,7 +220,7 @@ class _LessThan(_Bounded):
     names = ("upper_bound",)
     upper_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return value < self.upper_bound
 
 
@@ -225,7 +228,7 @@ class _Interval(_Bounded):
     lower_bound: Any
     upper_bound: Any
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
@@ -240,7 +243,7 @@ class _HalfOpenInterval(_Bounded):
 class _Simplex(Constraint):
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
@@ -285,13 +288,13 @@ class _CorrCholesky(Constraint):
 class _Square(Constraint):
     event_dim = 2
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         square = value.shape[-2] == value.shape[-1]
         return f.full(value.shape[:-2], square, dtype=dtypes.bool_, device=value.device)
 
 
 class _Symmetric(_Square):
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         square = super().check(value)
         if not square.all():
             return square
@@ -305,7 +308,7 @@ class _PositiveSemidefinite(_Symmetric):
 
 
 class _PositiveDefinite(_Symmetric):
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Any:
         symmetric = super().check(value)
         return linalg.cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import binary_cross_entropy_with_logits, f, no_grad
 from .bernoulli import BinaryOutcome, either
 from .distribution import value_checked
 from .utils import broadcast_all, clamp_probs
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 class ContinuousBernoulli(BinaryOutcome):
@@ -41,7 +45,7 @@ class ContinuousBernoulli(BinaryOutcome):
         self._lims = lims
         super().__init__(shape, validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         new._lims = self._lims
         super()._expand_rest(new, batch)
 
@@ -91,7 +95,7 @@ class ContinuousBernoulli(BinaryOutcome):
         )
         return self.icdf(u)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         weight = -binary_cross_entropy_with_logits(logits, value, reduction="none")

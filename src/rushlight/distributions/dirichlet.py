@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Function, Size, f, one_hot
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class _Draw(Function):
@@ -46,7 +49,7 @@ class Dirichlet(ExponentialFamily):
         shape = self._extended_shape(Size(sample_shape))
         return _Draw.apply(self.concentration.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         c = self.concentration
         return f.xlogy(c - 1.0, value).sum(-1) + f.lgamma(c.sum(-1)) - f.lgamma(c).sum(-1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, Tensor, f, no_grad
 from .utils import _LazyProperty
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
 
 
 class Distribution:
@@ -84,10 +87,10 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         """Gives `new` what isn't a parameter."""
 
-    def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ "
@@ -96,12 +99,12 @@ class Distribution:
         return self.__new__(type(self)) if _instance is None else _instance
 
     @property
-    def batch_shape(self) -> Any:
+    def batch_shape(self) -> Shape:
         """The shape of the parameters."""
         return self._batch_shape
 
     @property
-    def event_shape(self) -> Any:
+    def event_shape(self) -> Shape:
         """The shape of one draw."""
         return self._event_shape
 
@@ -168,7 +171,7 @@ class Distribution:
         """e to the power of the entropy."""
         return f.exp(self.entropy())
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Any:
+    def _extended_shape(self, sample_shape: Shape = ()) -> Shape:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _enumerated(self, values: Any, expand: bool) -> Any:
@@ -218,7 +221,7 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def value_checked(distribution: Any, value: Any) -> None:
+def value_checked(distribution: Any, value: Tensor) -> None:
     """Raises ValueError for a value outside of the support, where the distribution checks."""
     if distribution._validate_args:
         distribution._validate_sample(value)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Exponential(ExponentialFamily):
@@ -43,7 +46,7 @@ class Exponential(ExponentialFamily):
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         return self.rate.log() - self.rate * value
 

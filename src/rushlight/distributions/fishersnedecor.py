@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, finfo, nan
 from .distribution import Distribution, value_checked
 from .gamma import Gamma
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 class FisherSnedecor(Distribution):
@@ -25,7 +29,7 @@ class FisherSnedecor(Distribution):
         self._gamma2 = Gamma(self.df2 * 0.5, self.df2)
         super().__init__(self.df1.size(), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         new._gamma1, new._gamma2 = self._gamma1.expand(batch), self._gamma2.expand(batch)
 
     @property
@@ -59,7 +63,7 @@ class FisherSnedecor(Distribution):
         y.clamp_(min=tiny)
         return y
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         a, b = self.df1 * 0.5, self.df2 * 0.5
         ratio = self.df1 / self.df2

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, finfo, special
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Gamma(ExponentialFamily):
@@ -43,7 +46,7 @@ class Gamma(ExponentialFamily):
         value.detach().clamp_(min=finfo(value.dtype).tiny)
         return value
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value = f.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         value_checked(self, value)
         a, rate = self.concentration, self.rate

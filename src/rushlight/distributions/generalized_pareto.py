@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, inf
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class GeneralizedPareto(Distribution):
@@ -37,7 +40,7 @@ class GeneralizedPareto(Distribution):
         u = f.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.icdf(u)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         z = (value - self.loc) / self.scale
         zero, c = self._near_zero()
@@ -57,7 +60,7 @@ class GeneralizedPareto(Distribution):
     def cdf(self, value: Any) -> Any:
         return f.exp(self.log_cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Any:
         zero, c = self._near_zero()
         log_left = f.log1p(-value)
         heavy = self.loc + self.scale * f.expm1(-c * log_left) / c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, finfo
@@ -13,6 +13,9 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
 from .utils import broadcast_all, euler_constant
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Gumbel(TransformedDistribution):
@@ -45,7 +48,7 @@ class Gumbel(TransformedDistribution):
         new.loc, new.scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
         return super().expand(batch_shape, _instance=new)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()

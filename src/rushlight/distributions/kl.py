@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._ground import f, grad, inf, linalg, softplus
 from .bernoulli import Bernoulli
@@ -33,6 +33,9 @@ from .poisson import Poisson
 from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
 from .utils import _sum_rightmost, euler_constant
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 Formula = Callable[[Any, Any], Any]
 _KL_REGISTRY: dict[tuple[type, type], Any] = {}
@@ -268,7 +271,7 @@ def _cauchy(p: Any, q: Any) -> Any:
 
 
 # ---- normals of several dimensions ---------------------------------------------------------------
-def _trace(factor: Any, root: Any) -> Any:
+def _trace(factor: Tensor, root: Tensor) -> Any:
     """tr((L L^T)^-1 R R^T)."""
     solved = linalg.solve_triangular(factor, root, upper=False)
     return solved.pow(2).sum((-2, -1))
@@ -332,7 +335,7 @@ def _low_full(p: Any, q: Any) -> Any:
 
 
 # ---- two families: -H(p) - E_p[log q] ------------------------------------------------------------
-def _never(name: str) -> Any:
+def _never(name: str) -> Callable[..., Any]:
     """p reaches beyond the support of q."""
     return lambda p, q: _infinite_like(getattr(p, name))
 

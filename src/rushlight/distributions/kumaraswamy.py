@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, nan
@@ -11,8 +11,11 @@ from .transforms import AffineTransform, PowerTransform
 from .uniform import Uniform
 from .utils import broadcast_all, euler_constant
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
-def _moment(a: Any, b: Any, n: int) -> Any:
+
+def _moment(a: Tensor, b: Tensor, n: int) -> Any:
     """E[X^n] = b B(1 + n/a, b)."""
     first = 1 + n / a
     return f.exp(b.log() + f.lgamma(first) + f.lgamma(b) - f.lgamma(first + b))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, finfo
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Laplace(Distribution):
@@ -43,7 +46,7 @@ class Laplace(Distribution):
         u = self.loc.new(shape).uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * u.sign() * f.log1p(-u.abs())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         return -f.log(2 * self.scale) - f.abs(value - self.loc) / self.scale
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, linalg
 from .distribution import Distribution, value_checked
 from .utils import _standard_normal, lazy_property
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
-def mahalanobis(factor: Any, x: Any) -> Any:
+
+def mahalanobis(factor: Any, x: Tensor) -> Any:
     """x^T (L L^T)^-1 x for each vector; `factor` is L, broadcast over the batch."""
     return linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal, broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Normal(ExponentialFamily):
@@ -51,16 +54,16 @@ class Normal(ExponentialFamily):
         eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + eps * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         distance = ((value - self.loc) ** 2) / (2 * self.scale**2)
         return -distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Any:
         value_checked(self, value)
         return 0.5 * (1 + f.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Any:
         return self.loc + self.scale * f.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self) -> Any:

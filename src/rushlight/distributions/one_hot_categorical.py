@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, f, no_grad, one_hot
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class OneHotCategorical(Distribution):
@@ -71,7 +74,7 @@ class OneHotCategorical(Distribution):
             chosen = self._categorical.sample(Size(sample_shape))
             return one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         return self._categorical.log_prob(value.max(-1)[1])
 

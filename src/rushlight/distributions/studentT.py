@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, inf, nan
 from .chi2 import Chi2
 from .distribution import Distribution, value_checked
 from .utils import _standard_normal, broadcast_all
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 class StudentT(Distribution):
@@ -31,7 +35,7 @@ class StudentT(Distribution):
         self._chi2 = Chi2(self.df)
         super().__init__(self.df.size(), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Any, batch: Shape) -> None:
         new._chi2 = self._chi2.expand(batch)
 
     @property
@@ -59,7 +63,7 @@ class StudentT(Distribution):
         z = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (x * f.rsqrt(z / self.df))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         y = (value - self.loc) / self.scale
         norm = (

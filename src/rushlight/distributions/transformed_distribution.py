@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import Size, no_grad
@@ -10,6 +10,9 @@ from .distribution import Distribution, value_checked
 from .independent import Independent
 from .transforms import ComposeTransform, Transform
 from .utils import _sum_rightmost
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class TransformedDistribution(Distribution):
@@ -70,19 +73,19 @@ class TransformedDistribution(Distribution):
     def has_rsample(self) -> Any:
         return self.base_dist.has_rsample
 
-    def _through(self, x: Any) -> Any:
+    def _through(self, x: Tensor) -> Tensor:
         for transform in self.transforms:
             x = transform(x)
         return x
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with no_grad():
             return self._through(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self._through(self.base_dist.rsample(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         dims = len(self.event_shape)
         total: Any = 0.0
@@ -96,7 +99,7 @@ class TransformedDistribution(Distribution):
         base = self.base_dist.log_prob(y)
         return total + _sum_rightmost(base, dims - len(self.base_dist.event_shape))
 
-    def _monotone(self, value: Any) -> Any:
+    def _monotone(self, value: Tensor) -> Any:
         """The value, mirrored in (0, 1) where the transforms turn the order round."""
         sign: Any = 1
         for transform in self.transforms:
@@ -105,13 +108,13 @@ class TransformedDistribution(Distribution):
             return value
         return sign * (value - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Any:
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         value_checked(self.base_dist, value)
         return self._monotone(self.base_dist.cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return self._through(self.base_dist.icdf(self._monotone(value)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._chains import (
@@ -28,6 +28,9 @@ from ._vector_transforms import (
 )
 from .utils import broadcast_all
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 class ExpTransform(_Plain):
     """y = e^x."""
@@ -36,13 +39,13 @@ class ExpTransform(_Plain):
     codomain = constraints.positive
     sign: Any = +1
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         return x.exp()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         return y.log()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Tensor:
         return x
 
 
@@ -73,13 +76,13 @@ class PowerTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         return x.pow(self.exponent)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         return y.pow(1 / self.exponent)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Any:
         return (self.exponent * y / x).abs().log()
 
     def forward_shape(self, shape: Any) -> Any:
@@ -96,7 +99,7 @@ class SigmoidTransform(_Plain):
     codomain = constraints.unit_interval
     sign: Any = +1
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         limits = finfo(x.dtype)
         return f.clamp(f.sigmoid(x), min=limits.tiny, max=1.0 - limits.eps)
 
@@ -133,13 +136,13 @@ class TanhTransform(_Plain):
     codomain = constraints.interval(-1.0, 1.0)
     sign: Any = +1
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.tanh()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         return f.atanh(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Any:
         # log(1 - tanh²x), written so that large x don't cancel.
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
@@ -151,7 +154,7 @@ class AbsTransform(_Plain):
     codomain = constraints.positive
     bijective = False
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         return x.abs()
 
     def _inverse(self, y: Any) -> Any:
@@ -170,7 +173,7 @@ class AffineTransform(Transform):
         self._event_dim = event_dim
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> int:
         return self._event_dim
 
     @property
@@ -200,10 +203,10 @@ class AffineTransform(Transform):
             return 1 if self.scale > 0 else -1 if self.scale < 0 else 0
         return self.scale.sign()
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Any:
         return self.loc + self.scale * x
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

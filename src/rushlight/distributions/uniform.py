@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import constraints
 from ._ground import f, nan
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Uniform(Distribution):
@@ -52,16 +55,16 @@ class Uniform(Distribution):
         u = f.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + u * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         value_checked(self, value)
         inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
         return f.log(inside) - f.log(self.high - self.low)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Any:
         value_checked(self, value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Any:
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Any:

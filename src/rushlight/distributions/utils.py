@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ._ground import Tensor, dtypes, enable_grad, f, finfo, softmax
 
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .._base.device import device
+    from .._base.dtypes import dtype
+
 euler_constant = 0.57721566490153286060
 
 
@@ -30,14 +35,14 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     return tuple(f.broadcast_tensors(*made))
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: Tensor | float) -> bool:
     return isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")
 
 
 is_tensor_like = _is_tensor
 
 
-def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+def _standard_normal(shape: Shape, dtype: dtype, device: device) -> Any:
     return f.normal(
         f.zeros(shape, dtype=dtype, device=device), f.ones(shape, dtype=dtype, device=device)
     )
@@ -74,7 +79,7 @@ class _LazyProperty:
         self.wrapped = wrapped
         update_wrapper(self, wrapped)  # type: ignore[arg-type]
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
         if instance is None:
             return self
         with enable_grad():

@@ -9,7 +9,7 @@ batches. A gradient for an argument that was no batch is summed over the batch.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core.interposers import NOT_HANDLED
 from .._core.mode import CURRENT, ready
@@ -19,6 +19,11 @@ from .._table import PUBLIC
 from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..autograd.function import TRANSFORMS, Function, _is_setup_context_defined
 from ._tree import broadcast_prefix, flatten, format_spec, unflatten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 
@@ -76,14 +81,14 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
     return unflatten(_closed(outs, made.out_dims, layer), out_spec)
 
 
-def _opened(leaves: Any, layer: Layer) -> tuple[list[Any], list[int | None]]:
+def _opened(leaves: Sequence[Tensor], layer: Layer) -> tuple[list[Any], list[int | None]]:
     """The batches behind wrappers, and their dimensions."""
     mine = [isinstance(x, BatchedTensor) and x._layer is layer for x in leaves]
     values = [x._value if m else x for x, m in zip(leaves, mine)]
     return values, [x._dim if m else None for x, m in zip(leaves, mine)]
 
 
-def _closed(values: Any, dims: Any, layer: Layer) -> list[Any]:
+def _closed(values: Sequence[Tensor], dims: Any, layer: Layer) -> list[Any]:
     return [
         x
         if d is None or not isinstance(x, TensorBase)
@@ -127,7 +132,7 @@ class BatchContext:
         object.__setattr__(self, "_layer", layer)
         object.__setattr__(self, "_key", key)
 
-    def _keep(self, method: str, tensors: Any) -> None:
+    def _keep(self, method: str, tensors: tuple[Tensor, ...]) -> None:
         values, dims = _opened(tensors, self._layer)
         setattr(self._ctx, self._key, dims)
         getattr(self._ctx, method)(*values)
@@ -141,7 +146,7 @@ class BatchContext:
         self._keep("save_for_forward", tensors)
 
     @property
-    def saved_tensors(self) -> Any:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """What was saved, as this vmap's examples."""
         dims = getattr(self._ctx, self._key, ())
         return tuple(_closed(self._ctx.saved_tensors, dims, self._layer))
@@ -161,7 +166,7 @@ class BatchContext:
         setattr(self._ctx, name, value)
 
 
-def _generated(cls: Any, dims: list[int | None], spec: Any, layer: Layer) -> Any:
+def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) -> Any:
     """A function of whole batches: takes the leaves of the arguments."""
     key = f"_batch_dims_{layer.level}_{cls.__name__}"
 
@@ -214,7 +219,7 @@ def _generated(cls: Any, dims: list[int | None], spec: Any, layer: Layer) -> Any
     return made
 
 
-def _fitted(g: Any, dim: int | None, layer: Layer) -> Any:
+def _fitted(g: Tensor, dim: int | None, layer: Layer) -> Any:
     """A gradient laid out like its argument: summed over the batch where that had none."""
     if g is None:
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
@@ -27,6 +27,9 @@ from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class _Level:
@@ -68,24 +71,24 @@ class _Outside:
             raise
 
 
-def _zeros(x: Any) -> Any:
+def _zeros(x: Tensor) -> Any:
     return PUBLIC[("", "zeros_like")](x)
 
 
-def _alias(x: Any) -> Any:
+def _alias(x: Tensor) -> Any:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
     if x._requires_grad or isinstance(x, BatchedTensor):
         return PUBLIC[("", "clone")](x)
     return _asking(x.detach())
 
 
-def _asking(x: Any) -> Any:
+def _asking(x: Tensor) -> Tensor:
     """A leaf that requires grad."""
     x._requires_grad = True
     return x
 
 
-def _requires(x: Any) -> bool:
+def _requires(x: Tensor) -> bool:
     """Whether a tensor, or the batch behind it, requires grad."""
     while isinstance(x, BatchedTensor):
         x = x._value
@@ -250,7 +253,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return value, pull_back
 
 
-def _picked(argnums: Any, count: int) -> tuple[int, ...]:
+def _picked(argnums: int, count: int) -> tuple[int, ...]:
     """The chosen arguments, counted from zero.
 
     Raises:
@@ -397,7 +400,7 @@ def jvp(
     *,
     strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """(output, derivative of `func` at `primals` along `tangents`[, aux]): a vjp of a vjp.
 
     Raises:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._core.storage import TensorBase
 from .._tensor.batching import BatchedTensor
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
-def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     """The batch behind a tensor under vmap; of all vmaps, or (`recurse=False`) the innermost.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._core.storage import TensorBase
@@ -14,6 +14,9 @@ from ..random import get_rng_state, set_rng_state
 from ._tree import flatten, tree_map, unflatten
 from .derivatives import Linear, _Level, _picked, vjp
 from .vmap import check_randomness, vmap
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 def basis(tensors: list[Any]) -> list[Any]:
@@ -77,7 +80,7 @@ def jacrev(
         pull_back = result[1]
         spec_in: list[Any] = []
 
-        def pulled(*units: Any) -> Any:
+        def pulled(*units: Any) -> tuple[Tensor, ...]:
             grads = pull_back(unflatten(list(units), out_spec))
             flat, spec = flatten(grads)
             spec_in.append(spec)
@@ -129,7 +132,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
             )
         a = line.aliases
 
-        def pushed(*units: Any) -> Any:
+        def pushed(*units: Any) -> tuple[Tensor, ...]:
             return tuple(line.push(list(units)))
 
         columns = vmap(pushed, out_dims=-1, randomness="same")(*basis(leaves))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.storage import TensorBase
 from .._table import PUBLIC
 from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, broadcast_prefix, flatten, format_spec, unflatten
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
 
 #: What packages have put in the place of how arguments are taken apart and results put together:
 #: `_functorch.vmap`, where they find these steps, says so here.
@@ -157,7 +160,7 @@ def run(
 
 
 # ---- results ----------------------------------------------------------------------------------
-def _check_out_dims(out_dims: Any, func: Any) -> None:
+def _check_out_dims(out_dims: int | Shape | None, func: Any) -> None:
     if isinstance(out_dims, int):
         return
     if any(not isinstance(d, int) and d is not None for d in flatten(out_dims)[0]):
@@ -168,7 +171,7 @@ def _check_out_dims(out_dims: Any, func: Any) -> None:
         )
 
 
-def _places(out_dims: Any, spec: Spec | None, func: Any) -> list[Any]:
+def _places(out_dims: int | Shape | None, spec: Spec | None, func: Any) -> list[Any]:
     """Where the batch dimension of each result goes.
 
     Raises:
@@ -186,7 +189,7 @@ def _places(out_dims: Any, spec: Spec | None, func: Any) -> list[Any]:
     return found
 
 
-def _results(result: Any, out_dims: Any, layer: Layer, func: Any) -> Any:
+def _results(result: Any, out_dims: int | Shape | None, layer: Layer, func: Any) -> Any:
     leaves, spec = flatten(result)
     made: list[Any] = []
     for t, dim in zip(leaves, _places(out_dims, spec, func)):
@@ -216,7 +219,7 @@ def _in_chunks(
     leaves: list[Any],
     spec: Spec | None,
     size: int,
-    out_dims: Any,
+    out_dims: Shape,
     randomness: str,
     chunk_size: int,
     kwargs: dict[str, Any],

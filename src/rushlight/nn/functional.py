@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._tensor import public_functions as _functions
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _TABLE: Final = _functions.namespace("nn.functional")
 _TABLE.fill(globals())
 
@@ -16,11 +19,11 @@ __all__ = sorted(_TABLE.names)  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any: ...
+    def __getattr__(name: str) -> Callable[..., Any]: ...
 
 else:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> Callable[..., Any]:
         """A function that is asked for the first time; says in whose name one is missing."""
         try:
             return _TABLE.find(name, globals())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd import grad as _grad
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ._ground import Tensor, f
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.annotations import Shape
 
 __all__ = [
     "conv1d_input",
@@ -19,7 +24,7 @@ __all__ = [
 
 
 def _back(
-    dims: int, input: Any, weight: Any, of: Tensor, grad_output: Tensor, *options: Any
+    dims: int, input: Tensor, weight: Tensor, of: Tensor, grad_output: Tensor, *options: int
 ) -> Tensor:
     """The gradient of a convolution for `of`, one of its two operands."""
     recorded = is_grad_enabled() and any(
@@ -36,13 +41,13 @@ def _back(
     return found  # type: ignore[no-any-return]
 
 
-def _like(shape: Any, other: Tensor) -> Tensor:
+def _like(shape: Shape, other: Tensor) -> Tensor:
     """A leaf of this shape: a convolution is linear in each operand, so only the shape counts."""
     zero = f.zeros(1, dtype=other.dtype, device=other.device).expand(shape)
     return zero.detach().requires_grad_()  # type: ignore[no-any-return]
 
 
-def _input_gradient(dims: int, over: str) -> Any:
+def _input_gradient(dims: int, over: str) -> Callable[..., Any]:
     def gradient(
         input_size: Any,
         weight: Tensor,
@@ -62,7 +67,7 @@ def _input_gradient(dims: int, over: str) -> Any:
     )  # fmt: skip
 
 
-def _weight_gradient(dims: int, over: str) -> Any:
+def _weight_gradient(dims: int, over: str) -> Callable[..., Any]:
     def gradient(
         input: Tensor,
         weight_size: Any,
@@ -82,7 +87,7 @@ def _weight_gradient(dims: int, over: str) -> Any:
     )  # fmt: skip
 
 
-def _named(function: Any, name: str, doc: str) -> Any:
+def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

@@ -93,7 +93,7 @@ class _Made:
     def extend(self, items: Any) -> None:
         self.items.extend(items)
 
-    def __setitem__(self, key: Any, item: Any) -> None:
+    def __setitem__(self, key: str, item: Any) -> None:
         self.items.append((key, item))
 
 

@@ -6,7 +6,7 @@ import mmap as mmap_module
 import os
 import pickle
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -17,6 +17,9 @@ from .budget import Budget
 from .names import Rebuilding, rebuilding, without_data
 from .places import Place, place_of
 from .unpickle import unpickled
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
 
 
 def load(
@@ -161,7 +164,7 @@ def _from_archive(
             storages[key] = data_of(f"{stem}/data/{key}", dtype, count)
         return storages[key]
 
-    def data_of(name: str, dtype: D.dtype, count: int) -> Any:
+    def data_of(name: str, dtype: D.dtype, count: int) -> Array:
         held, needed = archive.size_of(name), count * dtype.itemsize
         if held != needed:
             # PyTorch counts the elements in bytes here.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -19,6 +19,9 @@ from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
 from .._table.modes.meta import emptied, empty_strided_meta
 from .._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
 
 STORAGE_NAMES: Final[dict[D.dtype, str]] = {
     D.bool_: "BoolStorage", D.uint8: "ByteStorage", D.int8: "CharStorage", D.int16: "ShortStorage",
@@ -80,7 +83,7 @@ def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_g
     return t
 
 
-def _numbers(row: Any) -> tuple[int, ...]:
+def _numbers(row: Shape) -> tuple[int, ...]:
     """Sizes and strides, which are numbers that fit into 64 bits."""
     if not isinstance(row, (tuple, list)):
         raise TypeError(f"sizes or strides in a {type(row).__name__}")
@@ -112,7 +115,7 @@ def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, re
     )
 
 
-def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Any:
+def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Tensor:
     """A parameter over a tensor."""
     from ..nn.parameter import Parameter
 
@@ -121,7 +124,7 @@ def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Any:
     return Parameter(data, requires_grad)
 
 
-def rebuild_parameter_with_state(data: Any, requires_grad: bool, hooks: Any, state: Any) -> Any:
+def rebuild_parameter_with_state(data: Any, requires_grad: bool, hooks: Any, state: Any) -> Tensor:
     """A parameter over a tensor, with attributes of its own."""
     made = rebuild_parameter(data, requires_grad)
     made.__dict__.update(_attributes(state))
@@ -167,7 +170,7 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
-def _bytearray(*args: Any) -> bytearray:
+def _bytearray(*args: int) -> bytearray:
     # Made of a number it would be that many bytes of nothing; other codecs take their time.
     bare = len(args) == 1 and isinstance(args[0], bytes)
     if (

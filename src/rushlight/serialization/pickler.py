@@ -154,7 +154,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
         """Writes a dtype as the name in torch that it is."""
         self._write_name(obj, "torch", obj.name)
 
-    def save_global(self, obj: Any, name: Any = None) -> None:
+    def save_global(self, obj: Any, name: str | None = None) -> None:
         """Writes a class or function by name; Rushlight's own under the name that torch gives it.
 
         Raises:
@@ -169,7 +169,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             return
         super().save_global(obj, name)
 
-    def _save_class(self, obj: Any) -> None:
+    def _save_class(self, obj: type[Any]) -> None:
         # As the base class does, which calls a function of its own for the types of singletons.
         if obj in (type(None), type(NotImplemented), type(...)):
             super().save_type(obj)

@@ -24,7 +24,7 @@ _OF_VALUES: Final = (
 def rule(*names: str) -> Callable[[Any], Any]:
     """Registers what the functions of these names do with sparse tensors."""
 
-    def register(function: Any) -> Any:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
             _RULES[name] = function
         return function
@@ -32,7 +32,7 @@ def rule(*names: str) -> Callable[[Any], Any]:
     return register
 
 
-def _of_values(name: str) -> Any:
+def _of_values(name: str) -> Callable[..., Any]:
     def function(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
         whole = input.coalesce()
         return whole._with(getattr(functions, name)(whole.held, *args, **kwargs))
@@ -47,7 +47,7 @@ for _name in _OF_VALUES:
 _SUMS: Final = {"add": 1, "sub": -1}
 
 
-def _added_into(self: Any, sign: int, other: Any, alpha: Any = 1) -> Any:
+def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Any:
     """A dense tensor with a multiple of a sparse one added, in place."""
     if tuple(self.shape) != tuple(other.shape):
         return self.copy_(_add(self, other, alpha=sign * alpha))
@@ -56,8 +56,8 @@ def _added_into(self: Any, sign: int, other: Any, alpha: Any = 1) -> Any:
     return self.index_put_(tuple(other.places), held, accumulate=True)
 
 
-def _in_place(name: str) -> Any:
-    def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _in_place(name: str) -> Callable[..., Any]:
+    def function(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(self, SparseTensor):  # a dense tensor takes over the elements
             if name in _SUMS:
                 return _added_into(self, _SUMS[name], *args, **kwargs)
@@ -71,7 +71,7 @@ def _in_place(name: str) -> Any:
     return function
 
 
-def _is_sparse(*values: Any) -> bool:
+def _is_sparse(*values: Tensor) -> bool:
     return all(isinstance(value, SparseTensor) for value in values)
 
 

@@ -11,7 +11,7 @@ gradients flow through the values and no derivative is written twice.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _table as ops
 from .._array import types as T
@@ -21,6 +21,9 @@ from .._base.memory_format import sparse_coo
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.tensor import Tensor
 from .._tensor.torch_function import DisableTorchFunctionSubclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 functions: Any = ops.namespace("").module("rushlight's functions")
 
@@ -39,11 +42,13 @@ class SparseTensor(Tensor):
     coalesced: bool
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         return cls.rule_of(func)(*args, **(kwargs or {}))
 
     @classmethod
-    def rule_of(cls, func: Any) -> Any:
+    def rule_of(cls, func: Callable[..., Any]) -> Any:
         """What is done in place of a function of tensors.
 
         Raises:
@@ -303,7 +308,7 @@ def lacking(name: str) -> NotImplementedError:
     )
 
 
-def _is_default(dtype: Any) -> bool:
+def _is_default(dtype: D.dtype) -> bool:
     return dtype in (D.get_default_dtype(), D.int64, D.bool_)
 
 

@@ -75,7 +75,7 @@ def sparse_coo_tensor(
     return sparse(places.detach(), held, size, bool(is_coalesced) or places.size(1) < 2)
 
 
-def _refuse_negative(places: Any) -> None:
+def _refuse_negative(places: Tensor) -> None:
     """Raises RuntimeError for a place before the first, which would count from the end."""
     for d, low in enumerate(places.amin(1).tolist()):
         if low < 0:
@@ -96,7 +96,7 @@ def _check(places: Any, size: tuple[int, ...]) -> None:
 
 
 def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None,
-              blocksize: Any = None, dense_dim: int | None = None) -> Any:  # fmt: skip
+              blocksize: Any = None, dense_dim: int | None = None) -> Tensor:  # fmt: skip
     """The tensor with only its elements (or rows) that aren't zero.
 
     Raises:

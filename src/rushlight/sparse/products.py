@@ -12,7 +12,7 @@ from .arithmetic import rule, selected
 from .coordinates import SparseTensor, functions, sparse
 
 
-def _check(a: Any, b: Any) -> None:
+def _check(a: Any, b: Tensor) -> None:
     if a.dim() != 2 or b.dim() != 2:
         raise RuntimeError(
             f"mat1 and mat2 must be matrices, got {a.dim()}-D and {b.dim()}-D tensors"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.shape import sparse as raw
 from .._base import dtypes as D
@@ -11,6 +11,9 @@ from .._core.storage import new_tensor
 from .._tensor.tensor import Tensor
 from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class RowsTensor(SparseTensor):
@@ -21,7 +24,9 @@ class RowsTensor(SparseTensor):
     is_sparse_csr = True
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         rule = cls.rule_of(func)
         plain = [a.to_sparse() if isinstance(a, RowsTensor) else a for a in args]
         result = rule(*plain, **(kwargs or {}))
@@ -55,7 +60,7 @@ class RowsTensor(SparseTensor):
         return text.replace(",\n       layout=", f",{size}\n       layout=", 1)
 
 
-def to_sparse_csr(self: Any, dense_dim: int | None = None) -> Any:
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """A matrix in compressed rows.
 
     Raises:
@@ -81,7 +86,7 @@ def to_sparse_csr(self: Any, dense_dim: int | None = None) -> Any:
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
                       dtype: Any = None, device: Any = None, pin_memory: bool = False,
                       requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> Any:  # fmt: skip
+                      check_invariants: bool | None = None) -> Tensor:  # fmt: skip
     """A matrix of which row i has the elements crow_indices[i] to crow_indices[i + 1].
 
     Raises:

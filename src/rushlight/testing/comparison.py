@@ -69,17 +69,17 @@ def _fail(text: str, path: tuple[Any, ...], msg: Message, kind: Any = AssertionE
     raise kind(text)
 
 
-def _is_numpy(value: Any) -> bool:
+def _is_numpy(value: Tensor | int) -> bool:
     return type(value).__module__ == "numpy"
 
 
-def _is_boolean(value: Any) -> bool:
+def _is_boolean(value: Tensor | int) -> bool:
     return isinstance(value, bool) or (
         _is_numpy(value) and type(value).__name__ in ("bool", "bool_")
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Tensor | int) -> bool:
     return isinstance(value, (int, float, complex)) or (
         _is_numpy(value) and type(value).__name__ != "ndarray" and hasattr(value, "item")
         and not _is_boolean(value)
@@ -125,7 +125,9 @@ def _pairs(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options)
     return [(_comparison(actual, expected, path, options), actual, expected, path)]
 
 
-def _comparison(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options) -> Any:
+def _comparison(
+    actual: Tensor | int, expected: Tensor | int, path: tuple[Any, ...], options: _Options
+) -> Callable[..., Any]:
     if actual is None or expected is None:
         return _compare_none
     if _is_boolean(actual) and _is_boolean(expected):
@@ -182,7 +184,7 @@ def _compare_numbers(actual: Any, expected: Any, path: tuple[Any, ...], options:
     _fail(_scalars(actual, expected, rtol, atol), path, options.msg)
 
 
-def _scalars(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+def _scalars(actual: int, expected: int, rtol: float, atol: float) -> str:
     difference = abs(actual - expected)
     relative = float("inf") if expected == 0 else difference / abs(expected)
     exact = rtol == 0 and atol == 0

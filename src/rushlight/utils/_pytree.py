@@ -6,7 +6,7 @@ import dataclasses
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base.size import Size
 from .._table.rows.return_type_classes import NamedResults
@@ -18,6 +18,9 @@ from ._pytree_text import (
     SERIALIZED_TYPE_TO_PYTHON_TYPE,
     SUPPORTED_SERIALIZED_TYPES,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
@@ -44,10 +47,16 @@ def _share() -> None:
 
 
 def register_pytree_node(
-    cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: Any = None,
-    to_dumpable_context: Any = None, from_dumpable_context: Any = None,
-    flatten_with_keys_fn: Any = None, **extra: Any,
-) -> None:  # fmt: skip
+    cls: Any,
+    flatten_fn: Callable[..., Any],
+    unflatten_fn: Callable[..., Any],
+    *,
+    serialized_type_name: Any = None,
+    to_dumpable_context: Any = None,
+    from_dumpable_context: Any = None,
+    flatten_with_keys_fn: Any = None,
+    **extra: Any,
+) -> None:
     """Makes a class a container: `flatten_fn(x)` gives (children, context), the other undoes it.
 
     Raises: ValueError for a class that is registered already.
@@ -105,7 +114,7 @@ class TreeSpec:
         self._part(tree, found)
         return found
 
-    def _part(self, tree: Any, found: list[Any]) -> None:
+    def _part(self, tree: Sequence[int], found: list[Any]) -> None:
         kind = _kind(tree)
         if kind is not self.type:
             raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
@@ -169,7 +178,7 @@ def is_structseq_instance(obj: Any) -> bool:
     return isinstance(obj, tuple) and hasattr(type(obj), "n_sequence_fields")
 
 
-def _kind(tree: Any) -> Any:
+def _kind(tree: Any) -> type[Any]:
     kind = type(tree)
     if kind not in SUPPORTED_NODES:
         if is_namedtuple_instance(tree):
@@ -222,7 +231,7 @@ def _namedtuple_flatten(t: Any) -> tuple[list[Any], Any]:
     return list(t), type(t)
 
 
-def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+def _namedtuple_unflatten(values: Iterable[Any], context: type[Any]) -> Any:
     """A tuple with named fields of these parts."""
     return context(*values)
 
@@ -311,7 +320,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
     """The container with `func` applied to each leaf, and to what stands there in `rests`."""
     leaves, spec = tree_flatten(tree, is_leaf)
     columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]

@@ -25,7 +25,12 @@ SUPPORTED_SERIALIZED_TYPES: dict[Any, Written] = {}
 SERIALIZED_TYPE_TO_PYTHON_TYPE: dict[str, Any] = {}
 
 
-def note(cls: Any, name: str | None, to_dumpable: Any = None, from_dumpable: Any = None) -> None:
+def note(
+    cls: Any,
+    name: str | None,
+    to_dumpable: Callable[..., Any] | None = None,
+    from_dumpable: Callable[..., Any] | None = None,
+) -> None:
     """Notes how a class is written down.
 
     Raises: ValueError where only one of the two functions is given.

@@ -10,11 +10,14 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import _table as ops
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from ._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 SAC_IGNORED_OPS: Final = {ops.aten().detach.default}
 
@@ -76,14 +79,14 @@ class _Kept:
         return _mapped(lambda t: new_tensor(t._raw), value)
 
 
-def _alias(t: Any) -> Any:
+def _alias(t: Tensor) -> Any:
     """Another tensor over the same memory and version, outside of any graph."""
     made = new_tensor(t._raw)
     made._cell = version_cell(t)
     return made
 
 
-def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+def _mapped(function: Callable[[Any], Any], value: Tensor) -> Any:
     if isinstance(value, TensorBase):
         return function(value)
     if type(value) in (tuple, list):
@@ -93,7 +96,7 @@ def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
-def _versions(value: Any) -> list[int]:
+def _versions(value: Tensor) -> list[int]:
     if isinstance(value, TensorBase):
         return [version_of(value)]
     if isinstance(value, (tuple, list)):

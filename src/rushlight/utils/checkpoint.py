@@ -235,7 +235,7 @@ class _Frame:
         return CheckpointError(report(*self.logs, text))
 
 
-def _form(t: Any) -> dict[str, Any]:
+def _form(t: Tensor) -> dict[str, Any]:
     return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
 
 
@@ -419,7 +419,7 @@ class CheckpointFunction(Function):
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+    functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """A chain of functions (or an `nn.Sequential`), checkpointed in parts all but the last.
 
@@ -457,7 +457,7 @@ def checkpoint_sequential(
 
 
 def _segment(chain: list[Any], start: int, end: int) -> Callable[[Any], Any]:
-    def run(x: Any) -> Any:
+    def run(x: Tensor) -> Tensor:
         for k in range(start, end + 1):
             x = chain[k](x)
         return x

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..nn._ground import f
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
@@ -29,6 +32,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return f.from_dlpack(ext_tensor, device=device, copy=copy)
 
 
-def to_dlpack(tensor: Any) -> Any:
+def to_dlpack(tensor: Tensor) -> Any:
     """The capsule of a tensor's memory; what takes it should rather ask the tensor itself."""
     return tensor.__dlpack__()

@@ -9,13 +9,16 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .. import _table as ops
 from .._core.storage import TensorBase
 from ..autograd.graph import register_multi_grad_hook
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 aten: Final = ops.aten()
@@ -161,14 +164,14 @@ class FlopCounterMode(TorchDispatchMode):
                     self._names.setdefault(id(child), f"{name}.{inner}")
         return self._names[id(module)]
 
-    def _entered(self, module: Any, args: Any) -> None:
+    def _entered(self, module: Any, args: tuple[Tensor, ...]) -> None:
         name = self._name_of(module)
         self._within.append(name)
         inputs = [a for a in args if isinstance(a, TensorBase) and a._requires_grad]
         if inputs:
             self._handles.append(register_multi_grad_hook(inputs, lambda _: self._leave(name)))
 
-    def _exited(self, module: Any, args: Any, output: Any) -> None:
+    def _exited(self, module: Any, args: tuple[Tensor, ...], output: Tensor) -> None:
         name = self._name_of(module)
         self._leave(name)
         group = output if isinstance(output, (tuple, list)) else (output,)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log, log1p, nan
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from . import blocked as blocks
 from .blocked import INF, LARGE, clip, fits, mapped
 from .masks import anywhere, where
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
 # A 0-d array of the right type costs half of what a Python number does.
@@ -29,13 +32,13 @@ ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
 
 
-def _few(x: Any) -> bool:
+def _few(x: Array) -> bool:
     """Whether `x` is float32 or float64 and small: then every step writes over the last one."""
     dtype = x.dtype
     return (dtype is FLOAT32 or dtype is FLOAT64) and x.size < LARGE and x.ndim > 0
 
 
-def relu(x: Any) -> Any:
+def relu(x: Array) -> Any:
     """max(x, 0).
 
     Raises:
@@ -51,7 +54,7 @@ def relu(x: Any) -> Any:
     return np.maximum(x, ZERO.get(x.dtype, 0))
 
 
-def _write_sigmoid(out: Any, x: Any) -> None:
+def _write_sigmoid(out: Array, x: Array) -> None:
     np.negative(x, out)
     np.exp(out, out)
     np.add(out, ONE[x.dtype], out)
@@ -59,7 +62,7 @@ def _write_sigmoid(out: Any, x: Any) -> None:
 
 
 @with_formula(lambda x: 1 / (words.exp(-x) + 1))
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Array) -> Any:
     """1 / (1 + exp(-x))."""
     if _few(x):
         t = np.negative(x)
@@ -85,14 +88,14 @@ def _leaking(slope: float) -> Callable[..., None]:
     # The steeper side of the two is the smaller one above a slope of 1.
     extreme = np.maximum if slope <= 1 else np.minimum
 
-    def body(out: Any, x: Any) -> None:
+    def body(out: Array, x: Array) -> None:
         np.multiply(x, slope, out)
         extreme(x, out, out=out)
 
     return body
 
 
-def leaky_relu(x: Any, negative_slope: float) -> Any:
+def leaky_relu(x: Array, negative_slope: float) -> Array | None:
     """x above zero, negative_slope x below, as the larger of two; None for odd slopes."""
     if not 0 < negative_slope < INF:
         return None
@@ -103,7 +106,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
 
 
 def _shrinking(lambd: float) -> Callable[..., None]:
-    def body(out: Any, x: Any) -> None:
+    def body(out: Array, x: Array) -> None:
         # The bits of floats without their sign are in the order of their sizes, NaN last: the sign
         # of a difference of bits, spread over all of them, is the mask.
         integer, _, rest = blocks.SIGN_BITS[x.dtype]
@@ -116,7 +119,7 @@ def _shrinking(lambd: float) -> Callable[..., None]:
     return body
 
 
-def hardshrink(x: Any, lambd: float) -> Any:
+def hardshrink(x: Array, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
     if type(lambd) is complex:
         lambd = number_like(lambd, x.dtype)
@@ -127,14 +130,14 @@ def hardshrink(x: Any, lambd: float) -> Any:
 
 
 def _nearing(lambd: float) -> Callable[..., None]:
-    def body(out: Any, x: Any) -> None:
+    def body(out: Array, x: Array) -> None:
         clip(x, -lambd, lambd, out)
         np.subtract(x, out, out)
 
     return body
 
 
-def softshrink(x: Any, lambd: float) -> Any:
+def softshrink(x: Array, lambd: float) -> Array:
     """x moved towards zero by `lambd`, 0 within it.
 
     Raises:
@@ -166,7 +169,7 @@ def threshold(x: Any, threshold: Any, value: Any) -> Any:
     return where(np.less_equal(x, threshold), value, x)
 
 
-def logit(x: Any, eps: float | None) -> Any:
+def logit(x: Array, eps: float | None) -> Any:
     """log(x / (1 - x)), of `x` brought into [eps, 1 - eps] where `eps` is given."""
     if eps is not None and eps < 0:
         eps = None
@@ -184,14 +187,14 @@ def logit(x: Any, eps: float | None) -> Any:
     return np.log(np.divide(x, np.subtract(np.asarray(1, x.dtype), x)))
 
 
-def _finite_gap(a: Any, b: Any) -> Any:
+def _finite_gap(a: Array, b: Array) -> Array:
     """|a - b|, zero where both are the same infinity."""
     gap = np.subtract(a, b)
     np.copyto(gap, 0, where=np.equal(a, b)) if gap.ndim else None
     return where(np.equal(a, b), gap.dtype.type(0), gap) if not gap.ndim else gap
 
 
-def _small_gap(a: Any, b: Any) -> Any:
+def _small_gap(a: Array, b: Array) -> Array:
     """-|a - b| of small arrays, zero where both are the same infinity."""
     gap = np.subtract(a, b)
     same = np.equal(a, b)
@@ -201,7 +204,7 @@ def _small_gap(a: Any, b: Any) -> Any:
     return np.negative(gap, gap)
 
 
-def logaddexp(a: Any, b: Any) -> Any:
+def logaddexp(a: Array, b: Array) -> Any:
     """log(exp(a) + exp(b)), without overflow."""
     if _few(a) and _few(b):
         t = _small_gap(a, b)
@@ -218,7 +221,7 @@ def logaddexp(a: Any, b: Any) -> Any:
     return np.add(np.maximum(a, b), np.log1p(np.exp(np.negative(np.absolute(_finite_gap(a, b))))))
 
 
-def logaddexp2(a: Any, b: Any) -> Any:
+def logaddexp2(a: Array, b: Array) -> Any:
     """log2(2^a + 2^b), without overflow."""
     if _few(a) and _few(b):
         t = _small_gap(a, b)
@@ -246,13 +249,13 @@ def _log_product(logarithm: Any, of_number: Any, pole: float) -> Callable[..., A
 
 
 @with_formula(_log_product(words.log, log, 0))
-def xlogy(x: Any, other: Any) -> Any:
+def xlogy(x: Array | float, other: Array | float) -> Any:
     """x log(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log, other)
 
 
 @with_formula(_log_product(words.log1p, log1p, -1))
-def xlog1py(x: Any, other: Any) -> Any:
+def xlog1py(x: Array | float, other: Array | float) -> Any:
     """x log1p(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log1p, other)
 
@@ -270,7 +273,7 @@ def _product(x: Any, logarithm: Any, other: Any) -> Any:
     return where(blank, result.dtype.type(0), result) if np.any(blank) else result
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: Array) -> Any:
     """sin(πx) / (πx), 1 at 0."""
     if x.dtype.itemsize == 2:
         return single(sinc, x)

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log, pi
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .blocked import mapped
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["i0", "i0e", "i1", "i1e", "lgamma"]
 
@@ -46,7 +49,7 @@ _CENTRE, _ONE = _constants(5.0, 1.0)
 _MOST: Final = 1e30  # beyond, and for NaN, SciPy answers
 
 
-def _polynomial(x: Any, coefficients: tuple[Any, ...]) -> Any:
+def _polynomial(x: Array, coefficients: tuple[Any, ...]) -> Any:
     value = np.multiply(x, coefficients[0])
     for coefficient in coefficients[1:-1]:
         np.add(value, coefficient, value)
@@ -55,7 +58,7 @@ def _polynomial(x: Any, coefficients: tuple[Any, ...]) -> Any:
 
 
 def _body(order: int, scaled: bool, other: Callable[..., Any]) -> Callable[..., None]:
-    def body(out: Any, x: Any) -> None:
+    def body(out: Array, x: Array) -> None:
         size = np.absolute(x, dtype=np.float64)
         if not np.maximum.reduce(size, None) < _MOST:
             out[...] = other(x)
@@ -74,22 +77,22 @@ def _body(order: int, scaled: bool, other: Callable[..., Any]) -> Callable[..., 
     return body
 
 
-def i0(x: Any, other: Callable[..., Any]) -> Any:
+def i0(x: Array, other: Callable[..., Any]) -> Array:
     """I0 of each element; `other` serves blocks with infinities and NaN."""
     return mapped(_body(0, False, other), x)
 
 
-def i0e(x: Any, other: Callable[..., Any]) -> Any:
+def i0e(x: Array, other: Callable[..., Any]) -> Array:
     """exp(-|x|) I0(x) of each element."""
     return mapped(_body(0, True, other), x)
 
 
-def i1(x: Any, other: Callable[..., Any]) -> Any:
+def i1(x: Array, other: Callable[..., Any]) -> Array:
     """I1 of each element."""
     return mapped(_body(1, False, other), x)
 
 
-def i1e(x: Any, other: Callable[..., Any]) -> Any:
+def i1e(x: Array, other: Callable[..., Any]) -> Array:
     """exp(-|x|) I1(x) of each element."""
     return mapped(_body(1, True, other), x)
 
@@ -100,14 +103,14 @@ _STIRLING = _constants(-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1
 _HALF_LOG_2PI, _HALF = _constants(log(2 * pi) / 2, 0.5)
 
 
-def lgamma(x: Any, other: Callable[..., Any]) -> Any:
+def lgamma(x: Array, other: Callable[..., Any]) -> Array:
     """log Γ(x) of each element; `other` serves blocks with elements that aren't positive.
 
     log Γ(x) = log Γ(x + 7) - log(x (x + 1) ... (x + 6)): the difference of two numbers around 8 is
     right to 1e-15, which the zeros at 1 and 2 need in float32 no more.
     """
 
-    def body(out: Any, x: Any) -> None:
+    def body(out: Array, x: Array) -> None:
         if not (np.minimum.reduce(x, None) > 1e-30 and np.maximum.reduce(x, None) < 1e5):
             out[...] = other(x)
             return

@@ -14,13 +14,16 @@ of whole arrays are vectorised there; the ufunc under `numpy.clip` takes a quart
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..memory.parallel import get_num_threads, run_chunks
 from ..reduce.softmax import vecdot
 from ..types import FLOAT32, FLOAT64
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["BLOCK", "INF", "LARGE", "SIGN_BITS", "clip", "fits", "mapped", "products", "summed"]
 
@@ -71,7 +74,7 @@ def fits(x: Any, *others: Any) -> bool:
     return True
 
 
-def mapped(body: Callable[..., Any], x: Any, *others: Any, dtype: Any = None) -> Any:
+def mapped(body: Callable[..., Any], x: Any, *others: Array, dtype: Any = None) -> Array:
     """What `body` writes for each block of arrays that `fits`; of the type of `x` by default.
 
     A 0-d array among the others is handed to each block as it is.
@@ -95,7 +98,7 @@ def mapped(body: Callable[..., Any], x: Any, *others: Any, dtype: Any = None) ->
     return out
 
 
-def summed(body: Callable[..., float], length: int, x: Any, *others: Any) -> float:
+def summed(body: Callable[..., float], length: int, x: Array, *others: Array) -> float:
     """The sum of what `body(scratch, piece, ...)` gives for pieces of arrays, of some length.
 
     A body may use `scratch`, of the piece's size.
@@ -112,7 +115,7 @@ def summed(body: Callable[..., float], length: int, x: Any, *others: Any) -> flo
     return total
 
 
-def products(a: Any, b: Any) -> float:
+def products(a: Array, b: Array) -> float:
     """The sum in float64 of the products of two flat arrays, of which rows are exact enough."""
     whole = a.size // _ROW * _ROW
     if not whole:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..memory import dense_layout as dense
 from ..types import FLOAT32, FLOAT64, from_raw, to_raw
 from .blocked import SIGN_BITS, fits, mapped
 from .masks import anywhere, where
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 
 def absolute(x: Any) -> Any:
@@ -24,7 +27,7 @@ def absolute(x: Any) -> Any:
     return np.absolute(x)
 
 
-def angle(x: Any) -> Any:
+def angle(x: Array) -> Any:
     """The argument of each element: 0 or π for reals, nan for nan."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real)
@@ -44,7 +47,7 @@ def angle(x: Any) -> Any:
 _HALF_TURN: Final = {d: np.asarray(np.pi, d) for d in (FLOAT32, FLOAT64)}
 
 
-def _write_angle(out: Any, x: Any) -> None:
+def _write_angle(out: Array, x: Array) -> None:
     integer, _, _ = SIGN_BITS[x.dtype]
     np.add(x, 0.0, out)  # -0.0 has the angle of 0.0
     bits = out.view(integer)
@@ -54,7 +57,7 @@ def _write_angle(out: Any, x: Any) -> None:
         np.copyto(out, x, where=np.isnan(x))
 
 
-def angle_gradient(x: Any) -> Any:
+def angle_gradient(x: Array) -> Any:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if x.dtype.kind != "c":
         return np.zeros_like(x)
@@ -68,12 +71,12 @@ def angle_gradient(x: Any) -> Any:
     )
 
 
-def conjugate(x: Any) -> Any:
+def conjugate(x: Array) -> Array:
     """The complex conjugate, in memory of its own."""
     return np.conjugate(x) if x.dtype.kind == "c" else np.array(x)
 
 
-def compose(real: Any, imag: Any) -> Any:
+def compose(real: Array, imag: Array) -> Array:
     """real + i imag.
 
     Raises:
@@ -98,7 +101,7 @@ def compose(real: Any, imag: Any) -> Any:
     return out
 
 
-def polar(size: Any, angle: Any) -> Any:
+def polar(size: Array, angle: Array) -> Array:
     """size exp(i angle).
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,12 +15,16 @@ from ..types import FLOAT32, FLOAT64, INT64, in_single, to_raw
 from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..annotations import Array
+
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
 _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 
-def _refuse_zero(divisor: Any, result: Any) -> None:
+def _refuse_zero(divisor: Any, result: Array) -> None:
     if result.size and not np.all(divisor):
         raise RuntimeError("ZeroDivisionError")
 
@@ -35,7 +39,7 @@ _MOST_QUOTIENT: Final = float(1 << 28)
 _MOST_FLOOR: Final = float(1 << 23)  # here also the float32 steps of NumPy's are exact
 
 
-def _fits_float32(a: Any, b: Any) -> bool:
+def _fits_float32(a: Array, b: Array | float) -> bool:
     return (
         a.dtype is FLOAT32
         and a.size >= LARGE
@@ -45,7 +49,7 @@ def _fits_float32(a: Any, b: Any) -> bool:
     )
 
 
-def _rest(out: Any, a: Any, b: Any) -> bool:
+def _rest(out: Array, a: Array, b: Array) -> bool:
     """Writes a - n b for the whole part n of a / b; False where it would not be exact."""
     wide, divisor = a.astype(np.float64), b.astype(np.float64)
     count = np.divide(wide, divisor)
@@ -58,7 +62,7 @@ def _rest(out: Any, a: Any, b: Any) -> bool:
     return bool(np.maximum.reduce(out, None) < INF)  # not NaN
 
 
-def _write_fmod(out: Any, a: Any, b: Any) -> None:
+def _write_fmod(out: Array, a: Array, b: Array) -> None:
     if not _rest(out, a, b):
         np.fmod(a, b, out)
         return
@@ -68,7 +72,7 @@ def _write_fmod(out: Any, a: Any, b: Any) -> None:
     np.bitwise_or(bits, np.bitwise_and(a.view(integer), sign), bits)
 
 
-def _write_remainder(out: Any, a: Any, b: Any) -> None:
+def _write_remainder(out: Array, a: Array, b: Array) -> None:
     _write_fmod(out, a, b)
     wrong = np.logical_and(np.not_equal(out, 0), np.not_equal(np.less(out, 0), np.less(b, 0)))
     if not wrong.any():
@@ -83,7 +87,7 @@ def _write_remainder(out: Any, a: Any, b: Any) -> None:
         np.add(out, b, out, where=wrong)
 
 
-def _write_floor_divide(out: Any, a: Any, b: Any) -> None:
+def _write_floor_divide(out: Array, a: Array, b: Array) -> None:
     divisor = b.astype(np.float64)
     count = np.divide(a.astype(np.float64), divisor)
     np.floor(count, count)
@@ -94,7 +98,7 @@ def _write_floor_divide(out: Any, a: Any, b: Any) -> None:
         np.floor_divide(a, b, out)
 
 
-def _finite(x: Any) -> bool:
+def _finite(x: Array) -> bool:
     return bool(np.maximum.reduce(x, None) < INF and np.minimum.reduce(x, None) > -INF)
 
 
@@ -142,7 +146,7 @@ def floor_divide(a: Any, b: Any) -> Any:
     return result
 
 
-def floor_divide_from(number: Any, x: Any) -> Any:
+def floor_divide_from(number: float, x: Array) -> Any:
     """`number // x`."""
     return floor_divide(np.asarray(number, x.dtype), x)
 
@@ -171,7 +175,7 @@ def remainder(a: Any, b: Any) -> Any:
     return where(wrong, np.add(rest, b), rest) if wrong.any() else rest
 
 
-def remainder_from(number: Any, x: Any) -> Any:
+def remainder_from(number: float, x: Array) -> Any:
     """`number % x`."""
     return remainder(np.asarray(number, x.dtype), x)
 
@@ -235,7 +239,7 @@ def _complex_power(x: Any, exponent: Any) -> Any:
     return np.where(np.equal(x, 0), limit, result).astype(result.dtype)
 
 
-def power(x: Any, exponent: Any) -> Any:
+def power(x: Array, exponent: Array) -> Any:
     """x to the power of each element of `exponent`.
 
     Raises:
@@ -274,41 +278,41 @@ _POWERS: Final[dict[float, Callable[[Any], Any]]] = {
 
 
 @with_formula(power_formula)
-def pow(x: Any, exponent: Any) -> Any:
+def pow(x: Array, exponent: Array | float) -> Any:
     """x to a power: what formulas call, for numbers and arrays."""
     if type(exponent) in (int, float, complex):
         return power_scalar(x, exponent)
     return np.power(x, exponent)
 
 
-def power_from(base: Any, exponent: Any) -> Any:
+def power_from(base: Scalar, exponent: Array) -> Any:
     """A Python number to the power of each element."""
     if exponent.dtype.kind == "b":
         return np.logical_or(base, np.logical_not(exponent))
     return power(np.asarray(base, exponent.dtype), exponent)
 
 
-def square(x: Any) -> Any:
+def square(x: Array) -> Any:
     """x x."""
     if x.dtype.kind == "b":
         return x.astype(np.int64)
     return np.square(x)
 
 
-def cube(x: Any) -> Any:
+def cube(x: Array) -> Array:
     """x x x."""
     if x.dtype.kind == "b":
         return x.astype(np.int64)
     return np.multiply(np.square(x), x)
 
 
-def _write_rsqrt(out: Any, x: Any) -> None:
+def _write_rsqrt(out: Array, x: Array) -> None:
     np.sqrt(x, out)
     np.divide(_ONE[x.dtype], out, out)
 
 
 @with_formula(words.rsqrt)
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: Array) -> Array:
     """1 / √x."""
     if fits(x):
         return mapped(_write_rsqrt, x)
@@ -316,25 +320,25 @@ def rsqrt(x: Any) -> Any:
     return np.reciprocal(root, root if type(root) is np.ndarray else None)
 
 
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: Array) -> Any:
     """1 / x."""
     if fits(x):  # a division is twice as fast as NumPy's reciprocal
         return np.divide(_ONE[x.dtype], x)
     return np.reciprocal(x)
 
 
-def subtract_from(x: Any, other: Any) -> Any:
+def subtract_from(x: Array, other: Array | Scalar) -> Array:
     """other - x."""
     return np.subtract(other, x)
 
 
-def subtract_from_scaled(x: Any, other: Any, alpha: Any) -> Any:
+def subtract_from_scaled(x: Array, other: Array | Scalar, alpha: float) -> Array:
     """other - alpha x."""
     return np.subtract(other, x if alpha == 1 else np.multiply(x, _typed(alpha, x)))
 
 
-def _adding(ufunc: Any, value: Any) -> Callable[..., None]:
-    def body(out: Any, x: Any, a: Any, b: Any) -> None:
+def _adding(ufunc: Callable[..., Any], value: float) -> Callable[..., None]:
+    def body(out: Array, x: Array, a: Array, b: Array) -> None:
         if value == 1:
             ufunc(a, b, out)
         else:
@@ -346,7 +350,7 @@ def _adding(ufunc: Any, value: Any) -> Callable[..., None]:
 
 
 @in_single
-def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
+def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.multiply, value), x, a, b)
@@ -355,7 +359,7 @@ def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
 
 
 @in_single
-def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
+def add_quotient(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a / b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.divide, value), x, a, b)
@@ -363,7 +367,7 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
     return np.add(x, t, t if _reusable(t, x) else None)
 
 
-def _reusable(fresh: Any, x: Any) -> bool:
+def _reusable(fresh: Array, x: Array) -> bool:
     """Whether the sum with `x` may be written over a fresh array."""
     return (
         type(fresh) is np.ndarray
@@ -373,7 +377,7 @@ def _reusable(fresh: Any, x: Any) -> bool:
     )
 
 
-def _typed(value: Any, like: Any) -> Any:
+def _typed(value: Scalar, like: Array) -> Array | float:
     """A number in the type of an array."""
     dtype = like.dtype
     if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
@@ -382,7 +386,7 @@ def _typed(value: Any, like: Any) -> Any:
 
 
 def _mixing(weight: float) -> Callable[..., None]:
-    def body(out: Any, start: Any, end: Any) -> None:
+    def body(out: Array, start: Array, end: Array) -> None:
         np.subtract(end, start, out)
         if abs(weight) < 0.5:
             np.multiply(out, weight, out)
@@ -423,7 +427,7 @@ def lerp(start: Any, end: Any, weight: Any) -> Any:
     )
 
 
-def _write_hypot(out: Any, a: Any, b: Any) -> None:
+def _write_hypot(out: Array, a: Array, b: Array) -> None:
     total, square = a.astype(np.float64), b.astype(np.float64)
     np.multiply(total, total, total)
     np.add(total, np.multiply(square, square, square), total)
@@ -433,7 +437,7 @@ def _write_hypot(out: Any, a: Any, b: Any) -> None:
         out[...] = np.sqrt(total, total)
 
 
-def hypot(a: Any, b: Any) -> Any:
+def hypot(a: Array, b: Array) -> Array:
     """√(a² + b²)."""
     if _fits_float32(a, b):
         return mapped(_write_hypot, a, b)

@@ -18,11 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import erf as scalar_erf, erfc as scalar_erfc, pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["erf", "erfc", "erfinv", "gelu", "gelu_backward", "normal_cdf"]
 
@@ -184,7 +187,7 @@ _SQUARE_LIMIT = 1e12
 _SQUARE_LIMIT32 = np.array(1e12, np.float32)
 
 
-def _polynomial(t: Any, coefficients: _Coefficients, out: Any) -> None:
+def _polynomial(t: Array, coefficients: _Coefficients, out: Array) -> None:
     """Writes the polynomial with ascending `coefficients` at `t` to `out` (not `t`)."""
     np.multiply(t, coefficients[-1], out)
     np.add(out, coefficients[-2], out)
@@ -193,13 +196,13 @@ def _polynomial(t: Any, coefficients: _Coefficients, out: Any) -> None:
         np.add(out, coefficient, out)
 
 
-def _rational(t: Any, fractions: _Rational, out: Any, scratch: Any) -> None:
+def _rational(t: Array, fractions: _Rational, out: Array, scratch: Array) -> None:
     _polynomial(t, fractions[0], out)
     _polynomial(t, fractions[1], scratch)
     np.divide(out, scratch, out)
 
 
-def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: Any) -> Any:
+def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: Array) -> Array:
     """A new array like the last operand, filled block by block.
 
     `single` and `double` (for float32 and float64) are called with the blocks of the operands, that
@@ -241,7 +244,7 @@ def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: A
     return out
 
 
-def _each(function: Callable[[float], float], x: Any) -> Any:
+def _each(function: Callable[[float], float], x: Array) -> Array:
     """`function` of each of a few elements, computed in float64."""
     return np.array([function(value) for value in x.ravel().tolist()], x.dtype).reshape(x.shape)
 
@@ -249,7 +252,7 @@ def _each(function: Callable[[float], float], x: Any) -> Any:
 # --- erf, erfc ------------------------------------------------------------------------------------
 
 
-def _bounded_square(x: Any, t: Any) -> None:
+def _bounded_square(x: Array, t: Array) -> None:
     """Writes x² to `t`, cut off where the cube would overflow; NaN stays."""
     np.multiply(x, x, t)
     # One reduction is cheaper than a minimum against a number (0.03 against 0.3 ns an element).
@@ -257,7 +260,7 @@ def _bounded_square(x: Any, t: Any) -> None:
         np.minimum(t, _SQUARE_LIMIT32, out=t)
 
 
-def _erf32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
+def _erf32(x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     _bounded_square(x, t)
     _rational(t, _ERF32, s, r)
     np.multiply(s, x, s)
@@ -265,7 +268,7 @@ def _erf32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
     np.tanh(s, out)
 
 
-def _erf64(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, e: Any) -> None:
+def _erf64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, e: Array) -> None:
     np.abs(x, a)
     if not np.maximum.reduce(a) < 6.2:
         np.minimum(a, _LAST_ERF, out=a)
@@ -281,7 +284,7 @@ def _erf64(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, e: Any) -> None:
     np.copysign(np.where(np.less(a, _SMALL_ERF), s, e), x, out)
 
 
-def erf(x: Any) -> Any:
+def erf(x: Array) -> Array:
     """The error function 2/√π ∫₀ˣ exp(-u²) du of each element.
 
     Special: erf(inf) -> 1; erf(-inf) -> -1; erf(-0.0) -> -0.0; erf(nan) -> nan.
@@ -296,7 +299,7 @@ def erf(x: Any) -> Any:
 _ERF_ROWS = {2: 3, 4: 3, 8: 5}
 
 
-def _complement(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, exact: bool) -> None:
+def _complement(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, exact: bool) -> None:
     """Writes erfc(x) in float64 to `out`; `exact` corrects for the rounding of x²."""
     np.abs(x, a)
     if not np.maximum.reduce(a) < 27.3:
@@ -343,17 +346,21 @@ def _complement(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, exact: bool) -
         np.abs(r, out)
 
 
-def _erfc32(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, wide: Any, result: Any) -> None:
+def _erfc32(
+    x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, wide: Array, result: Array
+) -> None:
     np.copyto(wide, x)
     _complement(wide, result, a, t, s, r, False)
     np.copyto(out, result, casting="same_kind")
 
 
-def _erfc64(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, _wide: Any, _result: Any) -> None:
+def _erfc64(
+    x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, _wide: Array, _result: Array
+) -> None:
     _complement(x, out, a, t, s, r, True)
 
 
-def erfc(x: Any) -> Any:
+def erfc(x: Array) -> Array:
     """The complement 1 - erf(x) of each element, accurate where it is tiny.
 
     Special: erfc(inf) -> 0; erfc(-inf) -> 2; erfc(nan) -> nan.
@@ -366,7 +373,7 @@ def erfc(x: Any) -> Any:
 # --- erfinv ---------------------------------------------------------------------------------------
 
 
-def _minus_log(x: Any, w: Any, s: Any) -> None:
+def _minus_log(x: Array, w: Array, s: Array) -> None:
     """Writes -log((1 - x)(1 + x)) to `w`: inf at ±1, NaN outside."""
     np.subtract(_ONE, x, w)
     np.add(x, _ONE, s)
@@ -375,7 +382,7 @@ def _minus_log(x: Any, w: Any, s: Any) -> None:
     np.negative(w, w)
 
 
-def _erfinv32(x: Any, out: Any, w: Any, s: Any, r: Any, wide: Any) -> None:
+def _erfinv32(x: Array, out: Array, w: Array, s: Array, r: Array, wide: Array) -> None:
     np.copyto(wide, x)
     _minus_log(wide, w, s)
     _rational(w, _INVERSE32, s, r)
@@ -384,7 +391,7 @@ def _erfinv32(x: Any, out: Any, w: Any, s: Any, r: Any, wide: Any) -> None:
     _infinite_ends(x, out)
 
 
-def _erfinv64(x: Any, out: Any, w: Any, s: Any, r: Any, _wide: Any) -> None:
+def _erfinv64(x: Array, out: Array, w: Array, s: Array, r: Array, _wide: Array) -> None:
     _minus_log(x, w, s)
     _rational(w, _INVERSE_NEAR, s, r)
     np.multiply(s, x, out)
@@ -401,7 +408,7 @@ def _erfinv64(x: Any, out: Any, w: Any, s: Any, r: Any, _wide: Any) -> None:
     _infinite_ends(x, out)
 
 
-def _infinite_ends(x: Any, out: Any) -> None:
+def _infinite_ends(x: Array, out: Array) -> None:
     if not (np.maximum.reduce(x) < 1 and np.minimum.reduce(x) > -1):
         out[x == 1] = np.inf
         out[x == -1] = -np.inf
@@ -411,7 +418,7 @@ _POWERS = np.arange(6.0)
 _INVERSE32_BOTH: Any = np.array(_INVERSE32).T.copy()
 
 
-def _few_inverses(x: Any) -> Any:
+def _few_inverses(x: Array) -> Array:
     """`erfinv` of a few float32: both polynomials at once, as one product with the powers of w."""
     wide = x.astype(np.float64).reshape(-1)
     with np.errstate(all="ignore"):
@@ -427,7 +434,7 @@ def _few_inverses(x: Any) -> Any:
     return w.astype(np.float32).reshape(x.shape)
 
 
-def erfinv(x: Any) -> Any:
+def erfinv(x: Array) -> Array:
     """The number whose error function is each element.
 
     Special: erfinv(1) -> inf; erfinv(-1) -> -inf; erfinv(1.5) -> nan; erfinv(nan) -> nan.
@@ -440,7 +447,7 @@ def erfinv(x: Any) -> Any:
 # --- the normal distribution and gelu -------------------------------------------------------------
 
 
-def _cdf32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
+def _cdf32(x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     _bounded_square(x, t)
     _rational(t, _CDF32, s, r)
     np.multiply(s, x, s)
@@ -449,13 +456,13 @@ def _cdf32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
     np.divide(_ONE32, s, out)
 
 
-def _cdf64(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, y: Any) -> None:
+def _cdf64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, y: Array) -> None:
     np.multiply(x, _MINUS_SQRT_HALF, y)
     _complement(y, out, a, t, s, r, True)
     np.multiply(out, _HALF, out)
 
 
-def normal_cdf(x: Any) -> Any:
+def normal_cdf(x: Array) -> Array:
     """The distribution function Φ of the standard normal at each element.
 
     Dtypes: float32 is accurate to 1e-7 absolutely, not relatively, in the left tail.
@@ -463,17 +470,17 @@ def normal_cdf(x: Any) -> Any:
     return _blockwise(_cdf32, _cdf64, False, 3 if x.dtype.itemsize < 8 else 5, x)
 
 
-def _gelu32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
+def _gelu32(x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     _cdf32(x, s, t, s, r)
     np.multiply(x, s, out)
 
 
-def _gelu64(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, y: Any) -> None:
+def _gelu64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, y: Array) -> None:
     _cdf64(x, out, a, t, s, r, y)
     np.multiply(out, x, out)
 
 
-def _gelu_tanh(x: Any, out: Any, t: Any, s: Any) -> None:
+def _gelu_tanh(x: Array, out: Array, t: Array, s: Array) -> None:
     first, cubic, _, half, one, _ = _TANH_GELU[x.dtype]
     np.multiply(x, x, t)
     np.multiply(t, cubic, t)
@@ -485,7 +492,7 @@ def _gelu_tanh(x: Any, out: Any, t: Any, s: Any) -> None:
     np.multiply(t, s, out)
 
 
-def gelu(x: Any, approximate: str = "none") -> Any:
+def gelu(x: Array, approximate: str = "none") -> Any:
     """x Φ(x), or with `approximate="tanh"` its approximation by a hyperbolic tangent."""
     if x.size >= kernels.LEAST:
         found = kernels.activations.gelu(x, approximate)
@@ -498,7 +505,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
     return _blockwise(_gelu32, _gelu64, False, 3 if x.dtype.itemsize < 8 else 5, x)
 
 
-def _density(x: Any, out: Any, minus_half: Any, scale: Any) -> None:
+def _density(x: Array, out: Array, minus_half: Array, scale: Array) -> None:
     """Writes x φ(x) to `out`, φ the density of the standard normal."""
     np.multiply(x, x, out)
     np.multiply(out, minus_half, out)
@@ -507,21 +514,23 @@ def _density(x: Any, out: Any, minus_half: Any, scale: Any) -> None:
     np.multiply(out, x, out)
 
 
-def _gelu_backward32(g: Any, x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
+def _gelu_backward32(g: Array, x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     _cdf32(x, s, t, s, r)
     _density(x, r, _MINUS_HALF32, _PDF_SCALE32)
     np.add(s, r, s)
     np.multiply(s, g, out)
 
 
-def _gelu_backward64(g: Any, x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, y: Any) -> None:
+def _gelu_backward64(
+    g: Array, x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, y: Array
+) -> None:
     _cdf64(x, out, a, t, s, r, y)
     _density(x, r, _MINUS_HALF, _PDF_SCALE)
     np.add(out, r, out)
     np.multiply(out, g, out)
 
 
-def _gelu_tanh_backward(g: Any, x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
+def _gelu_tanh_backward(g: Array, x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     # With h = tanh(u), u = x (c + d x²): the derivative is (1 + h)/2 · (1 + (1 - h) x u'), and
     # x u' = 3 u - 2 c x saves a polynomial.
     first, cubic, twice, half, one, three = _TANH_GELU[x.dtype]
@@ -547,7 +556,7 @@ def _gelu_tanh_backward(g: Any, x: Any, out: Any, t: Any, s: Any, r: Any) -> Non
     np.multiply(t, g, out)
 
 
-def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
+def gelu_backward(g: Array, x: Array, approximate: str = "none") -> Any:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
     if x.size >= kernels.LEAST:
         found = kernels.activations.gelu_backward(g, x, approximate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from .. import kernels
 from ..types import single
 from .activations import sigmoid
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def _halves(x: Any, dim: int) -> tuple[Any, Any]:
+
+def _halves(x: Array, dim: int) -> tuple[Any, Any]:
     """The two halves of `x` along `dim`.
 
     Raises:
@@ -32,7 +35,7 @@ def _halves(x: Any, dim: int) -> tuple[Any, Any]:
     return x[lead + (slice(0, size // 2),)], x[lead + (slice(size // 2, None),)]
 
 
-def glu(x: Any, dim: int) -> Any:
+def glu(x: Array, dim: int) -> Any:
     """The first half along `dim`, times the sigmoid of the second half."""
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
@@ -50,7 +53,7 @@ def glu(x: Any, dim: int) -> Any:
     return np.divide(a, out, out)
 
 
-def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:
+def glu_gradients(g: Array, grad_output: Array, x: Array, dim: int) -> tuple[Any, Any]:
     """The gradients of `glu_backward` for its incoming gradient and for its input."""
     (a, b), (first, second) = _halves(x, dim), _halves(g, dim)
     s = sigmoid(b)
@@ -61,7 +64,7 @@ def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]
     return first * s + second * a * slope, np.concatenate([inner, outer], dim)
 
 
-def glu_backward(g: Any, x: Any, dim: int) -> Any:
+def glu_backward(g: Array, x: Array, dim: int) -> Any:
     """The gradient of `glu` for its input."""
     a, b = _halves(x, dim)
     if x.size >= kernels.LEAST and type(g) is np.ndarray:

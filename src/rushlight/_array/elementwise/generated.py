@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
 from math import frexp, inf
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from . import blocked
 from .erf import erf
 from .masks import choose_into, keep, where
 from .rounding import sign
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "constants_of", "defined",
            "formula_of", "generate", "traced"]  # fmt: skip
@@ -58,7 +61,7 @@ _OPERATORS: Final = {
 }  # fmt: skip
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 

@@ -9,7 +9,7 @@ the wrapping arithmetic of integers is exactly `a` where the mask is True and `b
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from .. import kernels
 from ..memory.dense_layout import copy_laid_out_like
 from ..number import typed
 from ..types import to_raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base.annotations import Scalar
+    from ..annotations import Array, RawType
+    from ..lazy_modules import Function
 
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
@@ -34,7 +41,7 @@ _BOOL: Final = np.dtype(np.bool_)
 _FEW: Final = 4096  # bytes that are searched faster than a reduction begins
 
 
-def anywhere(mask: Any) -> bool:
+def anywhere(mask: Array) -> bool:
     """Whether any element of a mask is True: on small ones several times faster than `any`."""
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
@@ -44,7 +51,7 @@ def _kept(g: Any, mask: Any) -> Any:
 
 
 @with_formula(_kept)
-def keep(g: Any, mask: Any) -> Any:
+def keep(g: Array, mask: Array) -> Any:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype
     bits = _BITS.get(dtype)
@@ -58,7 +65,7 @@ def keep(g: Any, mask: Any) -> Any:
 
 
 @with_formula(words.where)
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Array, a: Array | float, b: Array | Scalar) -> Any:
     """`a` where `condition` is True, else `b`; two Python numbers give an array of their type.
 
     Raises:
@@ -89,17 +96,17 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     )
 
 
-def ordered(raw: Any) -> Any:
+def ordered(raw: Function) -> Callable[..., Any]:
     """`raw`, whose result is C-ordered, with results laid out like its first operand."""
 
-    def laid_out(x: Any, *rest: Any) -> Any:
+    def laid_out(x: Array, *rest: str) -> Array:
         result = raw(x, *rest)
         return result if x.flags.c_contiguous else copy_laid_out_like(result, x)
 
     return laid_out
 
 
-def _select(condition: Any, a: Any, b: Any) -> Any:
+def _select(condition: Array, a: Array | float, b: Any) -> Any:
     """`where` on large arrays, by arithmetic on the bits of the two sides. See the Note."""
     if condition.size >= kernels.LEAST and (found := _by_kernel(condition, a, b)) is not None:
         return found
@@ -163,7 +170,7 @@ def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
     return None if a is None or b is None else kernels.elements.choose(condition, a, b)
 
 
-def _number(x: Any, dtype: Any) -> float | None:
+def _number(x: Array | float, dtype: RawType) -> float | None:
     """A number, or an array or scalar of a dtype that holds one, as a float; else None."""
     if type(x) in (bool, int, float):
         return float(x)
@@ -172,11 +179,11 @@ def _number(x: Any, dtype: Any) -> float | None:
     return None
 
 
-def _is_weak(value: Any, dtype: Any) -> bool:
+def _is_weak(value: float, dtype: RawType) -> bool:
     return type(value) in (bool, int, float) or (type(value) is complex and dtype.kind == "c")
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Array, mask: Array, value: Array | Scalar) -> Array:
     """`x` with `value` where `mask` is True, in the type of `x`.
 
     Raises:

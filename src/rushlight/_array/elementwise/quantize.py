@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def _levels(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> tuple[Any, Any]:
+
+def _levels(
+    x: Any, scale: Array | float, zero_point: Array | int, low: int, high: int
+) -> tuple[Any, Any]:
     """The values on the grid, and where they lay between its ends.
 
     A whole zero is added to what has been rounded, another one before.
@@ -30,14 +35,16 @@ def _levels(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> tuple[A
         return (steps * scale).astype(x.dtype), inside
 
 
-def fake_quantize(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> Any:
+def fake_quantize(
+    x: Array, scale: Array | float, zero_point: Array | int, low: int, high: int
+) -> tuple[Array, ...]:
     """One grid for all elements."""
     return _levels(x, scale, zero_point, low, high)
 
 
 def fake_quantize_channels(
-    x: Any, scale: Any, zero_point: Any, axis: int, low: int, high: int
-) -> Any:
+    x: Array, scale: Array, zero_point: Array, axis: int, low: int, high: int
+) -> tuple[Array, ...]:
     """A grid for each index of an axis."""
     shape = [1] * x.ndim
     shape[axis] = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,11 +15,16 @@ from ..types import from_raw
 from .blocked import INF, LARGE, SIGN_BITS, clip, fits, mapped
 from .masks import anywhere, where
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _whole(ufunc: Any, name: str) -> Any:
+    from ..annotations import Array
+
+
+def _whole(ufunc: Any, name: str) -> Callable[..., Any]:
     """`ufunc` for floats; integers are whole already."""
 
-    def rounded(x: Any) -> Any:
+    def rounded(x: Array) -> Any:
         kind = x.dtype.kind
         if kind in "iu":
             return np.array(x)
@@ -40,7 +45,7 @@ trunc: Final = _whole(np.trunc, "trunc_vml_cpu")
 round: Final = _whole(np.rint, "round_vml_cpu")
 
 
-def round_decimals(x: Any, decimals: int) -> Any:
+def round_decimals(x: Array, decimals: int) -> Any:
     """`x` rounded to `decimals` digits after the point (before it, where negative); ties to even.
 
     Raises:
@@ -57,7 +62,7 @@ def round_decimals(x: Any, decimals: int) -> Any:
     return np.multiply(np.rint(np.divide(x, ten)), ten)
 
 
-def frac(x: Any) -> Any:
+def frac(x: Array) -> Array:
     """`x` less its whole part.
 
     Raises:
@@ -72,12 +77,12 @@ def frac(x: Any) -> Any:
     return np.subtract(x, np.trunc(x))
 
 
-def _write_frac(out: Any, x: Any) -> None:
+def _write_frac(out: Array, x: Array) -> None:
     np.trunc(x, out)
     np.subtract(x, out, out)
 
 
-def sign(x: Any) -> Any:
+def sign(x: Array) -> Any:
     """-1, 0 or 1 by the sign of each element; 0 for nan.
 
     Raises:
@@ -107,13 +112,13 @@ def sign(x: Any) -> Any:
     return np.array(x) if kind == "b" else np.sign(x)
 
 
-def _write_sign(out: Any, x: Any) -> None:
+def _write_sign(out: Array, x: Array) -> None:
     above, below = np.greater(x, 0).view(np.int8), np.less(x, 0).view(np.int8)
     out[...] = np.subtract(above, below, above)
 
 
 @with_formula(words.sign)
-def sgn(x: Any) -> Any:
+def sgn(x: Array) -> Any:
     """`sign`, for complex numbers z / |z| (0 for 0)."""
     if x.dtype.kind != "c":
         return sign(x)
@@ -122,7 +127,7 @@ def sgn(x: Any) -> Any:
     return where(zero, x.dtype.type(0), np.divide(x, where(zero, size.dtype.type(1), size)))
 
 
-def signbit(x: Any) -> Any:
+def signbit(x: Array) -> Array:
     """Whether each element has a minus sign (-0.0 has one)."""
     if x.dtype.kind == "f":
         return np.signbit(x)
@@ -140,7 +145,7 @@ def copysign(x: Any, other: Any) -> Any:
     return np.copysign(x, other)
 
 
-def _write_copysign(out: Any, x: Any, other: Any) -> None:
+def _write_copysign(out: Array, x: Array, other: Array) -> None:
     integer, sign, rest = SIGN_BITS[x.dtype]
     bits = np.bitwise_and(x.view(integer), rest, out.view(integer))
     np.bitwise_or(bits, np.bitwise_and(other.view(integer), sign), bits)
@@ -152,7 +157,7 @@ _LIMITS: Final = {
 }
 
 
-def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
     if x.dtype.kind == "V":  # bfloat16: its own limits, in float32
         limit = float.fromhex("0x1.fep127")
@@ -184,7 +189,7 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
 _NUMBERS: Final = (int, float)
 
 
-def clamp(x: Any, low: Any, high: Any) -> Any:
+def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> Any:
     """`x` brought into [low, high]; `high` wins where they cross, nan anywhere gives nan.
 
     Raises:
@@ -223,18 +228,18 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
     return x if high is None else np.minimum(x, high)
 
 
-def clamp_min(x: Any, low: Any) -> Any:
+def clamp_min(x: Array, low: Array | float) -> Any:
     """`x`, at least `low`."""
     return clamp(x, low, None)
 
 
-def clamp_max(x: Any, high: Any) -> Any:
+def clamp_max(x: Array, high: Array | float) -> Any:
     """`x`, at most `high`."""
     return clamp(x, None, high)
 
 
-def _ordered(ufunc: Any, name: str) -> Any:
-    def extreme(a: Any, b: Any) -> Any:
+def _ordered(ufunc: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def extreme(a: Array, b: Array) -> Any:
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} not implemented for complex tensors.")
         return ufunc(a, b)
@@ -248,7 +253,7 @@ fmax: Final = _ordered(np.fmax, "fmax")
 fmin: Final = _ordered(np.fmin, "fmin")
 
 
-def heaviside(x: Any, values: Any) -> Any:
+def heaviside(x: Array, values: Array) -> Any:
     """0 below zero and for nan, 1 above, `values` at zero.
 
     Raises:

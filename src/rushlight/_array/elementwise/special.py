@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import log, pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from . import bessel
 from .blocked import fits
 from .erf import erf
 from .masks import where
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = [
     "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erfcx",
@@ -35,7 +38,7 @@ def _scipy() -> Any:
     return scipy.special
 
 
-def _call(name: str, x: Any, *rest: Any) -> Any:
+def _call(name: str, x: Array, *rest: Array) -> Any:
     """A function of SciPy in the type of `x`; 16-bit floats are computed in float32."""
     function = getattr(_scipy(), name)
     if x.dtype.itemsize == 2:
@@ -45,12 +48,12 @@ def _call(name: str, x: Any, *rest: Any) -> Any:
     return result if result.dtype == x.dtype else result.astype(x.dtype)
 
 
-def _fast(x: Any) -> bool:
+def _fast(x: Array) -> bool:
     """Whether `bessel` has a faster way: for large arrays of float32."""
     return x.dtype.itemsize == 4 and fits(x)
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: Array) -> Any:
     """The derivative of `lgamma`; nan at the negative integers, -inf at 0 and inf at -0."""
     result = _call("digamma", x)
     zero = np.equal(x, 0)
@@ -59,14 +62,14 @@ def digamma(x: Any) -> Any:
     return result
 
 
-def lgamma(x: Any) -> Any:
+def lgamma(x: Array) -> Array:
     """The logarithm of |Γ(x)|."""
     if _fast(x):
         return bessel.lgamma(x, _log_gamma)
     return _log_gamma(x)
 
 
-def _log_gamma(x: Any) -> Any:
+def _log_gamma(x: Array) -> Array:
     """SciPy's, but inf at both ends, as in C."""
     found = _call("gammaln", x)
     return (
@@ -74,7 +77,7 @@ def _log_gamma(x: Any) -> Any:
     )
 
 
-def polygamma(n: int, x: Any) -> Any:
+def polygamma(n: int, x: Array) -> Any:
     """The n-th derivative of `digamma`.
 
     Raises:
@@ -92,7 +95,7 @@ def polygamma(n: int, x: Any) -> Any:
     return values.astype(x.dtype)
 
 
-def trigamma(x: Any) -> Any:
+def trigamma(x: Array) -> Any:
     """The second derivative of `lgamma`, to about ten digits.
 
     The reflection ψ'(x) = π² / sin² πx - ψ'(1 - x) serves the left half, six steps of the
@@ -129,7 +132,7 @@ def mvlgamma(x: Any, p: int) -> Any:
     return np.add(total, p * (p - 1) / 4 * log(pi)).astype(x.dtype, copy=False)
 
 
-def digamma_sum(x: Any, p: int) -> Any:
+def digamma_sum(x: Array, p: int) -> Any:
     """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
     total = digamma(x)
     for j in range(1, p):
@@ -137,57 +140,57 @@ def digamma_sum(x: Any, p: int) -> Any:
     return total
 
 
-def igamma(a: Any, x: Any) -> Any:
+def igamma(a: Array, x: Array) -> Any:
     """The lower regularised incomplete gamma function."""
     return _call("gammainc", a, x)
 
 
-def igammac(a: Any, x: Any) -> Any:
+def igammac(a: Array, x: Array) -> Any:
     """The upper regularised incomplete gamma function."""
     return _call("gammaincc", a, x)
 
 
-def zeta(x: Any, q: Any) -> Any:
+def zeta(x: Array | float, q: Array) -> Any:
     """The Hurwitz zeta function."""
     if isinstance(x, np.ndarray):
         return _call("zeta", x, np.asarray(q, x.dtype))
     return _call("zeta", np.asarray(x, q.dtype), q)
 
 
-def i0(x: Any) -> Any:
+def i0(x: Array) -> Any:
     """The modified Bessel function of the first kind, order 0."""
     if _fast(x):
         return bessel.i0(x, _scipy().i0)
     return _call("i0", x)
 
 
-def i0e(x: Any) -> Any:
+def i0e(x: Array) -> Any:
     """exp(-|x|) i0(x)."""
     if _fast(x):
         return bessel.i0e(x, _scipy().i0e)
     return _call("i0e", x)
 
 
-def i1(x: Any) -> Any:
+def i1(x: Array) -> Any:
     """The modified Bessel function of the first kind, order 1."""
     if _fast(x):
         return bessel.i1(x, _scipy().i1)
     return _call("i1", x)
 
 
-def i1e(x: Any) -> Any:
+def i1e(x: Array) -> Any:
     """exp(-|x|) i1(x)."""
     if _fast(x):
         return bessel.i1e(x, _scipy().i1e)
     return _call("i1e", x)
 
 
-def erfcx(x: Any) -> Any:
+def erfcx(x: Array) -> Any:
     """exp(x²) erfc(x)."""
     return _call("erfcx", x)
 
 
-def entr(x: Any) -> Any:
+def entr(x: Array) -> Any:
     """-x log(x), 0 at 0 and -inf below."""
     if fits(x) and np.minimum.reduce(x, None) > 0:
         result = np.log(x)
@@ -195,79 +198,79 @@ def entr(x: Any) -> Any:
     return _call("entr", x)
 
 
-def ndtr(x: Any) -> Any:
+def ndtr(x: Array) -> Array:
     """The distribution function of the standard normal."""
     if x.dtype.itemsize == 2:
         return ndtr(x.astype(np.float32)).astype(x.dtype)
     return np.multiply(np.add(erf(np.multiply(x, sqrt(0.5))), 1), 0.5)
 
 
-def ndtri(x: Any) -> Any:
+def ndtri(x: Array) -> Any:
     """The number at which `ndtr` has each value."""
     return _call("ndtri", x)
 
 
-def log_ndtr(x: Any) -> Any:
+def log_ndtr(x: Array) -> Any:
     """The logarithm of `ndtr`."""
     return _call("log_ndtr", x)
 
 
-def airy_ai(x: Any) -> Any:
+def airy_ai(x: Array) -> Any:
     """The Airy function Ai."""
     return _scipy().airy(x.astype(np.float64))[0].astype(x.dtype)
 
 
-def bessel_j0(x: Any) -> Any:
+def bessel_j0(x: Array) -> Any:
     """The Bessel function of the first kind, order 0."""
     return _call("j0", x)
 
 
-def bessel_j1(x: Any) -> Any:
+def bessel_j1(x: Array) -> Any:
     """The Bessel function of the first kind, order 1."""
     return _call("j1", x)
 
 
-def bessel_y0(x: Any) -> Any:
+def bessel_y0(x: Array) -> Any:
     """The Bessel function of the second kind, order 0."""
     return _call("y0", x)
 
 
-def bessel_y1(x: Any) -> Any:
+def bessel_y1(x: Array) -> Any:
     """The Bessel function of the second kind, order 1."""
     return _call("y1", x)
 
 
-def modified_bessel_i0(x: Any) -> Any:
+def modified_bessel_i0(x: Array) -> Any:
     """The modified Bessel function of the first kind, order 0."""
     return i0(x)
 
 
-def modified_bessel_i1(x: Any) -> Any:
+def modified_bessel_i1(x: Array) -> Any:
     """The modified Bessel function of the first kind, order 1."""
     return i1(x)
 
 
-def modified_bessel_k0(x: Any) -> Any:
+def modified_bessel_k0(x: Array) -> Any:
     """The modified Bessel function of the second kind, order 0."""
     return _call("k0", x)
 
 
-def modified_bessel_k1(x: Any) -> Any:
+def modified_bessel_k1(x: Array) -> Any:
     """The modified Bessel function of the second kind, order 1."""
     return _call("k1", x)
 
 
-def scaled_modified_bessel_k0(x: Any) -> Any:
+def scaled_modified_bessel_k0(x: Array) -> Any:
     """exp(x) times `modified_bessel_k0`."""
     return _call("k0e", x)
 
 
-def scaled_modified_bessel_k1(x: Any) -> Any:
+def scaled_modified_bessel_k1(x: Array) -> Any:
     """exp(x) times `modified_bessel_k1`."""
     return _call("k1e", x)
 
 
-def spherical_bessel_j0(x: Any) -> Any:
+def spherical_bessel_j0(x: Array) -> Any:
     """sin(x) / x, 1 at 0, 0 at the infinities."""
     zero = np.equal(x, 0)
     safe = where(zero, x.dtype.type(1), x)

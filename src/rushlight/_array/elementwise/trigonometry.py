@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .comparison import refused
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def arctan2(y: Any, x: Any) -> Any:
+
+def arctan2(y: Array, x: Array) -> Array:
     """The angle of the point (x, y).
 
     Raises:
@@ -21,7 +24,7 @@ def arctan2(y: Any, x: Any) -> Any:
     return np.arctan2(y, x)
 
 
-def radians(x: Any) -> Any:
+def radians(x: Array) -> Array:
     """Degrees as radians.
 
     Raises:
@@ -32,7 +35,7 @@ def radians(x: Any) -> Any:
     return np.multiply(x, pi / 180).astype(x.dtype, copy=False)  # bfloat16 has grown
 
 
-def degrees(x: Any) -> Any:
+def degrees(x: Array) -> Array:
     """Radians as degrees.
 
     Raises:

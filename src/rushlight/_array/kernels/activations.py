@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import formulas
 from .launch import Kernel, floating, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["gelu", "gelu_backward", "logistic"]
 
@@ -19,7 +22,7 @@ _GELU_BACK = {
 _LOGISTIC = Kernel(formulas.logistic, "f")
 
 
-def _flat(kernel: Kernel | None, *operands: Any) -> Any:
+def _flat(kernel: Kernel | None, *operands: Array) -> Array | None:
     x = operands[0]
     dtype = x.dtype
     if kernel is None or not floating(dtype) or operands[-1].shape != x.shape or not ready():
@@ -28,16 +31,16 @@ def _flat(kernel: Kernel | None, *operands: Any) -> Any:
     return out if kernel.flat(dtype, operands, (out,), x.size) else None
 
 
-def gelu(x: Any, approximate: str) -> Any:
+def gelu(x: Array, approximate: str) -> Array | None:
     """See `erf.gelu`."""
     return _flat(_GELU.get(approximate), x)
 
 
-def gelu_backward(g: Any, x: Any, approximate: str) -> Any:
+def gelu_backward(g: Array, x: Array, approximate: str) -> Array | None:
     """See `erf.gelu_backward`."""
     return _flat(_GELU_BACK.get(approximate), g, x)
 
 
-def logistic(x: Any) -> Any:
+def logistic(x: Array) -> Array | None:
     """1 / (1 + exp(-x))."""
     return _flat(_LOGISTIC, x)

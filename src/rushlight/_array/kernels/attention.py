@@ -8,13 +8,16 @@ queries sees.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..linalg.matmul import matrix_product
 from . import formulas
 from .launch import Kernel, floating, plain, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["attention", "attention_backward", "weights", "weights_backward"]
 
@@ -47,7 +50,7 @@ def _blocks(
             yield slice(g, g + several), slice(r, end), seen
 
 
-def _takes(causal: bool, *operands: Any) -> bool:
+def _takes(causal: bool, *operands: Array) -> bool:
     return bool(
         all(x.size for x in operands)
         and plain(*operands)
@@ -56,13 +59,15 @@ def _takes(causal: bool, *operands: Any) -> bool:
     )
 
 
-def _visible(rows: slice, length: int, groups: int) -> Any:
+def _visible(rows: slice, length: int, groups: int) -> Array:
     """The last key that each query of a block sees."""
     at = np.arange(rows.start, rows.stop, dtype=np.int64) % length
     return np.broadcast_to(at, (groups, at.size)).copy()
 
 
-def attention(q: Any, k: Any, v: Any, causal: bool, scale: float, length: int) -> Any:
+def attention(
+    q: Array, k: Array, v: Array, causal: bool, scale: float, length: int
+) -> tuple[Array, ...] | None:
     """The results and the logarithms of the denominators; None where no kernel applies."""
     if not _takes(causal, q, k, v):
         return None
@@ -89,8 +94,16 @@ def attention(q: Any, k: Any, v: Any, causal: bool, scale: float, length: int) -
 
 
 def attention_backward(
-    g: Any, q: Any, k: Any, v: Any, along: Any, logs: Any, causal: bool, scale: float, length: int
-) -> Any:
+    g: Array,
+    q: Array,
+    k: Array,
+    v: Array,
+    along: Array,
+    logs: Array,
+    causal: bool,
+    scale: float,
+    length: int,
+) -> tuple[Array, ...] | None:
     """The gradients for q, k and v; `along` are the inner products of `g` with the results."""
     if not _takes(causal, q, k, v, g, along, logs):
         return None
@@ -131,7 +144,7 @@ def weights(s: Any) -> Any:
     return logs if _MASKED.rows(dtype, logs.size, s.shape[-1], (s,), (s, logs)) else None
 
 
-def weights_backward(s: Any, d: Any, logs: Any, along: Any) -> bool:
+def weights_backward(s: Array, d: Array, logs: Array, along: Array) -> bool:
     """Whether the weights were written over the scores, and the scores' gradient over `d`."""
     dtype = s.dtype
     if not floating(dtype) or not _WEIGHTS_BACK.takes(s.shape[-1]) or not ready():

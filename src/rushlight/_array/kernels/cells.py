@@ -7,12 +7,15 @@ where no kernel applies: rows from `start` on, as many as the batch has there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import formulas
 from .launch import Kernel, address, plain, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["gru", "lstm", "lstm_backward"]
 
@@ -25,7 +28,7 @@ _SHORT = 16
 
 
 def lstm(
-    gates: Any, fresh: Any, cells: Any, out: Any, first: Any
+    gates: Array, fresh: Array, cells: Array, out: Array, first: Array
 ) -> Callable[[int, int, Any, int], None] | None:
     """One step: the state's part is in `fresh`, the cell state in an array given each time, and
     the output goes to row `place` of `out`."""
@@ -41,7 +44,7 @@ def lstm(
     strides = [4 * size] * 8 + [size] + [4 * size] * 4 + [size, size]
     run = _LSTM.runner(dtype, size)
 
-    def step(start: int, batch: int, before: Any, place: int) -> None:
+    def step(start: int, batch: int, before: Array, place: int) -> None:
         a = base + 4 * width * start
         b, c, d = a + width, a + 2 * width, a + 3 * width
         run(
@@ -53,7 +56,7 @@ def lstm(
 
 
 def lstm_backward(
-    dh: Any, dc: Any, gates: Any, cells: Any, before: Any, dz: Any
+    dh: Array, dc: Array, gates: Array, cells: Array, before: Array, dz: Array
 ) -> Callable[[int, int], None] | None:
     """One step back: `dh` and `dc` are the states' gradients, `dc` written over."""
     size = dc.shape[1]
@@ -80,7 +83,7 @@ def lstm_backward(
 
 
 def gru(
-    gates: Any, fresh: Any, shift: Any, inner: Any, h: Any, out: Any
+    gates: Array, fresh: Array, shift: Array | None, inner: Array, h: Array, out: Array
 ) -> Callable[[int, int], None] | None:
     """One step: the state's part, without its bias `shift`, is in `fresh`; `h` isn't changed."""
     size = h.shape[1]

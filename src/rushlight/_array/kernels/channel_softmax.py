@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 __all__ = ["along"]
 
 _BLOCK: Final = 512  # places of a chunk
@@ -23,7 +26,7 @@ _FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 
 
 @guarded
-def along(name: str, axis: int, x: Any, y: Any = None) -> Any:
+def along(name: str, axis: int, x: Array, y: Array | None = None) -> Array | None:
     """One of `code.NAMES` of x along an axis; y is its result, for gradients."""
     if not plain(x, y) or not x.size or (y is not None and y.shape != x.shape) or not ready():
         return None

@@ -6,13 +6,18 @@ Each of the C · L columns gets its channel's numbers, and sums over L are left 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import FLOAT64
 from . import formulas, row_formulas
 from .launch import Kernel, chunks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array, RawType
 
 __all__ = ["batch_norm", "batch_norm_backward", "suits"]
 
@@ -27,12 +32,12 @@ _SCALED = Kernel(formulas.scaled_rows, "f", "c")
 _SHORT = 16
 
 
-def suits(x: Any) -> bool:
+def suits(x: Array) -> bool:
     """Whether rows are long enough, and more than one."""
     return bool(x.ndim > 1 and x.shape[0] > 1 and x.size >= _SHORT * x.shape[0])
 
 
-def _repeat_for_columns(values: Any, length: int, dtype: Any) -> Any:
+def _repeat_for_columns(values: Array, length: int, dtype: RawType) -> Array:
     """A number for each channel as one for each column."""
     return np.repeat(values.astype(dtype, copy=False), length)
 
@@ -46,7 +51,13 @@ def _sums(kernel: Kernel, given: tuple[Any, ...], rows: int, columns: int, count
 
 
 def batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Any,
+    var: Any,
+    training: bool,
+    eps: float,
 ) -> Any:
     """See `channels.batch_norm`."""
     rows, channels = x.shape[:2]
@@ -77,7 +88,13 @@ def batch_norm(
 
 
 def batch_norm_backward(
-    g: Any, x: Any, weight: Any, centre: Any, inverse: Any, training: bool, need: Any
+    g: Array,
+    x: Array,
+    weight: Array | None,
+    centre: Array,
+    inverse: Array,
+    training: bool,
+    need: Sequence[bool],
 ) -> Any:
     """See `channels.batch_norm_backward`; the statistics are those that were used."""
     rows, channels = x.shape[:2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from .launch import address, guarded, ready
 from .lines import Layout, Output, Plan
 from .slots import SHARES, THREADED, Memory, even, shared
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 __all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
@@ -31,7 +34,7 @@ _LONG: Final = 4096  # places that a tile of weights sums up at a time, at most
 
 
 @cache
-def _code(dtype: Any) -> tuple[dict[str, int], int, int]:
+def _code(dtype: RawType) -> tuple[dict[str, int], int, int]:
     """The addresses of the functions, lanes of a vector, and rows of a tile."""
     type = F32 if dtype is FLOAT32 else F64
     return code.load(type), target.lanes(type), code.height(type)
@@ -42,7 +45,7 @@ _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
 _WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
 
 
-def _suits(x: Any, other: Any) -> bool:
+def _suits(x: Array, other: Array) -> bool:
     dtype = x.dtype
     if dtype is not other.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
         return False
@@ -51,7 +54,7 @@ def _suits(x: Any, other: Any) -> bool:
     return not any(s % dtype.itemsize for s in x.strides + other.strides)
 
 
-def _plane(x: Any) -> Any:
+def _plane(x: Array) -> Array:
     """(N, C, L) as (N, C, 1, L)."""
     return x[:, :, None] if x.ndim == 3 else x
 
@@ -61,7 +64,7 @@ def _pair(sizes: Sizes, neutral: int = 1) -> Sizes:
     return sizes if len(sizes) == 2 else (neutral, *sizes)
 
 
-def _layout(x: Any) -> Layout:
+def _layout(x: Array) -> Layout:
     size = x.dtype.itemsize
     a, b, c, d = (s // size for s in x.strides)
     return a, b, c, d
@@ -80,7 +83,14 @@ def _places(
 
 
 def _run_plan(
-    plan: Plan, x: Any, w: Any, bias: Any, y: Any, stride: Sizes, groups: int, inward: bool
+    plan: Plan,
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    y: Array,
+    stride: Sizes,
+    groups: int,
+    inward: bool,
 ) -> None:
     """Writes to y what the plan makes of x; `inward` sums over the second dimension of w."""
     dtype = x.dtype
@@ -137,8 +147,15 @@ def _run_plan(
 
 @guarded
 def correlate(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, groups: int
-) -> Any:
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    stride: Sizes,
+    pad: Sizes,
+    dilation: Sizes,
+    out: Sizes,
+    groups: int,
+) -> Array | None:
     """The convolution of x (N, C, …) with w (O, C / groups, *k), plus a bias; or None.
 
     `w` may have any strides.
@@ -163,8 +180,8 @@ def correlate(
 
 @guarded
 def correlate_transposed(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array | None:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate`; or None.
 
     `w` may have any strides.
@@ -190,7 +207,9 @@ def correlate_transposed(
 
 # ---- the weights ------------------------------------------------------------------------------
 @guarded
-def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+def weigh(
+    x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array | None:
     """The sum over samples of what each weight (O, C / groups, *k) scales, or None."""
     if not _suits(x, y):
         return None
@@ -246,7 +265,7 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
 
 
 @lru_cache(maxsize=512)
-def _in_threes(plan: Plan, channels: int) -> Any:
+def _in_threes(plan: Plan, channels: int) -> Array:
     """The plan's offsets, the last one again until there are tiles of three."""
     offsets = plan.offsets(plan.outputs[0], channels)
     return np.append(offsets, np.repeat(offsets[-1:], -len(offsets) % code.VECTORS))

@@ -6,7 +6,7 @@ See `_native/emitted/depthwise.py`.
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from ..types import FLOAT32
 from .launch import address, plain
 from .slots import THREADED
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array
+
 __all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
@@ -28,7 +32,7 @@ _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
 _WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
 
 
-def _suits(x: Any, other: Any, k: Sizes, stride: Sizes, dilation: Sizes) -> bool:
+def _suits(x: Array, other: Array, k: Sizes, stride: Sizes, dilation: Sizes) -> bool:
     return (
         x.ndim == 4
         and dilation == (1, 1)
@@ -39,7 +43,9 @@ def _suits(x: Any, other: Any, k: Sizes, stride: Sizes, dilation: Sizes) -> bool
     )
 
 
-def _run(x: Any, w: Any, bias: Any, out: Sizes, stride: Any, top: int, left: int) -> Any:
+def _run(
+    x: Array, w: Array, bias: Array | None, out: Sizes, stride: Shape, top: int, left: int
+) -> Array:
     count, channels, high, wide = x.shape
     y = np.empty((count, channels, *out), x.dtype)
     added = np.zeros(channels, x.dtype) if bias is None else np.ascontiguousarray(bias)
@@ -57,8 +63,8 @@ def _run(x: Any, w: Any, bias: Any, out: Sizes, stride: Any, top: int, left: int
 
 
 def correlate(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
-) -> Any:
+    x: Array, w: Array, bias: Array | None, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
+) -> Array | None:
     """See `convolution.correlate`."""
     if not _suits(x, w, w.shape[2:], stride, dilation):
         return None
@@ -66,8 +72,8 @@ def correlate(
 
 
 def correlate_transposed(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
-) -> Any:
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
+) -> Array | None:
     """See `convolution.correlate_transposed`."""
     if stride != (1, 1) or not _suits(y, w, w.shape[2:], stride, dilation):
         return None
@@ -76,7 +82,7 @@ def correlate_transposed(
     return _run(y, turned, None, size, stride, top, left)
 
 
-def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:
+def weigh(x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Array | None:
     """See `convolution.weigh`."""
     if not _suits(x, y, k, stride, dilation):
         return None

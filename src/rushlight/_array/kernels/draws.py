@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._native.emitted import mt19937 as mersenne
 from .launch import _REFUSALS, address, ready, refused
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["Draws", "code"]
 
@@ -37,36 +40,36 @@ class Draws:
         self._coins = _called("coins", _PTR, _PTR, _INT, _INT)
         self._shuffle = _called("shuffle", _PTR, _PTR, _INT)
 
-    def words(self, bits: Any, blocks: int) -> Any:
+    def words(self, bits: Any, blocks: int) -> Array:
         """The words of so many blocks, of uint32, from a generator that stands between two."""
         out = np.empty(blocks * _BLOCK, np.uint32)
         self._words[out.size > _RELEASED](bits.ctypes.state_address, address(out), blocks)
         return out
 
-    def normals(self, words: Any, out: Any, mean: float, std: float) -> None:
+    def normals(self, words: Array, out: Array, mean: float, std: float) -> None:
         """Fills a flat float32 array, whose size is a multiple of 16."""
         self._normals[out.size > _RELEASED](address(words), address(out), out.size // 16, mean, std)
 
-    def uniforms(self, words: Any, out: Any, low: float, high: float) -> None:
+    def uniforms(self, words: Array, out: Array, low: float, high: float) -> None:
         """Fills a flat float32 array with uniforms in [low, high)."""
         width = float(np.float32(high) - np.float32(low))
         self._uniforms[out.size > _RELEASED](
             address(words), address(out), out.size, low, width, high
         )
 
-    def doubles(self, words: Any) -> Any:
+    def doubles(self, words: Array) -> Array:
         """Fresh float64 uniforms in [0, 1), one from two words."""
         out = np.empty(words.size // 2)
         self._doubles[words.size > _RELEASED](address(words), address(out), out.size)
         return out
 
-    def coins(self, words: Any, bound: int) -> Any:
+    def coins(self, words: Array, bound: int) -> Array:
         """Fresh booleans: whether the 53 bits of two words are below `bound`."""
         out = np.empty(words.size // 2, np.bool_)
         self._coins[words.size > _RELEASED](address(words), address(out), out.size, bound)
         return out
 
-    def shuffled(self, words: Any, n: int) -> Any:
+    def shuffled(self, words: Array, n: int) -> Array:
         """A fresh permutation of range(n), of int64, from n - 1 words."""
         out = np.arange(n, dtype=np.int64)
         self._shuffle[n > _RELEASED](address(words), address(out), n)

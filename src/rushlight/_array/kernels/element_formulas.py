@@ -22,6 +22,6 @@ def glu_backward(g: Symbol, a: Symbol, b: Symbol) -> Any:
     return first, first * a * (1.0 - s)
 
 
-def whole(x: Symbol) -> Any:
+def whole(x: Symbol) -> Symbol:
     """The sum of all elements."""
     return total(x)

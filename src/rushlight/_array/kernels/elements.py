@@ -6,7 +6,7 @@ Each function gives None where no kernel applies.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ..elementwise.generated import formula_of
 from ..types import BOOL, FLOAT64
 from . import element_formulas as formulas
 from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..annotations import Array
 
 __all__ = [
     "by_formula", "choose", "glu", "glu_backward", "keep", "summed_by_formula", "total",
@@ -38,8 +43,8 @@ def _of(function: Any, known: bool) -> Kernel:
 
 
 def by_formula(
-    function: Any, known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
-) -> Any:
+    function: Callable[..., Any], known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
+) -> Array | None:
     """What a generated function gives for arrays of one shape and type.
 
     `known`: the numbers that have usual values have these.
@@ -66,7 +71,7 @@ def summed_by_formula(
     return float(np.add.reduce(parts))
 
 
-def total(x: Any) -> Any:
+def total(x: Array) -> Any:
     """The sum of all elements, added up in float64, as an array of the dtype; or None."""
     if not floating(x.dtype) or not x.size or not ready():
         return None
@@ -76,7 +81,7 @@ def total(x: Any) -> Any:
     return np.array(np.add.reduce(parts), x.dtype)
 
 
-def keep(g: Any, mask: Any) -> Any:
+def keep(g: Array, mask: Array) -> Array | None:
     """g where the mask is True, else 0."""
     if mask.dtype is not BOOL or g.shape != mask.shape or not floating(g.dtype) or not ready():
         return None
@@ -84,7 +89,7 @@ def keep(g: Any, mask: Any) -> Any:
     return out if _KEEP.flat(g.dtype, (g, mask), (out,), g.size) else None
 
 
-def choose(mask: Any, a: Any, b: Any) -> Any:
+def choose(mask: Array, a: Array | float, b: Array | float) -> Array | None:
     """a where the mask is True, else b: arrays of the mask's shape, or one of them a number."""
     x = b if type(a) is float else a
     if type(x) is not np.ndarray or not floating(x.dtype) or x.shape != mask.shape or not ready():
@@ -96,7 +101,7 @@ def choose(mask: Any, a: Any, b: Any) -> Any:
     return out if kernel.flat(x.dtype, (mask, a, b), (out,), x.size) else None
 
 
-def _halved(x: Any, dim: int) -> tuple[int, int] | None:
+def _halved(x: Array, dim: int) -> tuple[int, int] | None:
     """Rows, and columns of a half, where both halves lie side by side; None where x isn't plain."""
     if not plain(x) or not ready():
         return None
@@ -106,7 +111,7 @@ def _halved(x: Any, dim: int) -> tuple[int, int] | None:
     return rows, x.size // (2 * rows)
 
 
-def glu(x: Any, dim: int) -> Any:
+def glu(x: Array, dim: int) -> Array | None:
     """See `gating.glu`."""
     found = _halved(x, dim)
     if found is None or not _GLU.prepared(x.dtype):
@@ -121,7 +126,7 @@ def glu(x: Any, dim: int) -> Any:
     return out
 
 
-def glu_backward(g: Any, x: Any, dim: int) -> Any:
+def glu_backward(g: Array, x: Array, dim: int) -> Array | None:
     """See `gating.glu_backward`."""
     found = _halved(x, dim)
     if found is None or not plain(g, x) or 2 * g.size != x.size:

@@ -37,7 +37,7 @@ def softmax(x: Symbol) -> Any:
     return e * (1 / row_sum(e))
 
 
-def softmax_backward(g: Symbol, y: Symbol) -> Any:
+def softmax_backward(g: Symbol, y: Symbol) -> Symbol:
     """y (g - Σ g y)."""
     return y * (g - row_sum(g * y))
 
@@ -138,7 +138,9 @@ def layer_norm_affine(x: Symbol, weight: Symbol, bias: Symbol, part: Symbol, eps
     return hat * weight + bias, mean, inverse
 
 
-def layer_norm_backward(g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, part: Symbol) -> Any:
+def layer_norm_backward(
+    g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, part: Symbol
+) -> Symbol:
     """r (g - mean(g) - x̂ mean(g x̂))."""
     hat = (x - mean) * inverse
     along, level = row_sum(g * hat) * part, row_sum(g) * part
@@ -156,12 +158,12 @@ def layer_norm_scaled_backward(
     return d_x, column_sum(g * hat), column_sum(g)
 
 
-def centred_rows(x: Symbol, mean: Symbol, scale: Symbol, shift: Symbol) -> Any:
+def centred_rows(x: Symbol, mean: Symbol, scale: Symbol, shift: Symbol) -> Symbol:
     """(x - mean) scale + shift, all but x by row."""
     return (x - mean) * scale + shift
 
 
-def scaled_rows(x: Symbol, scale: Symbol) -> Any:
+def scaled_rows(x: Symbol, scale: Symbol) -> Symbol:
     """x scale, a scale for each row."""
     return x * scale
 
@@ -180,7 +182,7 @@ def row_products(g: Symbol, x: Symbol, mean: Symbol) -> Any:
 
 def centred_gradient(
     g: Symbol, x: Symbol, mean: Symbol, scale: Symbol, along: Symbol, level: Symbol
-) -> Any:
+) -> Symbol:
     """scale g - along (x - mean) - level, all but g and x by row."""
     return g * scale - (x - mean) * along - level
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._native.emitted import gamma as gamma_draws
 from .launch import _REFUSALS, address, refused
+
+if TYPE_CHECKING:
+    from ..annotations import Array
+    from ..random.mt19937 import Stream
 
 __all__ = ["fill"]
 
@@ -34,7 +38,9 @@ def _code() -> tuple[Any, Any] | None:
     return run, np.array(table, np.uint64)
 
 
-def fill(stream: Any, exponents: Any, d: Any, c: Any, one: Callable[[int], float]) -> Any | None:
+def fill(
+    stream: Stream, exponents: Array, d: Array, c: Array, one: Callable[[int], float]
+) -> Any | None:
     """Fresh gamma numbers in float64; `one(i)` draws the element for which a block is too short.
 
     Shapes: all flat. Hold the stream's lock.

@@ -21,7 +21,7 @@ import struct
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, wraps
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from .. import kernels
 from ..memory import arena, parallel
 from ..memory.out_of_memory import is_refusal
 from ..types import FLOAT32, FLOAT64
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = [
     "FLAT",
@@ -124,16 +127,16 @@ def _direct() -> bool:
     return arena.unreadable() is None
 
 
-def _doubled(x: Symbol, two: Symbol) -> Any:
+def _doubled(x: Symbol, two: Symbol) -> Symbol:
     return x * two
 
 
-def floating(dtype: Any) -> bool:
+def floating(dtype: RawType) -> bool:
     """Whether a dtype is one that kernels take; they see to the rest themselves."""
     return dtype is FLOAT32 or dtype is FLOAT64
 
 
-def plain(x: Any, *others: Any) -> bool:
+def plain(x: Array, *others: Array | None) -> bool:
     """Whether these are C-ordered ndarrays of float32 or float64, of the same dtype (or None)."""
     dtype = x.dtype
     if not (dtype is FLOAT32 or dtype is FLOAT64) or not x.flags.c_contiguous:
@@ -291,11 +294,11 @@ class Kernel:
             kinds[f"x{place}"] = (kind, dtype or code)
         return trace(f"{self.name}_{code}", self.formula, kinds)
 
-    def compile(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled:
+    def compile(self, dtype: RawType, vectors: int | None, ragged: bool) -> _Compiled:
         """The code, compiled. Raises what LLVM raises."""
         return _Compiled(self.group(_CODES[dtype]), vectors, ragged)
 
-    def _compiled(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled | None:
+    def _compiled(self, dtype: RawType, vectors: int | None, ragged: bool) -> _Compiled | None:
         known: dict[Any, _Compiled] = self.whole if ragged else self.general
         if dtype not in _CODES:
             return None
@@ -313,14 +316,16 @@ class Kernel:
             self.long = not planned(self.group("f32")).scratch
         return self.long or columns <= ROW_LIMIT
 
-    def flat(self, dtype: Any, inputs: Sequence[Any], outputs: Sequence[Any], size: int) -> bool:
+    def flat(
+        self, dtype: RawType, inputs: Sequence[Any], outputs: Sequence[Any], size: int
+    ) -> bool:
         """Runs over `size` elements of flat arrays, and says whether it did; numbers stand for
         operands of kind `s`."""
         found = self.whole.get(dtype) or self._compiled(dtype, None, True)
         return found is not None and _launched(found, size, FLAT, inputs, outputs)
 
     def rows(
-        self, dtype: Any, rows: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
+        self, dtype: RawType, rows: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
     ) -> bool:
         """Runs over C-ordered matrices, (rows,) or (columns,) arrays and numbers, as the kinds say,
         and says whether it did.
@@ -333,11 +338,11 @@ class Kernel:
         found = self.general.get((dtype, vectors)) or self._compiled(dtype, vectors, False)
         return found is not None and _launched(found, rows * columns, columns, inputs, outputs)
 
-    def prepared(self, dtype: Any) -> bool:
+    def prepared(self, dtype: RawType) -> bool:
         """Whether `at` can be called for a dtype."""
         return (dtype, None) in self.general or self._compiled(dtype, None, False) is not None
 
-    def runner(self, dtype: Any, columns: int) -> Callable[..., None]:
+    def runner(self, dtype: RawType, columns: int) -> Callable[..., None]:
         """`at` for rows of one length, called again and again: (rows, *words)."""
         found = self.general[dtype, None]
         pack, least, whole, run = found.pack, found.least, found.all, found.run
@@ -353,7 +358,7 @@ class Kernel:
 
         return go
 
-    def at(self, dtype: Any, rows: int, columns: int, words: Sequence[int]) -> None:
+    def at(self, dtype: RawType, rows: int, columns: int, words: Sequence[int]) -> None:
         """Runs on addresses, in the order of operands and outputs, followed by their strides."""
         found = self.general[dtype, None]
         grain = grain_of(rows, columns, False)

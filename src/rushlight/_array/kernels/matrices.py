@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .. import kernels
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from .launch import address, guarded
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = ["NO_TAPS", "THREADED", "Layout", "better", "code_of", "product", "summed"]
 
@@ -50,7 +53,7 @@ def better() -> bool:
 
 
 @cache
-def code_of(dtype: Any) -> tuple[int, Any, Any]:
+def code_of(dtype: RawType) -> tuple[int, Any, Any]:
     """The chunks' address, the function that runs them on threads, and how a frame is packed."""
     from ..._native.emitted import gemm
     from ..._native.llvm.emit import F32, F64
@@ -62,7 +65,7 @@ def code_of(dtype: Any) -> tuple[int, Any, Any]:
 
 
 @guarded
-def product(a: Any, b: Any, out: Any = None) -> Any:
+def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
     """The matrix product of stacks of matrices, or None for what is left to NumPy.
 
     Taken are 2 or more dimensions, the same before the last two unless one operand has just 2.
@@ -111,7 +114,7 @@ def product(a: Any, b: Any, out: Any = None) -> Any:
 
 def summed(
     a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
-    target_: Layout, count: int, dtype: Any, taps: Any = NO_TAPS,
+    target_: Layout, count: int, dtype: RawType, taps: Any = NO_TAPS,
 ) -> None:  # fmt: skip
     """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b."""
     m, n, k = sizes
@@ -128,7 +131,7 @@ def summed(
     run(chunks, frame, count * blocks_m * blocks_n, threads)
 
 
-def _layout(x: Any, lead: tuple[int, ...], size: int) -> Layout | None:
+def _layout(x: Array, lead: tuple[int, ...], size: int) -> Layout | None:
     """Elements from matrix to matrix, row to row, column to column; None if there is no such."""
     *outer, row, column = x.strides
     if row % size or column % size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = ["largest", "place"]
 
@@ -28,7 +31,7 @@ _PLACE_FRAME = struct.Struct(f"{len(maxima.PLACE)}q").pack
 
 
 @cache
-def _code(dtype: Any) -> dict[str, int]:
+def _code(dtype: RawType) -> dict[str, int]:
     return maxima.load(F32 if dtype is FLOAT32 else F64)
 
 
@@ -38,7 +41,7 @@ def _threads(size: int) -> int:
 
 @guarded
 def largest(
-    x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, indices: bool
+    x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, indices: bool
 ) -> tuple[Any, Any] | None:
     """The largest elements of windows of the last two dimensions, and where they are (if asked)."""
     if len(k) != 2 or not plain(x) or not ready():
@@ -59,7 +62,7 @@ def largest(
 
 
 @guarded
-def place(g: Any, indices: Any, size: Sizes) -> Any:
+def place(g: Any, indices: Array, size: Sizes) -> Array | None:
     """Zeros with planes of `size`, and each element of g added at its place; or None."""
     if not plain(g) or indices.dtype is not _INDEX or not indices.flags.c_contiguous:
         return None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import column_norms, formulas
 from .launch import Kernel, chunks_of, floating, plain, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array, RawType
 
 __all__ = [
     "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "layer_norm",
@@ -30,7 +35,9 @@ _CENTRED_BACK = Kernel(formulas.centred_gradient, "f", "f", "r", "r", "r", "r")
 _SHORT = 16
 
 
-def layer_norm(x: Any, normalized: int, weight: Any, bias: Any, eps: float) -> Any:
+def layer_norm(
+    x: Array, normalized: int, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, ...] | None:
     """See `moments.layer_norm`."""
     dtype = x.dtype
     if not floating(dtype) or (weight is None and bias is not None) or not ready():
@@ -53,7 +60,13 @@ def layer_norm(x: Any, normalized: int, weight: Any, bias: Any, eps: float) -> A
 
 
 def layer_norm_backward(
-    g: Any, x: Any, normalized: int, mean: Any, inverse: Any, weight: Any, need: Any
+    g: Array,
+    x: Array,
+    normalized: int,
+    mean: Array,
+    inverse: Array,
+    weight: Array | None,
+    need: Sequence[bool],
 ) -> Any:
     """See `moments.layer_norm_backward`."""
     if not floating(x.dtype) or not need[0] or not ready():
@@ -86,7 +99,7 @@ def layer_norm_backward(
 # ---- by channel --------------------------------------------------------------------------------
 
 
-def _moments(x: Any, rows: int, columns: int) -> tuple[Any, Any] | None:
+def _moments(x: Array, rows: int, columns: int) -> tuple[Any, Any] | None:
     """The mean of each row and the sum of squares about it, in float64."""
     dtype = x.dtype
     mean, squares = np.empty(rows, dtype), np.empty(rows, dtype)
@@ -95,12 +108,12 @@ def _moments(x: Any, rows: int, columns: int) -> tuple[Any, Any] | None:
     return mean.astype(np.float64), squares.astype(np.float64)
 
 
-def _by_row(values: Any, samples: int, dtype: Any) -> Any:
+def _by_row(values: Array, samples: int, dtype: RawType) -> Array:
     """A value for each channel as one for each row of (samples · channels, L)."""
     return np.ascontiguousarray(np.broadcast_to(values, (samples, *values.shape[-1:])), dtype)
 
 
-def _takes(x: Any, *parameters: Any) -> bool:
+def _takes(x: Array, *parameters: Array | None) -> bool:
     return bool(
         plain(x, *parameters)
         and x.ndim > 2
@@ -110,7 +123,13 @@ def _takes(x: Any, *parameters: Any) -> bool:
 
 
 def batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Array | None,
+    var: Any,
+    training: bool,
+    eps: float,
 ) -> Any:
     """See `channels.batch_norm`."""
     if not _takes(x, weight, bias, mean, var):
@@ -143,9 +162,17 @@ def batch_norm(
 
 
 def batch_norm_backward(
-    g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: Any, inverse: Any, training: bool,
-    eps: float, need: Any,
-) -> Any:  # fmt: skip
+    g: Array,
+    x: Array,
+    weight: Array | None,
+    mean: Any,
+    var: Any,
+    centre: Any,
+    inverse: Any,
+    training: bool,
+    eps: float,
+    need: Sequence[bool],
+) -> Any:
     """See `channels.batch_norm_backward`."""
     if type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
@@ -192,7 +219,9 @@ def batch_norm_backward(
     )
 
 
-def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
+def group_norm(
+    x: Array, groups: int, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, ...] | None:
     """See `channels.group_norm`."""
     if not _takes(x, weight, bias):
         return None
@@ -220,7 +249,7 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
 
 
 def group_norm_backward(
-    g: Any, x: Any, groups: int, mean: Any, inverse: Any, weight: Any, need: Any
+    g: Array, x: Array, groups: int, mean: Array, inverse: Array, weight: Array | None, need: Any
 ) -> Any:
     """See `channels.group_norm_backward`."""
     if not _takes(x, weight, mean, inverse) or type(g) is not np.ndarray or g.dtype is not x.dtype:

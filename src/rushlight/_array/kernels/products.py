@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
 from .launch import address, guarded, plain, ready
 from .matrices import NO_TAPS, THREADED, better, code_of
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["by_matrix"]
 
@@ -20,7 +23,7 @@ _COLUMNS: Final = 32
 
 
 @guarded
-def by_matrix(matrix: Any, rows: int) -> Callable[[Any, Any], None] | None:
+def by_matrix(matrix: Array, rows: int) -> Callable[[Any, Any], None] | None:
     """A function (a, out) that writes a @ matrix to `out`, for C-ordered arrays of up to `rows`
     rows; None where BLAS is as good or no kernel applies.
 
@@ -41,7 +44,7 @@ def by_matrix(matrix: Any, rows: int) -> Callable[[Any, Any], None] | None:
     place, none = address(packed), address(NO_TAPS)
     held = (packed,)
 
-    def product(a: Any, out: Any) -> None:
+    def product(a: Array, out: Array) -> None:
         assert held
         m = a.shape[0]
         frame = pack(

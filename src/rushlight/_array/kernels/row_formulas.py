@@ -39,7 +39,7 @@ def rms_norm_scaled(x: Symbol, weight: Symbol, part: Symbol, eps: Symbol) -> Any
     return hat * weight, inverse
 
 
-def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Any:
+def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Symbol:
     """r (g - x̂ mean(g x̂))."""
     hat = x * inverse
     return inverse * (g - hat * (row_sum(g * hat) * part))
@@ -54,12 +54,12 @@ def rms_norm_scaled_backward(
     return inverse * (scaled - hat * (row_sum(scaled * hat) * part)), column_sum(g * hat)
 
 
-def column_totals(x: Symbol) -> Any:
+def column_totals(x: Symbol) -> Symbol:
     """The sum of each column."""
     return column_sum(x)
 
 
-def column_moments(x: Symbol, mean: Symbol) -> Any:
+def column_moments(x: Symbol, mean: Symbol) -> Symbol:
     """The sums down columns of squares about the means."""
     d = x - mean
     return column_sum(d * d)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import row_formulas as formulas
 from .launch import Kernel, chunks_of, floating, plain, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array
 
 __all__ = ["logsumexp", "logsumexp_backward", "rms_norm", "rms_norm_backward"]
 
@@ -23,7 +28,7 @@ _RMS_SCALED_BACK = Kernel(formulas.rms_norm_scaled_backward, "f", "f", "r", "c",
 _SHORT = 8
 
 
-def logsumexp(x: Any, columns: int) -> Any:
+def logsumexp(x: Array, columns: int) -> Array | None:
     """The logarithms of the sums of exponentials of rows of so many elements."""
     if columns < _SHORT or not floating(x.dtype) or not ready():
         return None
@@ -32,7 +37,7 @@ def logsumexp(x: Any, columns: int) -> Any:
     return out if _LOGSUMEXP.rows(x.dtype, rows, columns, (x,), (out,)) else None
 
 
-def logsumexp_backward(x: Any, g: Any, total: Any) -> Any:
+def logsumexp_backward(x: Array, g: Array, total: Array) -> Array | None:
     """Its gradient: `g` and `total`, the result, have an element for each row of x."""
     rows = total.size
     if not rows or not plain(x, g, total) or g.size != rows or x.size < _SHORT * rows:
@@ -44,7 +49,9 @@ def logsumexp_backward(x: Any, g: Any, total: Any) -> Any:
     return out if done else None
 
 
-def rms_norm(x: Any, normalized: int, weight: Any, eps: float) -> Any:
+def rms_norm(
+    x: Array, normalized: int, weight: Array | None, eps: float
+) -> tuple[Array, ...] | None:
     """x over the root mean square of its last dimensions, scaled; and one over that, by row."""
     if not plain(x, weight) or not x.size or not ready():
         return None
@@ -59,7 +66,9 @@ def rms_norm(x: Any, normalized: int, weight: Any, eps: float) -> Any:
     return (out, inverse) if done else None
 
 
-def rms_norm_backward(g: Any, x: Any, inverse: Any, weight: Any, need: Any) -> Any:
+def rms_norm_backward(
+    g: Array, x: Array, inverse: Array, weight: Array | None, need: Sequence[bool]
+) -> Any:
     """The gradients of `rms_norm` for x and weight, from one over the root mean squares."""
     if not plain(x, g, inverse, weight) or not x.size or not ready():
         return None

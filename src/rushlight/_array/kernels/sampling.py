@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array
 
 __all__ = ["grid_sample", "grid_sample_backward"]
 
@@ -25,7 +30,7 @@ _FORWARD_FRAME = struct.Struct(f"{len(code.FORWARD)}q").pack
 _BACKWARD_FRAME = struct.Struct(f"{len(code.BACKWARD)}q").pack
 
 
-def _suits(x: Any, grid: Any, mode: int, padding: int) -> bool:
+def _suits(x: Array, grid: Array, mode: int, padding: int) -> bool:
     return (
         mode in _MODES
         and padding in _PADDINGS
@@ -36,17 +41,17 @@ def _suits(x: Any, grid: Any, mode: int, padding: int) -> bool:
     )
 
 
-def _code(x: Any, mode: int, padding: int, align: bool) -> dict[str, int]:
+def _code(x: Array, mode: int, padding: int, align: bool) -> dict[str, int]:
     type = F32 if x.dtype is FLOAT32 else F64
     return code.load(type, x.ndim - 2, mode == 1, padding == 1, bool(align))
 
 
-def _sizes(x: Any, grid: Any) -> tuple[int, ...]:
+def _sizes(x: Array, grid: Any) -> tuple[int, ...]:
     return (x.shape[1], prod(grid.shape[1:-1]), *(1,) * (5 - x.ndim), *x.shape[2:])
 
 
 @guarded
-def grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
+def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
     """See `grid.grid_sample`."""
     if not _suits(x, grid, mode, padding):
         return None
@@ -59,7 +64,7 @@ def grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
 
 @guarded
 def grid_sample_backward(
-    g: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, need: Any
+    g: Array, x: Array, grid: Array, mode: int, padding: int, align: bool, need: Sequence[bool]
 ) -> Any:
     """See `grid.grid_sample_backward`."""
     g = np.ascontiguousarray(g)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 __all__ = ["running"]
 
 _CHUNK: Final = 1 << 15  # elements of a chunk, about
@@ -22,7 +25,7 @@ _FRAME = struct.Struct(f"{len(scan.FRAME)}q").pack
 
 
 @guarded
-def running(x: Any, product: bool, back: bool = False) -> Any:
+def running(x: Array, product: bool, back: bool = False) -> Array | None:
     """The sums (or products) of each element and those before it in its row, or after it; or None.
 
     Dtypes: float32 and float64, computed in float64.

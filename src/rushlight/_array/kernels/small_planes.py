@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .launch import address
 from .lines import Plan
 from .slots import THREADED, Memory, even, shared
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 __all__ = ["correlate", "suits", "weigh"]
 
 _THREADED: Final = 1 << 16  # weights from which threads are worth waking
@@ -28,7 +31,7 @@ _TURN_FRAME = struct.Struct(f"{len(code.TURN)}q").pack
 
 
 @cache
-def _code(dtype: Any) -> tuple[dict[str, int], int, int]:
+def _code(dtype: RawType) -> tuple[dict[str, int], int, int]:
     """The addresses of the functions, lanes of a vector, and rows of a tile."""
     type = F32 if dtype is FLOAT32 else F64
     return code.load(type), target.lanes(type), convolution.height(type)
@@ -49,7 +52,7 @@ def suits(plan: Plan, columns: int, itemsize: int) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _starts(plan: Plan, sample: int, images: int, high: int) -> Any:
+def _starts(plan: Plan, sample: int, images: int, high: int) -> Array:
     """Where the places of outputs of some samples begin; the last one again for a whole tile."""
     (output,) = plan.outputs
     places = np.add.outer(np.arange(output.rows) * plan.pitch, np.arange(output.columns)).ravel()
@@ -57,12 +60,12 @@ def _starts(plan: Plan, sample: int, images: int, high: int) -> Any:
     return _whole(starts, high)
 
 
-def _whole(offsets: Any, high: int) -> Any:
+def _whole(offsets: Any, high: int) -> Array:
     return np.append(offsets, np.repeat(offsets[-1:], -len(offsets) % high))
 
 
 @lru_cache(maxsize=512)
-def _offsets(plan: Plan, channels: int, high: int) -> Any:
+def _offsets(plan: Plan, channels: int, high: int) -> Array:
     """Where channels and taps begin in a sample, filled up like `_starts`."""
     return _whole(plan.offsets(plan.outputs[0], channels), high)
 
@@ -78,7 +81,7 @@ def _panels(padded: int, lanes: int) -> list[tuple[int, int]]:
     return found
 
 
-def _pack_weights(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
+def _pack_weights(w: Array, inward: bool, padded: int) -> tuple[Any, int]:
     """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`, in panels; k."""
     w = np.ascontiguousarray(w)
     rows, channels = w.shape[:2]
@@ -106,7 +109,7 @@ def _pack_weights(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
     return made, depth
 
 
-def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> None:
+def correlate(plan: Plan, x: Array, w: Array, bias: Array | None, y: Array, inward: bool) -> None:
     """Writes to y (N, O, H, W) what the plan makes of x; `inward` sums over w's second one."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)
@@ -135,7 +138,7 @@ def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> No
     pool.run(addresses["correlate_small"], frame, -(-count // block), threads)
 
 
-def weigh(plan: Plan, x: Any, y: Any) -> Any:
+def weigh(plan: Plan, x: Array, y: Array) -> Array:
     """The sums over samples that `correlate` would scale by weights, as (O, C · taps)."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)

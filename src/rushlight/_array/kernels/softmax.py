@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import FLOAT64
 from . import formulas
 from .launch import Kernel, floating, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "log_softmax", "log_softmax_backward", "softmax",
@@ -31,7 +34,7 @@ _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
 
 
-def _along(kernel: Kernel, *operands: Any) -> Any:
+def _along(kernel: Kernel, *operands: Array) -> Any:
     x = operands[0]
     length = x.shape[-1] if x.ndim else 1
     dtype = x.dtype
@@ -41,27 +44,27 @@ def _along(kernel: Kernel, *operands: Any) -> Any:
     return out if kernel.rows(dtype, x.size // length, length, operands, (out,)) else None
 
 
-def softmax(x: Any) -> Any:
+def softmax(x: Array) -> Any:
     """The softmax of each row."""
     return _along(_SOFTMAX, x)
 
 
-def softmax_backward(g: Any, y: Any) -> Any:
+def softmax_backward(g: Array, y: Array) -> Array | None:
     """See `rows.softmax_backward`."""
     return _along(_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
 
 
-def log_softmax(x: Any) -> Any:
+def log_softmax(x: Array) -> Any:
     """The logarithm of the softmax of each row."""
     return _along(_LOG_SOFTMAX, x)
 
 
-def log_softmax_backward(g: Any, y: Any) -> Any:
+def log_softmax_backward(g: Array, y: Array) -> Array | None:
     """See `rows.log_softmax_backward`."""
     return _along(_LOG_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
 
 
-def _classes(x: Any, target: Any, ignore_index: int) -> Any:
+def _classes(x: Array, target: Array, ignore_index: int) -> Any:
     """The class of each row, and which rows count (None: all); None for what isn't plain."""
     if (
         x.ndim != 2
@@ -84,7 +87,7 @@ def _classes(x: Any, target: Any, ignore_index: int) -> Any:
     return target, counted
 
 
-def cross_entropy(x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+def cross_entropy(x: Array, target: Array, reduction: int, ignore_index: int) -> Array | None:
     """See `class_losses.cross_entropy`."""
     found = _classes(x, target, ignore_index)
     if found is None:
@@ -108,7 +111,9 @@ def cross_entropy(x: Any, target: Any, reduction: int, ignore_index: int) -> Any
     return np.array(total, dtype)
 
 
-def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+def cross_entropy_backward(
+    g: Array, x: Array, target: Array, reduction: int, ignore_index: int
+) -> Array | None:
     """See `class_losses.cross_entropy_backward`."""
     found = _classes(x, target, ignore_index)
     if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 __all__ = ["by_plane"]
 
 _CHUNK: Final = 1 << 15  # elements of a chunk, about
@@ -23,12 +26,12 @@ _FRAME = struct.Struct("5q").pack
 
 
 @cache
-def _code(dtype: Any) -> int:
+def _code(dtype: RawType) -> int:
     return plane_sums.load(F32 if dtype is FLOAT32 else F64)
 
 
 @guarded
-def by_plane(x: Any) -> Any:
+def by_plane(x: Array) -> Array | None:
     """The sums of x (N, C, …) over all but its first two dimensions; or None."""
     if not plain(x) or not x.size or not ready():
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
 from ..types import FLOAT32
 from .launch import Code, address, plain, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["add_rows"]
 
@@ -22,7 +25,7 @@ _pack: Final = struct.Struct("6q").pack
 _known: Final[dict[Any, Code]] = {}
 
 
-def add_rows(table: Any, index: Any, rows: Any) -> bool:
+def add_rows(table: Array, index: Array, rows: Array) -> bool:
     """Whether row i of `rows` was added to row index[i] of `table`, for all i.
 
     Shapes: table (V, width), index (n,), int64, rows (n, width), all C-ordered.

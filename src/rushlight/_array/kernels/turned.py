@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from functools import cache
 from itertools import product
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from .launch import address, guarded, ready
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["copied"]
 
@@ -30,7 +33,7 @@ def _code(size: int) -> int:
     return turning.load(F32 if size == 4 else F64)
 
 
-def _axes(x: Any) -> list[tuple[int, int]]:
+def _axes(x: Array) -> list[tuple[int, int]]:
     """Lengths and steps in bytes; axes that step over the whole of the next are one with it."""
     found: list[tuple[int, int]] = []
     for n, step in zip(x.shape, x.strides):
@@ -44,7 +47,7 @@ def _axes(x: Any) -> list[tuple[int, int]]:
 
 
 @guarded
-def copied(x: Any) -> Any:
+def copied(x: Array) -> Array | None:
     """A copy in C order; or None, where another way is as good."""
     size = x.itemsize
     if size not in (4, 8) or x.dtype.hasobject:

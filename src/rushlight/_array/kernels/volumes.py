@@ -11,7 +11,7 @@ the input is one convolution for each phase of the depth.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,13 +20,16 @@ from ..types import FLOAT32, FLOAT64
 from . import convolution
 from .launch import guarded, ready
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 __all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
 _BLOCK: Final = 1 << 23  # elements of copied planes at a time
 
 
-def _suits(x: Any, w: Any, work: int) -> bool:
+def _suits(x: Array, w: Array, work: int) -> bool:
     return (
         x.ndim == 5
         and x.dtype is w.dtype
@@ -36,7 +39,7 @@ def _suits(x: Any, w: Any, work: int) -> bool:
     )
 
 
-def _stacked(x: Any, places: list[list[int]]) -> Any:
+def _stacked(x: Array, places: list[list[int]]) -> Array:
     """The planes of x (N, C, D, H, W) at some places along the depth, for each output depth, as
     (N · outputs, C · places, H, W); places outside have zeros."""
     n, channels, depth, *plane = x.shape
@@ -47,7 +50,7 @@ def _stacked(x: Any, places: list[list[int]]) -> Any:
     return found.reshape(n * len(places), -1, *plane)
 
 
-def _samples(x: Any, outputs: int, places: int) -> int:
+def _samples(x: Array, outputs: int, places: int) -> int:
     """How many samples to copy at a time."""
     each = int(outputs * places * x.shape[1] * prod(x.shape[3:]))
     return max(1, min(int(x.shape[0]), _BLOCK // max(each, 1)))
@@ -60,8 +63,15 @@ def _met(out: int, k: int, stride: int, pad: int, dilation: int) -> list[list[in
 
 @guarded
 def correlate(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, groups: int
-) -> Any:
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    stride: Sizes,
+    pad: Sizes,
+    dilation: Sizes,
+    out: Sizes,
+    groups: int,
+) -> Array | None:
     """See `convolution.correlate`."""
     if not _suits(x, w, w.size * x.shape[0] * prod(out)):
         return None
@@ -83,8 +93,8 @@ def correlate(
 
 @guarded
 def correlate_transposed(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array | None:
     """See `convolution.correlate_transposed`."""
     count, rows = y.shape[:2]
     if not _suits(y, w, w.size * count * prod(y.shape[2:])):
@@ -114,7 +124,9 @@ def correlate_transposed(
 
 
 @guarded
-def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+def weigh(
+    x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Any:
     """See `convolution.weigh`."""
     count, channels = x.shape[:2]
     rows, out = y.shape[1:3]

@@ -6,7 +6,7 @@ Results are column-major, as PyTorch's are. See Note [Two doors to LAPACK] in `l
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from . import lapack
 from .lapack import Failure, columns
 from .linalg import LinAlgError, adjoint, at, check, check_kernel, is_vector
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
-def _real(dtype: Any) -> Any:
+
+def _real(dtype: RawType) -> RawType:
     return np.dtype(dtype.char.lower()) if dtype.kind == "c" else dtype
 
 
 # ---- eigenvalues ------------------------------------------------------------------------------
-def _check_eigh(x: Any, uplo: str) -> None:
+def _check_eigh(x: Array, uplo: str) -> None:
     if (x.dtype.kind in "fc" and x.dtype.itemsize > 2) or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         check(x, "linalg.eigh")
     if uplo.upper() not in ("L", "U"):
@@ -44,7 +47,7 @@ def _not_converged(name: str, x: Any, values: str, code: int) -> LinAlgError:
     return LinAlgError(f"{name}: {where}The algorithm failed to converge because {reason}.")
 
 
-def eigh(x: Any, uplo: str = "L") -> tuple[Any, Any]:
+def eigh(x: Array, uplo: str = "L") -> tuple[Any, Any]:
     """The eigenvalues (ascending) and eigenvectors of each Hermitian matrix, read off one triangle.
 
     Raises:
@@ -60,7 +63,7 @@ def eigh(x: Any, uplo: str = "L") -> tuple[Any, Any]:
     return values, vectors
 
 
-def eigvalsh(x: Any, uplo: str = "L") -> Any:
+def eigvalsh(x: Array, uplo: str = "L") -> Array:
     """The eigenvalues (ascending) of each Hermitian matrix, read off one triangle.
 
     Raises:
@@ -75,7 +78,7 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
     return values
 
 
-def _check_eig(x: Any, name: str) -> Any:
+def _check_eig(x: Array, name: str) -> Any:
     if x.dtype.kind in "biu":
         raise RuntimeError(f"Unknown Complex ScalarType for {name_of(x.dtype)}")
     check(x, name, "linalg_eig_out_cpu")
@@ -84,7 +87,7 @@ def _check_eig(x: Any, name: str) -> Any:
     return to_raw(from_raw(x.dtype).to_complex())
 
 
-def eig(x: Any) -> tuple[Any, Any]:
+def eig(x: Array) -> tuple[Any, Any]:
     """The eigenvalues and eigenvectors of each matrix, complex.
 
     Raises:
@@ -99,7 +102,7 @@ def eig(x: Any) -> tuple[Any, Any]:
     return values, vectors
 
 
-def eigvals(x: Any) -> Any:
+def eigvals(x: Array) -> Array:
     """The eigenvalues of each matrix, complex.
 
     Raises:
@@ -115,7 +118,7 @@ def eigvals(x: Any) -> Any:
 
 
 # ---- singular values --------------------------------------------------------------------------
-def _check_svd(x: Any, driver: str | None) -> None:
+def _check_svd(x: Array, driver: str | None) -> None:
     if driver is None or not is_half(x.dtype):
         check(x, "linalg.svd", "linalg_svd_cpu", square=False)
     if driver is not None and x.size:
@@ -125,7 +128,7 @@ def _check_svd(x: Any, driver: str | None) -> None:
         )
 
 
-def svd(x: Any, full_matrices: bool = True, driver: str | None = None) -> tuple[Any, Any, Any]:
+def svd(x: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Any, Any, Any]:
     """U, S (descending) and V^H with A = U S V^H, for each matrix.
 
     Raises:
@@ -148,12 +151,12 @@ def svd(x: Any, full_matrices: bool = True, driver: str | None = None) -> tuple[
     return u, s, vh
 
 
-def thin_svd(x: Any) -> tuple[Any, Any, Any]:
+def thin_svd(x: Array) -> tuple[Any, Any, Any]:
     """`svd` without what is outside the matrix's own spaces."""
     return svd(x, False)
 
 
-def svdvals(x: Any, driver: str | None = None) -> Any:
+def svdvals(x: Array, driver: str | None = None) -> Array:
     """The singular values of each matrix, descending.
 
     Raises:
@@ -173,7 +176,7 @@ def svdvals(x: Any, driver: str | None = None) -> Any:
 
 
 # ---- pseudo-inverse and least squares ---------------------------------------------------------
-def _tolerance(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
+def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> Any:
     """max(atol, rtol σ₁) for each matrix; by default rtol is the larger side times epsilon."""
     absolute = 0.0 if atol is None else atol
     if rtol is None:
@@ -182,11 +185,11 @@ def _tolerance(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
     return np.maximum(absolute, rtol * largest)
 
 
-def _largest(s: Any) -> Any:
+def _largest(s: Array) -> Any:
     return np.max(s, -1, initial=0)
 
 
-def pinv(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def pinv(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
     if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
         raise RuntimeError(
@@ -206,7 +209,7 @@ def pinv(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) ->
     return np.matmul(adjoint(vh) * inverse[..., None, :], adjoint(u))
 
 
-def matrix_rank(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def matrix_rank(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """How many singular values of each matrix are above the tolerance."""
     check_rank(x)
     if not x.size:
@@ -216,7 +219,7 @@ def matrix_rank(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = Fa
     return np.sum(s > limit, -1, dtype=np.int64)
 
 
-def check_rank(x: Any) -> None:
+def check_rank(x: Array) -> None:
     """Refuses what has no rank.
 
     Raises:
@@ -227,7 +230,7 @@ def check_rank(x: Any) -> None:
     _check_float(x)
 
 
-def _check_float(x: Any) -> None:
+def _check_float(x: Array) -> None:
     if x.dtype.char not in "fdFD":
         raise RuntimeError("This function doesn't handle types other than float and double")
 
@@ -236,7 +239,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def lstsq(
-    a: Any, b: Any, rcond: Any = None, driver: str | None = None
+    a: Array, b: Array, rcond: float | None = None, driver: str | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """The X of least norm that makes each |A X - B| least; residuals, ranks, singular values.
 
@@ -277,7 +280,7 @@ def lstsq(
     return (x[..., 0] if vector else x), residuals, rank, values
 
 
-def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
+def _check_lstsq(a: Array, b: Array, driver: str | None) -> bool:
     """Whether the right hand side is a stack of vectors."""
     name = "torch.linalg.lstsq"
     if a.ndim < 2:
@@ -311,7 +314,7 @@ def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
     return vector
 
 
-def _no_full_rank(codes: Any) -> None:
+def _no_full_rank(codes: Array) -> None:
     """Raises LinAlgError where a code isn't zero."""
     if codes.any():
         where, code = at(codes)
@@ -321,7 +324,7 @@ def _no_full_rank(codes: Any) -> None:
         )
 
 
-def _full_rank(solver: Any, a: Any, b: Any, space: Any) -> Any:
+def _full_rank(solver: Any, a: Array, b: Array, space: Array) -> Array:
     """Fills the upper rows of `space` by a QR decomposition; the ranks, which are full."""
     rows, cols = a.shape[-2:]
     work = (min(rows, cols) + max(rows, cols, b.shape[-1])) * 64
@@ -335,7 +338,7 @@ def _full_rank(solver: Any, a: Any, b: Any, space: Any) -> Any:
     return np.full(a.shape[:-2], min(rows, cols), np.int64)
 
 
-def _least_squares(a: Any, b: Any, space: Any, rcond: float, driver: str) -> tuple[Any, Any]:
+def _least_squares(a: Array, b: Array, space: Array, rcond: float, driver: str) -> tuple[Any, Any]:
     """Fills the upper rows of `space` with the solutions; the ranks and singular values."""
     batch, (rows, cols) = a.shape[:-2], a.shape[-2:]
     solver = lapack.routine("gels", a.dtype) if driver == "gels" else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def qr(array: Any) -> tuple[Any, Any]:
+
+def qr(array: Array) -> tuple[Any, Any]:
     """Q with orthonormal columns and upper triangular R whose product is the matrix."""
     q, r = np.linalg.qr(array)
     return q, r

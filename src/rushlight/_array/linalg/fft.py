@@ -7,12 +7,15 @@ of the operand's strides, the transformed ones after them.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D
 from ..types import byte_strides, from_raw
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 # NumPy's word for a normalisation (0: none, 1: by the root of n, 2: by n) depends on the direction.
 _FORWARD: Final = ("backward", "ortho", "forward")
@@ -49,7 +52,7 @@ def _transformed(y: Any, count: int, forward: bool, norm: Any) -> Any:
     return y
 
 
-def c2c(x: Any, dim: tuple[int, ...], normalization: int, forward: bool) -> Any:
+def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Array:
     """The transform of `x` over `dim`."""
     if not dim:
         return x.copy()
@@ -60,7 +63,7 @@ def c2c(x: Any, dim: tuple[int, ...], normalization: int, forward: bool) -> Any:
     return _back(_transformed(x.transpose(order), len(dim), forward, norm), order)
 
 
-def r2c(x: Any, dim: tuple[int, ...], normalization: int, onesided: bool) -> Any:
+def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
     """The transform of a real `x` over `dim`; `onesided` leaves out what symmetry gives."""
     strides = byte_strides(x)
     dim = (*_by_stride(strides, dim[:-1]), dim[-1])
@@ -78,7 +81,7 @@ def r2c(x: Any, dim: tuple[int, ...], normalization: int, onesided: bool) -> Any
     return _back(y, order)
 
 
-def c2r(x: Any, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Any:
+def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Array:
     """The real inverse transform of the half `x` of a symmetric array."""
     if len(dim) > 1:
         x = c2c(x, dim[:-1], normalization, False)
@@ -99,7 +102,7 @@ def _order(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
     return (*sorted(rest, key=lambda d: -strides[d]), *dim)
 
 
-def _back(y: Any, order: tuple[int, ...]) -> Any:
+def _back(y: Array, order: tuple[int, ...]) -> Array:
     if not y.flags.c_contiguous:
         y = np.ascontiguousarray(y)
     if order == tuple(range(len(order))):
@@ -110,7 +113,7 @@ def _back(y: Any, order: tuple[int, ...]) -> Any:
     return y.transpose(inverse)
 
 
-def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype: D.dtype) -> Any:
+def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype: D.dtype) -> Array:
     """Ones along a half dimension, twos where its mirror image was left out: broadcasts."""
     half = shape[dim[-1]]
     weights = np.ones(half, np.float32 if dtype is D.complex64 else np.float64)
@@ -118,7 +121,7 @@ def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype:
     return weights.reshape([-1 if d == dim[-1] else 1 for d in range(len(shape))])
 
 
-def padded_to_full(g: Any, dim: int, full: int) -> Any:
+def padded_to_full(g: Array, dim: int, full: int) -> Array:
     """`g` with zeros after its end along `dim`, so that it has `full` places."""
     shape = list(g.shape)
     shape[dim] = full
@@ -132,7 +135,7 @@ def complex_type(dtype: D.dtype) -> D.dtype:
     return D.complex64 if dtype is D.float32 else D.complex128
 
 
-def frequencies(n: int, d: float, half: bool, raw: Any) -> Any:
+def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
     """The frequencies of the places of a transform of `n` samples, `d` apart."""
     with np.errstate(all="ignore"):
         step = np.float64(1.0) / np.float64(n * d)
@@ -144,6 +147,6 @@ def frequencies(n: int, d: float, half: bool, raw: Any) -> Any:
         return (places.astype(raw) * step).astype(raw) if n else np.full(int(half), np.nan, raw)
 
 
-def raw_name(raw: Any) -> str:
+def raw_name(raw: RawType) -> str:
     """The name of an element type as error messages write it."""
     return D.scalar_name(from_raw(raw))

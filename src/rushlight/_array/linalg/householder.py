@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,17 +12,20 @@ from ..reduce.reduce import name_of
 from ..types import is_half
 from . import lapack
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 _FEW = 8  # with so many small matrices NumPy's loop in double precision is quicker
 _SMALL = 1024
 _WORK = 64  # columns that LAPACK handles together
 
 
-def _by_numpy(x: Any) -> bool:
+def _by_numpy(x: Array) -> bool:
     """Whether NumPy's loop over a stack is quicker than SciPy, matrix by matrix."""
     return bool(math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL)
 
 
-def _factored(x: Any) -> tuple[Any, Any]:
+def _factored(x: Array) -> tuple[Any, Any]:
     """R above and the reflectors below the diagonal, column-major; the reflectors' factors."""
     count = min(x.shape[-2:])
     tau = np.zeros((*x.shape[:-2], count), x.dtype)
@@ -44,7 +47,7 @@ def _factored(x: Any) -> tuple[Any, Any]:
     return a, tau
 
 
-def geqrf(x: Any) -> tuple[Any, Any]:
+def geqrf(x: Array) -> tuple[Any, Any]:
     """The Householder reflectors of `qr`, below the diagonal of R, and their factors.
 
     Raises:
@@ -58,7 +61,7 @@ def geqrf(x: Any) -> tuple[Any, Any]:
     return _factored(x)
 
 
-def qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
+def qr(x: Array, mode: str = "reduced") -> tuple[Any, Any]:
     """Q with orthonormal columns and R upper triangular with A = Q R, for each matrix.
 
     Raises:
@@ -80,7 +83,7 @@ def qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
     return product(factored[..., : min(rows, columns)], tau, count), r
 
 
-def product(a: Any, tau: Any, columns: int) -> Any:
+def product(a: Array, tau: Array, columns: int) -> Array:
     """The first columns of H₁ H₂ …, whose vectors are below the diagonal of `a`; column-major."""
     rows, given = a.shape[-2:]
     q = lapack.columns((*a.shape[:-2], rows, columns), a.dtype)
@@ -112,7 +115,7 @@ def product(a: Any, tau: Any, columns: int) -> Any:
     return q
 
 
-def reflected(a: Any, tau: Any, other: Any, backwards: bool, conjugate: bool) -> Any:
+def reflected(a: Array, tau: Array, other: Array, backwards: bool, conjugate: bool) -> Array:
     """H₁ H₂ … Hₖ times `other` (`backwards`), or the product in the other order."""
     order = range(tau.shape[-1])
     for k in reversed(order) if backwards else order:
@@ -129,7 +132,7 @@ def _batch_text(shape: tuple[int, ...]) -> str:
     return errors.shape_text(shape)
 
 
-def householder_product(a: Any, tau: Any) -> Any:
+def householder_product(a: Array, tau: Array) -> Any:
     """The first columns of the product of Householder reflectors.
 
     Raises:
@@ -150,7 +153,7 @@ def householder_product(a: Any, tau: Any) -> Any:
     return product(a[..., : tau.shape[-1]], tau, a.shape[-1])
 
 
-def _check_factors(name: str, a: Any, tau: Any) -> None:
+def _check_factors(name: str, a: Array, tau: Array) -> None:
     if a.ndim - tau.ndim != 1:
         raise RuntimeError(
             f"{name}Expected tau to have one dimension less than input, but got tau.ndim equal to "
@@ -167,7 +170,7 @@ def _check_factors(name: str, a: Any, tau: Any) -> None:
         )
 
 
-def ormqr(a: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(a: Array, tau: Array, other: Array, left: bool = True, transpose: bool = False) -> Array:
     """The Q of Householder reflectors (or its adjoint) times `other`, or `other` times it.
 
     Raises:

@@ -11,9 +11,12 @@ microsecond a call; it is imported when it is first needed. Every caller has a w
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 _gufuncs: Any = getattr(np.linalg, "_umath_linalg", None)
 _linalg: Any = np.linalg
@@ -27,14 +30,14 @@ class Failure(Exception):
 
 
 # ---- layout -----------------------------------------------------------------------------------
-def columns(shape: tuple[int, ...], dtype: Any) -> Any:
+def columns(shape: tuple[int, ...], dtype: RawType) -> Array:
     """Uninitialised matrices whose columns lie together in memory; a vector is a vector."""
     if len(shape) < 2:
         return np.empty(shape, dtype)
     return np.empty((*shape[:-2], shape[-1], shape[-2]), dtype).swapaxes(-1, -2)
 
 
-def as_columns(x: Any) -> Any:
+def as_columns(x: Array) -> Array:
     """A copy whose columns lie together in memory."""
     out = columns(x.shape, x.dtype)
     out[...] = x
@@ -50,13 +53,13 @@ def each(x: Any) -> Any:
 
 
 @functools.lru_cache(64)
-def under(rows: int, columns: int, diagonal: bool = False) -> Any:
+def under(rows: int, columns: int, diagonal: bool = False) -> Array:
     """Where the strictly lower triangle is, or that with its diagonal; not to be written."""
     return np.tri(rows, columns, 0 if diagonal else -1, bool)
 
 
 @functools.lru_cache(64)
-def over(rows: int, columns: int) -> Any:
+def over(rows: int, columns: int) -> Array:
     """Where the upper triangle with its diagonal is; not to be written."""
     return ~np.tri(rows, columns, -1, bool)
 
@@ -141,7 +144,7 @@ def call(name: str, *operands: Any) -> Any:
 
 
 # ---- SciPy ------------------------------------------------------------------------------------
-def routine(name: str, dtype: Any) -> Any:
+def routine(name: str, dtype: RawType) -> Any:
     """SciPy's routine `name` for an element type; None where SciPy isn't installed."""
     key = name, dtype.char
     try:

@@ -7,18 +7,21 @@ linear systems (1977); results are laid out as by LAPACK's lower sytrf and hetrf
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 _ALPHA: Final = (1 + 17**0.5) / 8
 
 
-def _size(x: Any) -> Any:
+def _size(x: Array) -> Array:
     return np.abs(x.real) + np.abs(x.imag) if np.iscomplexobj(x) else np.abs(x)
 
 
-def _swap(a: Any, kk: int, kp: int, k: int, step: int, hermitian: bool) -> None:
+def _swap(a: Array, kk: int, kp: int, k: int, step: int, hermitian: bool) -> None:
     """Exchanges rows and columns `kk` and `kp` of what isn't factored yet (the lower triangle)."""
     a[kp + 1 :, [kk, kp]] = a[kp + 1 :, [kp, kk]]
     column, row = a[kk + 1 : kp, kk].copy(), a[kp, kk + 1 : kp].copy()
@@ -31,7 +34,7 @@ def _swap(a: Any, kk: int, kp: int, k: int, step: int, hermitian: bool) -> None:
         a[k + 1, k], a[kp, k] = a[kp, k], a[k + 1, k]
 
 
-def _pivot(a: Any, k: int, hermitian: bool) -> tuple[int, int] | None:
+def _pivot(a: Array, k: int, hermitian: bool) -> tuple[int, int] | None:
     """The row to exchange with, and how many columns are eliminated; None for a zero column."""
     n = a.shape[0]
     first = abs(a[k, k].real) if hermitian else float(_size(a[k, k]))
@@ -53,7 +56,7 @@ def _pivot(a: Any, k: int, hermitian: bool) -> tuple[int, int] | None:
     return (imax, 1) if other >= _ALPHA * row else (imax, 2)
 
 
-def _factor(a: Any, pivots: Any, hermitian: bool) -> int:
+def _factor(a: Array, pivots: Array, hermitian: bool) -> int:
     """Factors the lower triangle of `a` in place; returns the first zero pivot."""
     n = a.shape[0]
     info = k = 0
@@ -89,7 +92,7 @@ def _factor(a: Any, pivots: Any, hermitian: bool) -> int:
     return info
 
 
-def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+def ldl_factor(a: Array, hermitian: bool) -> tuple[Any, Any, Any]:
     """The factors in one lower triangle, the pivots, and the first zero pivots (0: none)."""
     hermitian = hermitian and np.iscomplexobj(a)
     n = a.shape[-1]
@@ -103,13 +106,13 @@ def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     return _columns(stack, a.shape), pivots.reshape(*batch, n), info.reshape(batch)
 
 
-def _columns(stack: Any, shape: tuple[int, ...]) -> Any:
+def _columns(stack: Array, shape: tuple[int, ...]) -> Array:
     """A stack of matrices in column-major order, in the shape of its batch."""
     turned = (*shape[:-2], shape[-1], shape[-2])
     return stack.swapaxes(-1, -2).reshape(turned).swapaxes(-1, -2)
 
 
-def _solve(a: Any, pivots: Any, b: Any, hermitian: bool) -> None:
+def _solve(a: Array, pivots: Array, b: Array, hermitian: bool) -> None:
     """Solves in place."""
     n = a.shape[0]
     k = 0
@@ -140,7 +143,7 @@ def _solve(a: Any, pivots: Any, b: Any, hermitian: bool) -> None:
         k -= step
 
 
-def ldl_solve(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+def ldl_solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     """The solution X of A X = B, given the factors of A."""
     hermitian = hermitian and np.iscomplexobj(ld)
     n, columns = b.shape[-2:]

@@ -5,7 +5,7 @@ Results are column-major, as PyTorch's are. See Note [Two doors to LAPACK] in `l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from . import lapack
 from .lapack import Failure, columns
 from .triangular import lu_factor, solve_triangular
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 
 class _LinAlgError(RuntimeError):
     """A matrix for which a decomposition or a solution doesn't exist, or wasn't found."""
@@ -25,7 +28,7 @@ LinAlgError = _LinAlgError
 
 
 # ---- checks -----------------------------------------------------------------------------------
-def check(x: Any, name: str, kernel: str = "", square: bool = True, what: str = "A") -> None:
+def check(x: Array, name: str, kernel: str = "", square: bool = True, what: str = "A") -> None:
     """Refuses what isn't a stack of (square) matrices of real or complex floating-point numbers.
 
     Raises:
@@ -44,7 +47,7 @@ def check(x: Any, name: str, kernel: str = "", square: bool = True, what: str = 
         _refuse_type(x, name, kernel)
 
 
-def check_inexact(x: Any, name: str) -> None:
+def check_inexact(x: Array, name: str) -> None:
     """Refuses numbers that are neither floating-point nor complex, before shapes are looked at.
 
     Raises:
@@ -54,7 +57,7 @@ def check_inexact(x: Any, name: str) -> None:
         _refuse_type(x, name, "")
 
 
-def _refuse_type(x: Any, name: str, kernel: str) -> None:
+def _refuse_type(x: Array, name: str, kernel: str) -> None:
     shown = D.scalar_name(from_raw(x.dtype))
     if not is_half(x.dtype):
         raise RuntimeError(
@@ -67,14 +70,14 @@ def _refuse_type(x: Any, name: str, kernel: str) -> None:
     raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {shown}")
 
 
-def check_kernel(x: Any, name: str, kernel: str) -> None:
+def check_kernel(x: Array, name: str, kernel: str) -> None:
     """Like `check`, for the operations that leave all element types to their kernel."""
     if x.dtype.kind in "biu" and x.ndim >= 2 and x.shape[-1] == x.shape[-2]:
         raise NotImplementedError(errors.not_implemented(kernel, name_of(x.dtype)))
     check(x, name, kernel)
 
 
-def at(info: Any) -> tuple[str, int]:
+def at(info: Array) -> tuple[str, int]:
     """Where the first failure is, in words, and its code."""
     if not info.ndim:
         return "", int(info)
@@ -82,17 +85,17 @@ def at(info: Any) -> tuple[str, int]:
     return f"(Batch element {place}): ", int(info.flat[place])
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Array) -> Array:
     """The conjugate transpose of each matrix."""
     return np.conjugate(x.swapaxes(-1, -2)) if x.dtype.kind == "c" else x.swapaxes(-1, -2)
 
 
-def _no_info(x: Any) -> Any:
+def _no_info(x: Array) -> Array:
     return np.zeros(x.shape[:-2], np.int32)
 
 
 # ---- inverse ----------------------------------------------------------------------------------
-def _inverted(x: Any) -> tuple[Any, bool]:
+def _inverted(x: Array) -> tuple[Any, bool]:
     """The inverses, and whether all of them exist."""
     check(x, "linalg.inv")
     out = columns(x.shape, x.dtype)
@@ -103,7 +106,7 @@ def _inverted(x: Any) -> tuple[Any, bool]:
     return out, True
 
 
-def inv(x: Any, name: str = "linalg.inv") -> Any:
+def inv(x: Array, name: str = "linalg.inv") -> Any:
     """The inverse of each matrix.
 
     Raises:
@@ -121,7 +124,7 @@ def inv(x: Any, name: str = "linalg.inv") -> Any:
     return out
 
 
-def inv_ex(x: Any, check_errors: bool = False) -> tuple[Any, Any]:
+def inv_ex(x: Array, check_errors: bool = False) -> tuple[Any, Any]:
     """The inverse of each matrix, and for each the number of its first pivot that is zero."""
     if check_errors:
         return inv(x, "linalg.inv_ex"), _no_info(x)
@@ -130,12 +133,12 @@ def inv_ex(x: Any, check_errors: bool = False) -> tuple[Any, Any]:
 
 
 # ---- solution ---------------------------------------------------------------------------------
-def is_vector(a: Any, b: Any) -> bool:
+def is_vector(a: Array, b: Array) -> bool:
     """Whether `b` is a stack of vectors, not of matrices, beside `a`."""
     return bool(b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1]))
 
 
-def check_dtypes(a: Any, b: Any, name: str, first: str = "A") -> None:
+def check_dtypes(a: Array, b: Array, name: str, first: str = "A") -> None:
     """Refuses matrices of two element types.
 
     Raises:
@@ -148,7 +151,7 @@ def check_dtypes(a: Any, b: Any, name: str, first: str = "A") -> None:
         )
 
 
-def check_pair(a: Any, b: Any, left: bool, name: str) -> None:
+def check_pair(a: Array, b: Array, left: bool, name: str) -> None:
     """Refuses a right hand side that doesn't fit.
 
     Raises:
@@ -166,7 +169,7 @@ def check_pair(a: Any, b: Any, left: bool, name: str) -> None:
         )
 
 
-def check_batches(a: Any, b: Any) -> None:
+def check_batches(a: Array, b: Array) -> None:
     """Refuses stacks that don't broadcast.
 
     Raises:
@@ -178,7 +181,7 @@ def check_batches(a: Any, b: Any) -> None:
             raise RuntimeError(problem)
 
 
-def check_same(b: Any, a: Any) -> None:
+def check_same(b: Array, a: Array) -> None:
     """Refuses what the older functions refuse: other element types, matrices that aren't square.
 
     Raises:
@@ -196,7 +199,7 @@ def check_same(b: Any, a: Any) -> None:
         )
 
 
-def _solved(a: Any, b: Any, left: bool) -> tuple[Any, bool]:
+def _solved(a: Array, b: Array, left: bool) -> tuple[Any, bool]:
     """The solutions, and whether all of them exist."""
     name = "linalg.solve"
     check_inexact(a, name)
@@ -224,7 +227,7 @@ def _solved(a: Any, b: Any, left: bool) -> tuple[Any, bool]:
     return x, True
 
 
-def solve(a: Any, b: Any, left: bool = True, name: str = "solve") -> Any:
+def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Any:
     """X with A X = B (`left`) or X A = B, for stacks of matrices that broadcast.
 
     Raises:
@@ -242,7 +245,7 @@ def solve(a: Any, b: Any, left: bool = True, name: str = "solve") -> Any:
     return x
 
 
-def solve_ex(a: Any, b: Any, left: bool = True, check_errors: bool = False) -> tuple[Any, Any]:
+def solve_ex(a: Array, b: Array, left: bool = True, check_errors: bool = False) -> tuple[Any, Any]:
     """`solve`, and for each matrix the number of its first pivot that is zero."""
     if check_errors:
         x = solve(a, b, left, "solve_ex")
@@ -252,7 +255,7 @@ def solve_ex(a: Any, b: Any, left: bool = True, check_errors: bool = False) -> t
 
 
 # ---- determinants -----------------------------------------------------------------------------
-def det(x: Any) -> Any:
+def det(x: Array) -> Any:
     """The determinant of each matrix."""
     check(x, "linalg.det", "lu_cpu")
     return lapack.call("det", x)
@@ -265,7 +268,7 @@ def slogdet(x: Any) -> tuple[Any, Any]:
     return sign, log
 
 
-def cofactors(x: Any) -> Any:
+def cofactors(x: Array) -> Any:
     """The derivative of the determinant for each element, of singular matrices as well.
 
     Source: of regular matrices det(A) A⁻ᵀ. Of others, with A = U S V^H, the adjugate is
@@ -289,7 +292,7 @@ def cofactors(x: Any) -> Any:
 
 
 # ---- Cholesky ---------------------------------------------------------------------------------
-def _factored(x: Any, upper: bool) -> tuple[Any, bool]:
+def _factored(x: Array, upper: bool) -> tuple[Any, bool]:
     """The factors, and whether all of them exist.
 
     The upper factor of A is the transpose of the lower one of conj(A), whose lower triangle is the
@@ -303,19 +306,19 @@ def _factored(x: Any, upper: bool) -> tuple[Any, bool]:
     return (out.swapaxes(-1, -2) if upper else out), True
 
 
-def _minors(x: Any, upper: bool) -> Any:
+def _minors(x: Array, upper: bool) -> Array:
     """The order of the first leading minor of each matrix that isn't positive; 0 where all are."""
     flat = x.reshape((-1, *x.shape[-2:]))
     return np.array([_minor(one, upper) for one in flat], np.int32).reshape(x.shape[:-2])
 
 
-def _first_nan(x: Any, upper: bool) -> int:
+def _first_nan(x: Array, upper: bool) -> int:
     """The order of the first leading minor that isn't a number; 0 where all are."""
     bad = np.isnan(np.triu(x) if upper else np.tril(x))
     return int(bad.any(-2 if upper else -1).argmax()) + 1 if bad.any() else 0
 
 
-def _minor(x: Any, upper: bool) -> int:
+def _minor(x: Array, upper: bool) -> int:
     found = lapack.routine("potrf", x.dtype)
     if found is not None:
         code = int(found(x, not upper)[1])
@@ -326,7 +329,7 @@ def _minor(x: Any, upper: bool) -> int:
     return _first_nan(x, upper)
 
 
-def cholesky(x: Any, upper: bool = False, name: str = "linalg.cholesky") -> Any:
+def cholesky(x: Array, upper: bool = False, name: str = "linalg.cholesky") -> Any:
     """The lower (or upper) triangular L with L L^H = A, read off the triangle of A.
 
     Raises:
@@ -357,13 +360,13 @@ def _cholesky(x: Any, upper: bool, name: str) -> Any:
     return factor
 
 
-def _is_number(factor: Any) -> bool:
+def _is_number(factor: Array) -> bool:
     """Whether no last pivot is NaN, which a NaN anywhere would make it."""
     last = factor[..., -1:, -1:]
     return bool((last == last).all())
 
 
-def cholesky_ex(x: Any, upper: bool = False, check_errors: bool = False) -> tuple[Any, Any]:
+def cholesky_ex(x: Array, upper: bool = False, check_errors: bool = False) -> tuple[Any, Any]:
     """`cholesky`, and for each matrix the order of its first minor that isn't positive."""
     if check_errors:
         return cholesky(x, upper, "linalg.cholesky_ex"), _no_info(x)
@@ -380,7 +383,7 @@ def cholesky_ex(x: Any, upper: bool = False, check_errors: bool = False) -> tupl
     return factor, info
 
 
-def _partial(x: Any, code: int) -> Any:
+def _partial(x: Array, code: int) -> Any:
     """What is there of the lower factor when the minor of order `code` isn't positive.
 
     The rows of the columns before are done, the pivot that ends it is not yet a root, and what
@@ -396,7 +399,7 @@ def _partial(x: Any, code: int) -> Any:
     return out
 
 
-def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
+def cholesky_solve(b: Array, factor: Array, upper: bool = False) -> Array:
     """X with A X = B, given the triangular factor of A.
 
     Raises:
@@ -421,7 +424,7 @@ def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
     return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
 
 
-def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
+def cholesky_inverse(factor: Array, upper: bool = False) -> Any:
     """The inverse of A, given its triangular factor.
 
     Raises:
@@ -455,12 +458,12 @@ _PADE = (64764752532480000, 32382376266240000, 7771770303897600, 118735379642880
 _THETA = 5.371920351148152
 
 
-def _size(x: Any) -> Any:
+def _size(x: Array) -> Any:
     """The largest sum of magnitudes in a column of each matrix."""
     return np.abs(x).sum(-2).max(-1)
 
 
-def matrix_exp(x: Any) -> Any:
+def matrix_exp(x: Array) -> Any:
     """The exponential of each matrix, by scaling, a rational approximation and squaring.
 
     How far it is scaled is read off its powers, so that large elements that no power keeps (those
@@ -500,7 +503,7 @@ def matrix_exp(x: Any) -> Any:
 
 
 # ---- checks inside gradients ------------------------------------------------------------------
-def same_phase(x: Any, text: str) -> Any:
+def same_phase(x: Array, text: str) -> Array:
     """`x`, diagonals that are real unless the loss depends on the phase of vectors.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ..number import number_like
 from ..types import FLOAT32, FLOAT64, broadcast_shape, from_raw, internal_type_name
 from . import tiny_matmul as tiny
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..annotations import Array, RawType
+
 TINY = tiny.LIMIT
 
 _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
@@ -21,7 +25,7 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
             "int8": "signed char", "int16": "short int"}  # fmt: skip
 
 
-def matrix_product(a: Any, b: Any, out: Any = None) -> Any:
+def matrix_product(a: Array, b: Array, out: Array | None = None) -> Any:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
     if a.size * b.shape[-1] >= kernels.PRODUCT:
         found = kernels.matrices.product(a, b, out)
@@ -30,14 +34,14 @@ def matrix_product(a: Any, b: Any, out: Any = None) -> Any:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Array, b: Any) -> Any:
     """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return matrix_product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return matrix_product(a, b)
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Array, b: Array) -> Any:
     """The product of arrays whose shapes are known to fit."""
     if a.ndim == 2 == b.ndim:
         dtype = a.dtype
@@ -48,7 +52,7 @@ def product(a: Any, b: Any) -> Any:
     return matrix_product(a, b)
 
 
-def _small_or_not(a: Any, b: Any) -> Any:
+def _small_or_not(a: Array, b: Array) -> Any:
     """The product of two matrices of one float type. See Note [Tiny products] in `tiny`."""
     if (
         b.size <= TINY
@@ -67,7 +71,7 @@ def type_word(dtype: Any) -> str:
     return _C_NAMES[dtype.name]
 
 
-def _same_dtype(a: Any, b: Any) -> None:
+def _same_dtype(a: Array, b: Array) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {_C_NAMES[a.dtype.name]} != "
@@ -95,7 +99,7 @@ def mm(a: Any, b: Any) -> Any:
     return matrix_product(a, b)
 
 
-def refuse_bool(dtype: Any, kernel: str) -> None:
+def refuse_bool(dtype: RawType, kernel: str) -> None:
     """Refuses bools, which have no products.
 
     Raises:
@@ -105,7 +109,7 @@ def refuse_bool(dtype: Any, kernel: str) -> None:
         raise NotImplementedError(errors.not_implemented(kernel, "Bool"))
 
 
-def _explain_mm(a: Any, b: Any) -> None:
+def _explain_mm(a: Array, b: Array) -> None:
     if a.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if b.ndim != 2:
@@ -119,7 +123,7 @@ def _cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
 
 
-def mv(a: Any, v: Any) -> Any:
+def mv(a: Array, v: Array) -> Any:
     """A matrix times a vector.
 
     Raises:
@@ -144,7 +148,7 @@ def mv(a: Any, v: Any) -> Any:
     return _product(a, v)
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Array, b: Array) -> Any:
     """The inner product of two vectors, without conjugation.
 
     Raises:
@@ -169,7 +173,7 @@ def dot(a: Any, b: Any) -> Any:
     return _product(a, b)
 
 
-def bmm(a: Any, b: Any) -> Any:
+def bmm(a: Array, b: Array) -> Any:
     """A stack of matrix products.
 
     Raises:
@@ -195,7 +199,7 @@ def bmm(a: Any, b: Any) -> Any:
     return _product(a, b)
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Array, b: Array) -> Any:
     """The product of stacks of matrices, broadcast over their leading dimensions; and of vectors.
 
     Raises:
@@ -250,7 +254,7 @@ def _is_foldable(x: Any) -> bool:
     return all(steps[i] == steps[i + 1] * sizes[i + 1] for i in range(x.ndim - 2))
 
 
-def linear(x: Any, weight: Any, bias: Any) -> Any:
+def linear(x: Array, weight: Array, bias: Array | None) -> Any:
     """x Wᵀ + b over the last dimension of `x`.
 
     Raises:
@@ -282,7 +286,7 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     return out
 
 
-def _check_bias(x: Any, weight: Any, bias: Any) -> None:
+def _check_bias(x: Array, weight: Array, bias: Array) -> None:
     """Refuses a bias as the product that it belongs to does, or as the sum behind one.
 
     Raises:
@@ -309,7 +313,7 @@ def _check_bias(x: Any, weight: Any, bias: Any) -> None:
         raise RuntimeError(errors.cannot_cast(D.scalar_name(kind), D.scalar_name(wanted)))
 
 
-def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
+def _other_linear(x: Array, weight: Array, bias: Any) -> Any:
     if x.ndim < 1:
         raise RuntimeError(
             "both arguments to linear need to be at least 1D, but they are "
@@ -336,19 +340,19 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 # ---- products that are added to something -----------------------------------------------------
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Any:
     """`x` in float32 where it is a half: sums are rounded once, at their end."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
 
 
-def _number(value: Any, dtype: Any) -> Any:
+def _number(value: Scalar, dtype: RawType) -> Any:
     """A factor as a number of the operands' type; integers lose their fraction."""
     if type(value) is float and dtype.kind in "fc":
         return value
     return number_like(value, dtype)
 
 
-def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:
+def _add_scaled(c: Array, out: Array, beta: float, alpha: Scalar) -> Any:
     """beta c + alpha out, rounded to the type of `c`; nothing of `c` is read where beta is 0."""
     if beta != 1 or alpha != 1:
         beta, alpha = _number(beta, c.dtype), _number(alpha, c.dtype)
@@ -361,7 +365,7 @@ def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:
     return result if c_wide is c else result.astype(c.dtype)
 
 
-def _check_expands(c: Any, shape: tuple[int, ...]) -> None:
+def _check_expands(c: Array, shape: tuple[int, ...]) -> None:
     """Refuses what doesn't spread over `shape`.
 
     Raises:
@@ -382,7 +386,7 @@ def _check_expands(c: Any, shape: tuple[int, ...]) -> None:
             )
 
 
-def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Any:
     """beta c + alpha (a b).
 
     Raises:
@@ -406,7 +410,7 @@ def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     return _add_scaled(c, matrix_product(_wide(a), _wide(b)), beta, alpha)
 
 
-def _explain_addmm(c: Any, a: Any, b: Any) -> None:
+def _explain_addmm(c: Array, a: Array, b: Array) -> None:
     if c.dtype == a.dtype == b.dtype:
         name, x = ("mat1", a) if a.ndim != 2 else ("mat2", b)
         raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
@@ -417,7 +421,7 @@ def _explain_addmm(c: Any, a: Any, b: Any) -> None:
     )
 
 
-def addmv(c: Any, a: Any, v: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(c: Array, a: Array, v: Array, beta: float = 1, alpha: Scalar = 1) -> Any:
     """beta c + alpha (a v).
 
     Raises:
@@ -441,7 +445,7 @@ def addmv(c: Any, a: Any, v: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     return _add_scaled(c, np.matmul(_wide(a), _wide(v)), beta, alpha)
 
 
-def _size(x: Any, dim: int) -> int:
+def _size(x: Array, dim: int) -> int:
     """One size of an array that may have too few dimensions."""
     if not x.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -450,7 +454,7 @@ def _size(x: Any, dim: int) -> int:
     return int(x.shape[dim])
 
 
-def _check_stacks(c: Any, a: Any, b: Any, summed: bool) -> None:
+def _check_stacks(c: Array, a: Array, b: Array, summed: bool) -> None:
     """Refuses stacks of matrices that don't fit each other, or what they are added to."""
     shape = () if summed else (_size(a, 0),)
     shape = (*shape, _size(a, 1), _size(b, 2))
@@ -458,7 +462,7 @@ def _check_stacks(c: Any, a: Any, b: Any, summed: bool) -> None:
         _check_expands(c, shape)
 
 
-def baddbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Any:
     """beta c + alpha (a b), for stacks of matrices.
 
     Raises:
@@ -478,7 +482,7 @@ def baddbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     return _add_scaled(c, bmm(_wide(a), _wide(b)), beta, alpha)
 
 
-def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Any:
     """beta c + alpha Σ (a b) over a stack of matrices; halves are rounded after each term.
 
     Raises:
@@ -504,7 +508,7 @@ def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     return addmm(c, left, b.reshape(b.shape[0] * b.shape[1], b.shape[2]), beta, alpha)
 
 
-def addr(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta c + (alpha a) bᵀ.
 
     Raises:

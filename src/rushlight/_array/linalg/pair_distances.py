@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 
 def pairs(count: int) -> tuple[Any, Any]:
@@ -12,7 +15,7 @@ def pairs(count: int) -> tuple[Any, Any]:
     return np.triu_indices(count, 1)
 
 
-def pdist(x: Any, p: float) -> Any:
+def pdist(x: Array, p: float) -> Any:
     """The p-norms of the differences of all pairs of rows."""
     first, second = pairs(x.shape[0])
     if not x.shape[1]:
@@ -29,7 +32,7 @@ def pdist(x: Any, p: float) -> Any:
     return np.power(np.power(d, p).sum(1), 1 / p).astype(x.dtype, copy=False)
 
 
-def pdist_backward(g: Any, x: Any, p: float, out: Any) -> Any:
+def pdist_backward(g: Array, x: Array, p: float, out: Array) -> Array:
     """The gradient for the rows."""
     first, second = pairs(x.shape[0])
     result = np.zeros(x.shape, x.dtype)

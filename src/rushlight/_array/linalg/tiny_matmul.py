@@ -10,16 +10,19 @@ the same for such sizes. The orders were found by differential test against PyTo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy._core.multiarray import c_einsum
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 LIMIT = 512  # products up to this many multiplications
 WIDTH = 12  # and results of up to this many columns
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Array, b: Array) -> Any:
     """The product of two float32 matrices of at most `LIMIT` multiplications."""
     k = a.shape[1]
     if k != b.shape[0]:
@@ -37,7 +40,7 @@ def product(a: Any, b: Any) -> Any:
     return c_einsum("ij,jk->ik", a, np.ascontiguousarray(b) if transposed else b)
 
 
-def _four_sums(a: Any, rows: Any, k: int) -> Any:
+def _four_sums(a: Array, rows: Array, k: int) -> Any:
     """a rowsᵀ by four interleaved sums, added crosswise at the end."""
     if k == 4:
         sums = c_einsum("is,js->sij", a, rows)

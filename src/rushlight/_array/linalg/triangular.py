@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D
 from ..types import to_raw
 from . import lapack
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 _BLOCK = 24  # below this size rows are solved one by one
 _FEW = 16  # matrices up to which they are inverted one by one
@@ -23,8 +26,8 @@ def _in_step(count: int, n: int) -> bool:
 
 # ---- solving ----------------------------------------------------------------------------------
 def solve_triangular(
-    a: Any, b: Any, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
+    a: Array, b: Array, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Array:
     """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero pivot gives inf."""
     batch = a.shape[:-2]
     if batch != b.shape[:-2]:
@@ -50,14 +53,14 @@ def solve_triangular(
     return x
 
 
-def copy_by_columns(a: Any, batch: tuple[int, ...]) -> Any:
+def copy_by_columns(a: Array, batch: tuple[int, ...]) -> Array:
     """A column-major copy for every place of a batch that the matrices broadcast to."""
     out = lapack.columns(batch + a.shape[-2:], a.dtype)
     out[...] = a
     return out
 
 
-def _solve_one(solver: Any, a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+def _solve_one(solver: Any, a: Array, x: Array, upper: bool, left: bool, unit: bool) -> None:
     """Solves in place; a C-ordered matrix is the transpose of a column-major one."""
     if left and x.shape[1] == 1:
         one = lapack.routine("trsv", x.dtype)
@@ -76,7 +79,7 @@ def _solve_one(solver: Any, a: Any, x: Any, upper: bool, left: bool, unit: bool)
         x[...] = found
 
 
-def _in_rows(a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+def _in_rows(a: Array, x: Array, upper: bool, left: bool, unit: bool) -> None:
     """Solves A X = B in place for all matrices of a stack at once, or Aᵀ X = B."""
     if not left:
         a, upper = a.swapaxes(-1, -2), not upper
@@ -86,7 +89,7 @@ def _in_rows(a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
         _substitute(a, x, unit)
 
 
-def _substitute(a: Any, x: Any, unit: bool) -> None:
+def _substitute(a: Array, x: Array, unit: bool) -> None:
     """Solves a lower triangular system in place, halves first where it is large."""
     n = a.shape[-1]
     if n > _BLOCK:
@@ -104,7 +107,7 @@ def _substitute(a: Any, x: Any, unit: bool) -> None:
 
 
 # ---- LU ---------------------------------------------------------------------------------------
-def lu_factor(x: Any) -> tuple[Any, Any, Any]:
+def lu_factor(x: Array) -> tuple[Any, Any, Any]:
     """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1)."""
     rows, columns = x.shape[-2:]
     batch = x.shape[:-2]
@@ -166,7 +169,7 @@ def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
     return pivots, info
 
 
-def row_order(pivots: Any, rows: int) -> Any:
+def row_order(pivots: Array, rows: int) -> Array:
     """Where each row of P^T A comes from, for rows exchanged one after another."""
     flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
     if len(flat) <= _FEW:
@@ -188,7 +191,7 @@ def row_order(pivots: Any, rows: int) -> Any:
     return found.reshape((*pivots.shape[:-1], rows))
 
 
-def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
+def permutation_matrix(pivots: Array, rows: int, dtype: Any) -> Array:
     """P with P L U = A, from the rows exchanged."""
     order = row_order(pivots, rows)
     raw = to_raw(dtype) if isinstance(dtype, D.dtype) else dtype
@@ -200,12 +203,12 @@ def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
     return p
 
 
-def nothing(dtype: Any) -> Any:
+def nothing(dtype: RawType) -> Array:
     """An array without elements."""
     return np.zeros(0, dtype)
 
 
-def triangles(factors: Any) -> tuple[Any, Any]:
+def triangles(factors: Array) -> tuple[Any, Any]:
     """L, with a unit diagonal, and U, from one matrix that holds both; C-ordered."""
     rows, columns = factors.shape[-2:]
     count = min(rows, columns)
@@ -217,14 +220,14 @@ def triangles(factors: Any) -> tuple[Any, Any]:
     return lower, upper
 
 
-def lu(x: Any) -> tuple[Any, Any, Any]:
+def lu(x: Array) -> tuple[Any, Any, Any]:
     """P, L and U with A = P L U."""
     factors, pivots, _ = lu_factor(x)
     lower, upper = triangles(factors)
     return permutation_matrix(pivots, x.shape[-2], x.dtype), lower, upper
 
 
-def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
+def lu_solve(factors: Array, pivots: Array, b: Array, left: bool, adjoint: bool) -> Array:
     """X with A X = B, X A = B, A^H X = B or X A^H = B, given A's factors."""
     if not left:
         return _adjoint(lu_solve(factors, pivots, _adjoint(b), True, not adjoint))
@@ -246,7 +249,7 @@ def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> An
     return solve_triangular(factors, x, True)
 
 
-def _solve_two(factors: Any, order: Any, b: Any, adjoint: bool) -> Any:
+def _solve_two(factors: Array, order: Array, b: Array, adjoint: bool) -> Array:
     if not adjoint:
         x = solve_triangular(factors, b[order], False, True, True)
         return solve_triangular(factors, x, True)
@@ -257,5 +260,5 @@ def _solve_two(factors: Any, order: Any, b: Any, adjoint: bool) -> Any:
     return found
 
 
-def _adjoint(x: Any) -> Any:
+def _adjoint(x: Array) -> Array:
     return np.conjugate(x.swapaxes(-1, -2)) if x.dtype.kind == "c" else x.swapaxes(-1, -2)

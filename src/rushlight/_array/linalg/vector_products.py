@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import errors
 from ..reduce.norm import vector_norm
 from ..reduce.reduce import axis_of, name_of
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 _MANY = 25  # from this many rows on, PyTorch finds Euclidean distances by a matrix product
 
@@ -20,7 +23,7 @@ def count(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def cross(a: Any, b: Any, dim: int = -1) -> Any:
+def cross(a: Array, b: Array, dim: int = -1) -> Array:
     """The vector product along `dim`.
 
     Raises:
@@ -44,7 +47,7 @@ def cross(a: Any, b: Any, dim: int = -1) -> Any:
     return cross3(a, b, axis)
 
 
-def cross3(a: Any, b: Any, dim: int) -> Any:
+def cross3(a: Array, b: Array, dim: int) -> Array:
     """The vector product along `dim`, of shapes that are known to fit."""
     if a.dtype.kind == "b":
         raise NotImplementedError(errors.not_implemented("cross", "Bool"))
@@ -59,7 +62,7 @@ def cross3(a: Any, b: Any, dim: int) -> Any:
     return out
 
 
-def cdist(x: Any, y: Any, p: float = 2.0) -> Any:
+def cdist(x: Array, y: Array, p: float = 2.0) -> Any:
     """The p-norm distances between the rows of stacks of matrices that broadcast.
 
     Raises:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..types import as_array, copy_like
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array, RawType
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
@@ -33,12 +37,12 @@ def is_array(x: Any) -> bool:
     return isinstance(x, (np.ndarray, np.generic))
 
 
-def same_bytes(p: Any, q: Any) -> bool:
+def same_bytes(p: Array, q: Array) -> bool:
     """Whether two arrays (or NumPy numbers) agree in type, shape and every bit."""
     return bool(p.dtype == q.dtype and p.shape == q.shape and p.tobytes() == q.tobytes())
 
 
-def memory_of(raw: Any) -> Any:
+def memory_of(raw: Array) -> Any:
     """The array (or other object) that holds the memory that `raw` shows."""
     while raw.base is not None:
         raw = raw.base
@@ -52,27 +56,27 @@ def address(raw: Any) -> int:
     return int(raw.__array_interface__["data"][0])
 
 
-def distance(base: Any, raw: Any) -> int:
+def distance(base: Array, raw: Array) -> int:
     """How many bytes after the first element of `base` the first of `raw` lies."""
     return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
 
 
-def overlapping(a: Any, b: Any) -> bool:
+def overlapping(a: Array, b: Array) -> bool:
     """Whether two arrays, from their first to their last bytes, have memory in common."""
     return bool(np.may_share_memory(a, b))
 
 
-def copied(array: Any) -> Any:
+def copied(array: Array) -> Any:
     """A copy with the same strides."""
     return copy_like(array, array)
 
 
-def all_ones(array: Any) -> bool:
+def all_ones(array: Array | None) -> bool:
     """Whether every element is one."""
     return bool(np.all(array == 1))
 
 
-def pattern(shape: Any, strides: Any, dtype: Any) -> Any:
+def pattern(shape: Shape, strides: Shape, dtype: RawType) -> Array:
     """For `empty_like`: an array of such a geometry, without memory of its own."""
     return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides, writeable=False)
 
@@ -82,7 +86,7 @@ def zeros(shape: Any, dtype: Any) -> Any:
     return np.zeros(shape, dtype)
 
 
-def in_order(array: Any) -> Any:
+def in_order(array: Array) -> Any:
     """The array, or a copy of it, in C order."""
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
@@ -97,7 +101,7 @@ def expanded_copy(array: Any, shape: Any) -> Any:
     return np.array(np.broadcast_to(array, shape), order="C")
 
 
-def astype(array: Any, dtype: Any) -> Any:
+def astype(array: Array, dtype: RawType) -> Any:
     """The elements in another type."""
     return array.astype(dtype)
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._native.cpython import contract
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array, RawType
+
 ALIGNMENT: Final = 64
 
 
-def block(size: int) -> Any:
+def block(size: int) -> Array:
     """That many zero bytes, aligned."""
     raw = np.zeros(size + ALIGNMENT, np.uint8)
     start = -address(raw) % ALIGNMENT
     return raw[start : start + size]
 
 
-def words(count: int) -> Any:
+def words(count: int) -> Array:
     """64-bit integers, zero at first."""
     return np.zeros(count, np.int64)
 
@@ -31,7 +35,9 @@ def address(raw: Any) -> int:
     return int(raw.__array_interface__["data"][0])
 
 
-def array_at(memory: Any, offset: int, shape: tuple[int, ...], dtype: Any, strides: Any) -> Any:
+def array_at(
+    memory: Array, offset: int, shape: tuple[int, ...], dtype: RawType, strides: Shape
+) -> Array:
     """An array within a block."""
     return np.ndarray(shape, dtype, memory, offset, strides)
 
@@ -74,12 +80,12 @@ def routine_of_c(name: str) -> int:
     return 0
 
 
-def table(words_: Any, start: int, count: int) -> Any:
+def table(words_: Array, start: int, count: int) -> Any:
     """Some words for writing from Python, which is quicker than through an array."""
     return _several(ctypes.c_int64, count).from_buffer(words_[start : start + count])
 
 
-def number_tables(words_: Any) -> tuple[Any, Any]:
+def number_tables(words_: Array) -> tuple[Any, Any]:
     """All words as float32 numbers (two to a word), and as float64, for writing from Python."""
     count = len(words_)
     singles = _several(ctypes.c_float, 2 * count).from_buffer(words_)
@@ -87,6 +93,6 @@ def number_tables(words_: Any) -> tuple[Any, Any]:
 
 
 @cache
-def _several(kind: Any, count: int) -> Any:
+def _several(kind: type[Any], count: int) -> Any:
     """The type of so many numbers; made once, for a class is a cycle."""
     return kind * count

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D
 from ..types import from_raw, owner, to_raw
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 ARRAY: Final = np.ndarray
 #: What NumPy's functions give for single numbers.
@@ -60,7 +63,7 @@ def for_pickle(array: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] 
     return from_raw(array.dtype).name, array.shape, array.strides, pickle.PickleBuffer(octets)
 
 
-def array_over(name: str, shape: tuple[int, ...], strides: tuple[int, ...], buffer: Any) -> Any:
+def array_over(name: str, shape: tuple[int, ...], strides: tuple[int, ...], buffer: Any) -> Array:
     """The array that `kept_apart` told of, over its memory (or a copy of it)."""
     return np.ndarray(shape, to_raw(D.BY_NAME[name]), buffer, 0, strides)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .out_of_memory import refusal
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def is_dense(array: Any) -> bool:
+
+def is_dense(array: Array) -> bool:
     """Whether the elements fill their memory without gaps or overlap, in some order."""
     if array.flags.c_contiguous:
         return True
@@ -22,7 +25,7 @@ def is_dense(array: Any) -> bool:
     return True
 
 
-def empty_like(array: Any, raw: Any) -> Any:
+def empty_like(array: Array, raw: Any) -> Array:
     """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set.
 
     Where several elements share memory the order of the dimensions is PyTorch's, not NumPy's.
@@ -37,7 +40,7 @@ def empty_like(array: Any, raw: Any) -> Any:
     return made.transpose(sorted(range(array.ndim), key=order.__getitem__))
 
 
-def copy(array: Any, raw: Any) -> Any:
+def copy(array: Array, raw: Any) -> Array:
     """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
     if array.flags.c_contiguous or not _is_spread(array.strides):
         return array.astype(raw)
@@ -46,7 +49,7 @@ def copy(array: Any, raw: Any) -> Any:
     return made
 
 
-def copy_laid_out_like(array: Any, like: Any) -> Any:
+def copy_laid_out_like(array: Array, like: Array) -> Array:
     """A copy of `array` laid out like another of its shape."""
     made = empty_like(like, array.dtype)
     made[...] = array

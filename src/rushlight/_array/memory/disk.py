@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def write(file: BinaryIO, array: Any) -> None:
+
+def write(file: BinaryIO, array: Array) -> None:
     """Writes the elements in memory order (C or Fortran, whichever the array has).
 
     Raises:
@@ -44,12 +47,12 @@ def read(
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
-def form(array: Any) -> tuple[tuple[int, ...], Any, bool]:
+def form(array: Array) -> tuple[tuple[int, ...], Any, bool]:
     """What `read` needs to know of an array; None of its memory is kept."""
     return array.shape, array.dtype, bool(array.flags.f_contiguous and not array.flags.c_contiguous)
 
 
-def compact(array: Any) -> Any:
+def compact(array: Array) -> Array:
     """The array, or a contiguous copy where it is neither in C nor in Fortran order."""
     if array.flags.c_contiguous or array.flags.f_contiguous:
         return array

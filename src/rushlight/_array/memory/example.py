@@ -6,9 +6,12 @@ is a whole batch of values behind it. Whatever would read its elements raises `B
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 #: Functions that use the form of their argument only, not its elements.
 FORM_ONLY = frozenset({np.empty_like, np.zeros_like, np.ones_like, np.full_like, np.shape, np.ndim})
@@ -65,7 +68,7 @@ for _name in ("item", "tolist", "__float__", "__int__", "__complex__", "__index_
     setattr(Example, _name, _no_item)
 
 
-def example_of(raw: Any, axis: int) -> Any:
+def example_of(raw: Array, axis: int) -> Any:
     """One example of the batch `raw`, whose examples lie along `axis`."""
     if raw.shape[axis]:
         key: Any = (*(slice(None),) * axis, 0, ...)
@@ -76,6 +79,6 @@ def example_of(raw: Any, axis: int) -> Any:
     return first.view(Example)
 
 
-def is_example(raw: Any) -> bool:
+def is_example(raw: Array) -> bool:
     """Whether an array only stands for one example of a batch."""
     return isinstance(raw, Example)

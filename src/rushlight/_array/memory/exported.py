@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["FIXED", "fix", "is_fixed"]
 
 FIXED: Final[dict[int, weakref.ref[Any]]] = {}
 
 
-def fix(array: Any) -> Any:
+def fix(array: Array) -> Array:
     """The array, whose memory others look at from now on."""
     whole = array
     while isinstance(whole.base, np.ndarray):
@@ -23,6 +26,6 @@ def fix(array: Any) -> Any:
     return array
 
 
-def is_fixed(whole: Any) -> bool:
+def is_fixed(whole: Array) -> bool:
     """Whether others look at the memory that an array owns."""
     return id(whole) in FIXED

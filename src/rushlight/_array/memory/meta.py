@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import mmap
 import sys
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 _SMALL: Final = 1 << 16  # bytes up to which memory is cheaper than a reservation
 
@@ -30,7 +33,7 @@ class Wrapped(Hollow):
     __slots__ = ()
 
 
-def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
+def hollow(shape: tuple[int, ...], dtype: Any) -> Array:
     """A hollow array in C order."""
     kind = np.dtype(dtype)
     count = 1
@@ -39,7 +42,7 @@ def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
     return _zeros(count, kind).reshape(shape).view(Hollow)
 
 
-def _zeros(count: int, kind: Any) -> Any:
+def _zeros(count: int, kind: RawType) -> Array:
     """Flat zeros which nobody writes to; see Note [Reserved addresses]."""
     size = count * kind.itemsize
     if size <= _SMALL:
@@ -51,7 +54,7 @@ def _zeros(count: int, kind: Any) -> Any:
     return np.frombuffer(pages, np.uint8, size).view(kind)
 
 
-def hollowed(array: Any) -> Any:
+def hollowed(array: Array) -> Array:
     """A hollow array shaped, typed and laid out like `array`."""
     if type(array) is Hollow:
         return array
@@ -65,14 +68,14 @@ def hollowed(array: Any) -> Any:
     return hollow(array.shape, array.dtype)
 
 
-def ones_like(array: Any) -> Any:
+def ones_like(array: Array) -> Array:
     """Ones shaped like an array: hollow ones for a hollow one."""
     if type(array) is Hollow:
         return hollow(array.shape, array.dtype)
     return np.ones(array.shape, array.dtype)
 
 
-def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
+def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: RawType) -> Array:
     """A hollow array with strides of one's own, which are counted in elements."""
     kind = np.dtype(dtype)
     if 0 in shape:
@@ -83,7 +86,7 @@ def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -
     return made.view(Hollow)
 
 
-def bytes_of(array: Any) -> Any:
+def bytes_of(array: Array) -> Array:
     """Hollow bytes, as many as lie behind an array."""
     owner = array
     while isinstance(owner.base, np.ndarray):
@@ -91,7 +94,7 @@ def bytes_of(array: Any) -> Any:
     return hollow((owner.size * owner.itemsize,), np.uint8)
 
 
-def corner(array: Any, sizes: tuple[int, ...]) -> Any:
+def corner(array: Array, sizes: tuple[int, ...]) -> Array:
     """The first elements along each dimension, as zeros of their own."""
     shape = tuple(min(size, least) for size, least in zip(array.shape, sizes, strict=True))
     return np.zeros(shape, array.dtype)

@@ -27,6 +27,8 @@ from ..._base.fork_locks import in_child, lock as make_lock
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
+    from ..annotations import Array
+
 __all__ = [
     "get_num_threads", "parallel_binary", "parallel_sum", "parallel_unary", "run_chunks",
     "set_num_threads",
@@ -273,7 +275,7 @@ def _split(ufunc: Any, operands: tuple[Any, ...], out: Any, limit: int) -> Any:
     return out
 
 
-def parallel_sum(x: Any) -> Any:
+def parallel_sum(x: Array) -> Array:
     """The sum of all elements of a float32 or float64 array, as a 0-d array of its dtype.
 
     The chunks are the same for every number of threads, so is the result. Other dtypes, small

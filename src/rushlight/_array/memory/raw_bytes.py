@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import empty, owner
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
-def bytes_of(array: Any) -> Any:
+
+def bytes_of(array: Array) -> Any:
     """All bytes of the memory that an array is a view of, as a flat array over them."""
     whole = owner(array)
     if whole.flags.c_contiguous:
@@ -27,7 +30,7 @@ def fresh(count: int) -> Any:
     return empty((count,), np.uint8)
 
 
-def from_numbers(values: Any, dtype: Any) -> Any:
+def from_numbers(values: Any, dtype: RawType) -> Array:
     """The bytes of numbers of a raw type."""
     return np.array(list(values), dtype).reshape(-1).view(np.uint8)
 
@@ -38,7 +41,7 @@ def from_buffer(buffer: Any, offset: int, count: int) -> Any:
     return (whole if count < 0 else whole[:count]).copy()
 
 
-def view_as(data: Any, dtype: Any) -> Any:
+def view_as(data: Array, dtype: RawType) -> Any:
     """The bytes as elements of a raw type; what is left over is left out."""
     size = np.dtype(dtype).itemsize
     return data[: data.size // size * size].view(dtype)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D
 from ..types import from_raw, owner, to_raw
 from .storage_views import storage_of, strides_of, view_into
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["block_of", "dtype_of", "geometry", "is_shared", "opened", "view_block", "shared"]
 
@@ -49,7 +52,7 @@ def _fresh(size: int) -> Block:
     return opened(fd, size)
 
 
-def block_of(array: Any) -> Block | None:
+def block_of(array: Array) -> Block | None:
     """The shared memory that an array is a view of, if it is."""
     base = owner(array).base
     if isinstance(base, memoryview):
@@ -57,12 +60,12 @@ def block_of(array: Any) -> Block | None:
     return base if isinstance(base, Block) else None
 
 
-def is_shared(array: Any) -> bool:
+def is_shared(array: Array) -> bool:
     """Whether other processes can see an array's memory."""
     return block_of(array) is not None
 
 
-def shared(array: Any) -> Any:
+def shared(array: Array) -> Any:
     """The same values in shared memory, with the same strides; the array itself if it is there."""
     if is_shared(array):
         return array
@@ -81,20 +84,20 @@ def _moved(flat: Any) -> Any:
     return copy
 
 
-def geometry(array: Any) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+def geometry(array: Array) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
     """How an array lies in its shared memory: its elements, where it starts, shape and strides."""
     flat, offset = storage_of(array)
     return flat.size, offset, array.shape, strides_of(array)
 
 
-def dtype_of(array: Any) -> D.dtype:
+def dtype_of(array: Array) -> D.dtype:
     """The element type."""
     return from_raw(array.dtype)
 
 
 def view_block(
     block: Block, dtype: D.dtype, lying: tuple[int, int, tuple[int, ...], tuple[int, ...]]
-) -> Any:
+) -> Array:
     """The array that lies in shared memory in the way that `geometry` has told."""
     count, offset, shape, strides = lying
     return view_into(np.frombuffer(block, to_raw(dtype), count), offset, shape, strides)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D
 from ..types import address, byte_strides, owner, to_raw
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def storage_of(array: Any) -> tuple[Any, int]:
+
+def storage_of(array: Array) -> tuple[Any, int]:
     """The flat memory that `array` is a view of, and the element at which it starts.
 
     An array whose memory isn't a plain run of elements is copied into one. Memory that was made
@@ -33,7 +36,7 @@ def storage_of(array: Any) -> tuple[Any, int]:
     return flat, start // array.itemsize
 
 
-def strides_of(array: Any) -> tuple[int, ...]:
+def strides_of(array: Array) -> tuple[int, ...]:
     """Strides in elements."""
     return byte_strides(array)
 
@@ -48,7 +51,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def bytes_of(flat: Any) -> Any:
+def bytes_of(flat: Array) -> Any:
     """The bytes of a flat array."""
     if not flat.size:
         return b""
@@ -56,7 +59,7 @@ def bytes_of(flat: Any) -> Any:
     return memoryview(octets)
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: Array) -> bool:
     """Whether a value is an array."""
     return isinstance(value, np.ndarray)
 
@@ -71,12 +74,12 @@ def writable_bytes(flat: Any) -> Any:
     return memoryview(flat.view(np.uint8)) if flat.size else memoryview(bytearray())
 
 
-def swapped(flat: Any) -> Any:
+def swapped(flat: Array) -> Array:
     """The flat array, whose bytes were in the other order, in place."""
     return flat.byteswap(inplace=True)
 
 
-def flattened(array: Any) -> Any:
+def flattened(array: Array) -> Array:
     """The elements in C order, flat."""
     return np.ascontiguousarray(array).reshape(-1)
 
@@ -86,7 +89,7 @@ def is_little_endian() -> bool:
     return bool(np.little_endian)
 
 
-def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> Any:
+def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> Array:
     """A flat array over a part of a mapped file; copied where it doesn't lie at its own size."""
     raw = to_raw(dtype)
     flat = np.frombuffer(memory, np.uint8, count * raw.itemsize, start)
@@ -97,7 +100,7 @@ def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> A
     return flat.view(raw)
 
 
-def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def view_into(flat: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     """The view of a flat storage with this geometry.
 
     Raises:
@@ -141,22 +144,22 @@ def retyped(flat: Any, dtype: D.dtype) -> Any:
     return flat.view(to_raw(dtype))
 
 
-def unset(count: int, dtype: D.dtype) -> Any:
+def unset(count: int, dtype: D.dtype) -> Array:
     """A flat array whose elements are set later."""
     return np.empty(count, to_raw(dtype))
 
 
-def little_endian(flat: Any) -> Any:
+def little_endian(flat: Array) -> Array:
     """The flat array with its bytes in little-endian order."""
     return flat.astype(flat.dtype.newbyteorder("<")) if not np.little_endian else flat
 
 
-def count_of(flat: Any, untyped: bool) -> int:
+def count_of(flat: Array, untyped: bool) -> int:
     """The elements of a flat array, or its bytes."""
     return int(flat.nbytes) if untyped else len(flat)
 
 
-def same_memory(flat: Any, array: Any) -> bool:
+def same_memory(flat: Array, array: Array) -> bool:
     """Whether `array` lies inside the memory of a flat array."""
     start = address(array) - address(flat)
     return bool(array.size > 0 and 0 <= start < flat.nbytes)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .. import kernels
 from ..linalg.matmul import matrix_product
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 # The scores in flight: what fits into a core's second-level cache.
 _BLOCK: Final = 1 << 18
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
@@ -68,7 +71,7 @@ class _Problem:
             full = (*self.heads, self.length, self.keys)
             self.mask = np.broadcast_to(mask, full) if mask.shape != full else mask
 
-    def queries(self, x: Any) -> Any:
+    def queries(self, x: Array) -> Any:
         """An array shaped like the queries as (G, r L, …): heads that share keys in one."""
         return _wide(x).reshape(self.groups, self.shared * self.length, x.shape[-1])
 
@@ -83,7 +86,7 @@ class _Problem:
             self._hide(s, group, rows)
         return s
 
-    def _hide(self, s: Any, group: slice, rows: slice) -> None:
+    def _hide(self, s: Array, group: slice, rows: slice) -> None:
         if self.common is not None and not self.causal and s.shape[1] == self.length:
             if self.common.dtype == np.bool_:
                 np.copyto(s, -np.inf, where=~self.common)
@@ -110,7 +113,9 @@ class _Problem:
                     target += part
 
 
-def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tuple[Any, Any]:
+def attention(
+    q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float | None
+) -> tuple[Any, Any]:
     """softmax(scale q kᵀ + mask) v, and the logarithms of the softmax's denominators.
 
     Rows without any key to look at become zero. Leading dimensions of `q` and `k` are equal, but
@@ -161,7 +166,7 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
     return _write_result(result, out), logs.reshape(q.shape[:-1])
 
 
-def _write_result(result: Any, out: Any) -> Any:
+def _write_result(result: Array, out: Array) -> Array:
     """`result` in `out`, whose layout is the queries'."""
     shaped = result.reshape(out.shape)
     if shaped.dtype == out.dtype and shaped.strides == out.strides:
@@ -171,7 +176,15 @@ def _write_result(result: Any, out: Any) -> Any:
 
 
 def attention_backward(
-    g: Any, q: Any, k: Any, v: Any, out: Any, logs: Any, mask: Any, causal: bool, scale: Any
+    g: Array,
+    q: Array,
+    k: Array,
+    v: Array,
+    out: Array,
+    logs: Array,
+    mask: Array | None,
+    causal: bool,
+    scale: float | None,
 ) -> tuple[Any, Any, Any]:
     """The gradients of `attention` for `q`, `k` and `v`."""
     p = _Problem(q, k, v, mask, causal, scale)
@@ -214,7 +227,7 @@ def attention_backward(
     )
 
 
-def safe_softmax(x: Any) -> Any:
+def safe_softmax(x: Array) -> Any:
     """The softmax along the last dimension; rows of -inf become zeros."""
     wide = _wide(x)
     top = np.maximum(wide.max(-1, keepdims=True), np.finfo(wide.dtype).min)
@@ -224,6 +237,6 @@ def safe_softmax(x: Any) -> Any:
     return y.astype(x.dtype, copy=False)
 
 
-def causal_mask(rows: int, columns: int) -> Any:
+def causal_mask(rows: int, columns: int) -> Array:
     """True where a key isn't after its query."""
     return np.tri(rows, columns, dtype=np.bool_)

@@ -10,7 +10,7 @@ faster than NumPy's `sum` over two axes; (N, C) by one.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from .. import kernels
 from ..reduce.layer_norm import layer_norm, layer_norm_backward
 from ..reduce.softmax import lifted, ones
 from . import small_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array, RawType
 
 __all__ = [
     "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "running_update",
@@ -27,12 +32,12 @@ __all__ = [
 _LONG = 8192
 
 
-def smallest_step(dtype: Any) -> float:
+def smallest_step(dtype: RawType) -> float:
     """The distance from 1 to the next number of a floating point dtype."""
     return 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
 
 
-def _split(x: Any) -> Any:
+def _split(x: Array) -> Any:
     """`x` as (N, C) or as (N, C, L)."""
     if x.ndim == 2:
         return x
@@ -44,7 +49,7 @@ def _column(values: Any, x: Any) -> Any:
     return values if x.ndim == 2 else values[:, None]
 
 
-def _sum(x: Any) -> Any:
+def _sum(x: Array) -> Any:
     """The sum of each channel. See Note [Sums by channel]."""
     if x.ndim == 3:
         x = x @ ones(x.shape[2], x.dtype) if x.shape[2] <= _LONG else np.add.reduce(x, axis=2)
@@ -55,7 +60,7 @@ def _sum(x: Any) -> Any:
     return np.add.reduce(x, axis=0)
 
 
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: Array, b: Array) -> Any:
     """The inner product of each channel of two arrays."""
     if a.ndim == 3:
         return _sum(np.vecdot(a, b))
@@ -63,7 +68,13 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 def batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Array | None,
+    var: Array | None,
+    training: bool,
+    eps: float,
 ) -> tuple[Any, Any, Any]:
     """Each channel with mean 0 and variance 1, scaled and shifted; its mean; 1/deviation.
 
@@ -93,16 +104,16 @@ def batch_norm(
     return out.reshape(x.shape).astype(x.dtype, copy=False), *kept
 
 
-def _inverse_deviation(var: Any, eps: float) -> Any:
+def _inverse_deviation(var: Array, eps: float) -> Any:
     found = np.sqrt(var + eps)
     return np.reciprocal(found, found)
 
 
 def running_update(
-    running_mean: Any,
-    running_var: Any,
-    mean: Any,
-    inverse: Any,
+    running_mean: Array | None,
+    running_var: Array | None,
+    mean: Array,
+    inverse: Array,
     count: int,
     momentum: float,
     eps: float,
@@ -173,7 +184,9 @@ def batch_norm_backward(
     )
 
 
-def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def group_norm(
+    x: Array, groups: int, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Any, Any, Any]:
     """Each group of channels with mean 0 and variance 1, scaled and shifted by channel.
 
     The further results are the means and 1/deviations, (N, groups).
@@ -208,7 +221,13 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple
 
 
 def group_norm_backward(
-    g: Any, x: Any, groups: int, mean: Any, inverse: Any, weight: Any, need: Any
+    g: Array,
+    x: Array,
+    groups: int,
+    mean: Array,
+    inverse: Array,
+    weight: Array | None,
+    need: Sequence[bool],
 ) -> tuple[Any, Any, Any]:
     """The gradients of `group_norm` for input, weight and bias; None for those not needed."""
     if x.size >= kernels.LEAST:

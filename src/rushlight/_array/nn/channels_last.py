@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["follow_layout"]
 
 
-def follow_layout(y: Any, *sources: Any) -> Any:
+def follow_layout(y: Array, *sources: Array) -> Array:
     """`y` with its channels last in memory where a source of its number of dimensions has that."""
     if y.ndim not in (4, 5):
         return y
@@ -20,5 +23,5 @@ def follow_layout(y: Any, *sources: Any) -> Any:
     return y
 
 
-def _channels_last(x: Any) -> bool:
+def _channels_last(x: Array) -> bool:
     return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)

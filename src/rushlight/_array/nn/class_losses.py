@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..types import from_raw
 from . import cross_entropy as losses, small_rows as small
 from .element_losses import require_floats
 from .small_rows import names_classes, row_starts
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "multi_margin_loss", "multi_margin_loss_backward",
@@ -33,12 +36,12 @@ def _name(x: Any) -> str:
 # ---- negative log likelihood ------------------------------------------------------------------
 
 
-def _plain(log_p: Any, target: Any, weight: Any) -> bool:
+def _plain(log_p: Array, target: Array, weight: Array | None) -> bool:
     """Whether each target is a class of its row, and nothing is weighted or out of order."""
     return weight is None and names_classes(log_p, target)
 
 
-def _check(log_p: Any, target: Any, weight: Any) -> None:
+def _check(log_p: Any, target: Array, weight: Array | None) -> None:
     classes = log_p.shape[1] if log_p.ndim > 1 else log_p.shape[0]
     if target.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_name(target)}")
@@ -55,7 +58,11 @@ def _check(log_p: Any, target: Any, weight: Any) -> None:
 
 
 def nll_loss(
-    log_p: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100
+    log_p: Array,
+    target: Array,
+    weight: Array | None = None,
+    reduction: int = 1,
+    ignore_index: int = -100,
 ) -> Any:
     """Minus the log-probability of each row's class, weighted and reduced.
 
@@ -83,7 +90,7 @@ def nll_loss(
 
 
 def nll_loss2d(
-    log_p: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100
+    log_p: Array, target: Array, weight: Any = None, reduction: int = 1, ignore_index: int = -100
 ) -> Any:
     """`nll_loss` for images: log_p (N, C, H, W) and target (N, H, W)."""
     if target.ndim != 3:
@@ -102,8 +109,8 @@ def nll_loss2d(
 
 
 def nll_loss_backward(
-    g: Any, log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> Any:
+    g: Array, log_p: Array, target: Array, weight: Any, reduction: int, ignore_index: int
+) -> Array:
     """-`g` at each row's class, zero elsewhere; only shape and dtype of `log_p` are used."""
     if _plain(log_p, target, weight) and not 0 <= ignore_index < log_p.shape[1]:
         rows, classes = log_p.shape
@@ -123,7 +130,7 @@ def nll_loss_backward(
     )
 
 
-def nll_weights(target: Any, like: Any, weight: Any, ignore_index: int) -> Any:
+def nll_weights(target: Array, like: Array, weight: Any, ignore_index: int) -> Any:
     """The weight of each target: of its class, or one; zero where it is ignored."""
     dtype = lifted(like).dtype
     counted = target != ignore_index
@@ -135,7 +142,7 @@ def nll_weights(target: Any, like: Any, weight: Any, ignore_index: int) -> Any:
 # ---- cross-entropy ----------------------------------------------------------------------------
 
 
-def cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -100) -> Any:
+def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int = -100) -> Any:
     """The negative log likelihood of log softmax(x), without weights, in one go.
 
     Shapes: x (N, C), target (N,). Raises: IndexError for a target that is no class.
@@ -156,7 +163,9 @@ def cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -
     ]
 
 
-def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+def cross_entropy_backward(
+    g: Array, x: Array, target: Array, reduction: int, ignore_index: int
+) -> Any:
     """softmax(x) less one at each row's class, times `g`; zero for ignored rows."""
     if x.size >= kernels.LEAST:
         found = kernels.softmax.cross_entropy_backward(g, x, target, reduction, ignore_index)
@@ -175,7 +184,7 @@ def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_i
 # ---- margins ----------------------------------------------------------------------------------
 
 
-def _as_rows(x: Any) -> Any:
+def _as_rows(x: Array) -> Array:
     """The input as a matrix of rows.
 
     Raises: RuntimeError for more dimensions.
@@ -188,12 +197,12 @@ def _as_rows(x: Any) -> Any:
     return x.reshape(1, -1) if x.ndim < 2 else x
 
 
-def _require_long(target: Any) -> None:
+def _require_long(target: Array) -> None:
     if target.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {_name(target)}")
 
 
-def _reduced_rows(each: Any, reduction: int, dtype: Any, shape: tuple[int, ...]) -> Any:
+def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int, ...]) -> Any:
     if reduction == 0:
         return each.reshape(shape).astype(dtype, copy=False)
     result = np.add.reduce(each)
@@ -202,14 +211,14 @@ def _reduced_rows(each: Any, reduction: int, dtype: Any, shape: tuple[int, ...])
     return result.astype(dtype)
 
 
-def _row_gradients(g: Any, reduction: int, rows: int) -> Any:
+def _row_gradients(g: Array, reduction: int, rows: int) -> Any:
     """The gradient of each row's loss, as a column, or one number."""
     if reduction == 0:
         return lifted(g).reshape(-1, 1)
     return lifted(g) / rows if reduction == 1 else lifted(g)
 
 
-def _check_margin(x: Any, target: Any, weight: Any) -> Any:
+def _check_margin(x: Array, target: Array, weight: Any) -> Any:
     rows = _as_rows(x)
     if target.ndim > 1 or target.size != rows.shape[0]:
         raise RuntimeError(
@@ -230,7 +239,7 @@ def _check_margin(x: Any, target: Any, weight: Any) -> Any:
     return lifted(rows)
 
 
-def _violations(rows: Any, classes: Any, margin: float) -> Any:
+def _violations(rows: Array, classes: Array, margin: float) -> Array:
     """max(0, margin - x_y + x_j) for each class j of each row, zero at its class y."""
     places = classes[:, None]
     z = margin - np.take_along_axis(rows, places, 1) + rows
@@ -240,7 +249,7 @@ def _violations(rows: Any, classes: Any, margin: float) -> Any:
 
 
 def multi_margin_loss(
-    x: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, reduction: int = 1
+    x: Array, target: Array, p: int = 1, margin: float = 1.0, weight: Any = None, reduction: int = 1
 ) -> Any:
     """The mean over classes of max(0, margin - x_y + x_j)^p, weighted by the class y, reduced.
 
@@ -258,7 +267,7 @@ def multi_margin_loss(
 
 
 def multi_margin_loss_backward(
-    g: Any, x: Any, target: Any, p: int, margin: float, weight: Any, reduction: int
+    g: Array, x: Array, target: Array, p: int, margin: float, weight: Any, reduction: int
 ) -> Any:
     """The gradient of `multi_margin_loss` for its input."""
     rows = lifted(_as_rows(x))
@@ -272,7 +281,7 @@ def multi_margin_loss_backward(
     return slope.reshape(x.shape).astype(x.dtype, copy=False)
 
 
-def _labels(x: Any, target: Any) -> tuple[Any, Any, Any]:
+def _labels(x: Array, target: Array) -> tuple[Any, Any, Any]:
     """Rows; whether each place of the target list counts; whether each class is meant.
 
     A list ends at its first -1. Raises: RuntimeError for wrong shapes, dtypes, labels.
@@ -293,7 +302,7 @@ def _labels(x: Any, target: Any) -> tuple[Any, Any, Any]:
     return lifted(rows), counts, meant
 
 
-def _label_violations(rows: Any, lists: Any, counts: Any, meant: Any) -> Any:
+def _label_violations(rows: Array, lists: Array, counts: Array, meant: Array) -> Array:
     """max(0, 1 - x_label + x_i) for each row, place of its list and class i that isn't meant."""
     own = np.take_along_axis(rows, np.where(counts, lists, 0), 1)
     z = 1 - own[:, :, None] + rows[:, None, :]
@@ -302,7 +311,7 @@ def _label_violations(rows: Any, lists: Any, counts: Any, meant: Any) -> Any:
     return z
 
 
-def multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
+def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Any:
     """The mean over classes of max(0, 1 - x_label + x_i), over labels and classes that are none.
 
     Shapes: x and target alike, (N, C) or (C,); a row's labels end at the first -1.
@@ -314,7 +323,7 @@ def multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     return _reduced_rows(each, reduction, x.dtype, x.shape[:1] if x.ndim == 2 else ())
 
 
-def multilabel_margin_loss_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
+def multilabel_margin_loss_backward(g: Array, x: Array, target: Array, reduction: int) -> Any:
     """The gradient of `multilabel_margin_loss` for its input."""
     rows, counts, meant = _labels(x, target)
     lists = target.reshape(rows.shape)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from ..linalg.matmul import matrix_product
 from ..shape.as_strided import window
 from ..types import FLOAT32
 from .channels_last import follow_layout as follow_layout
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 Sizes = tuple[int, ...]
 
@@ -59,7 +62,7 @@ def wide(*arrays: Any) -> tuple[Any, list[Any]]:
     return dtype, list(arrays)
 
 
-def padded(x: Any, pad: Sizes) -> Any:
+def padded(x: Array, pad: Sizes) -> Array:
     """`x` with zeros around its last dimensions."""
     if not any(pad):
         return x
@@ -70,7 +73,7 @@ def padded(x: Any, pad: Sizes) -> Any:
     return out
 
 
-def windows(x: Any, k: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Any:
+def windows(x: Array, k: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Any:
     """All windows of a padded (N, C, …): a view (N, C, *k, *out)."""
     n, c, *steps = x.strides
     at_k = tuple([s * d for s, d in zip(steps, dilation)])
@@ -103,9 +106,9 @@ def _samples_at_once(per_sample: int, count: int) -> int:
 
 # ---- the output -------------------------------------------------------------------------------
 def correlate(
-    x: Any,
-    w: Any,
-    bias: Any,
+    x: Array,
+    w: Array,
+    bias: Array | None,
     stride: Sizes,
     pad: Sizes,
     dilation: Sizes,
@@ -146,7 +149,14 @@ def correlate(
 
 
 def _natively(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int, out: Sizes
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    stride: Sizes,
+    pad: Sizes,
+    dilation: Sizes,
+    groups: int,
+    out: Sizes,
 ) -> Any:
     """The convolution by emitted code, or None. See `kernels.convolution`."""
     places = x.shape[0] * prod(out)
@@ -162,8 +172,8 @@ def _column(bias: Any, dims: int) -> Any:
 
 
 def _correlate_columns(
-    x: Any, w: Any, out: Sizes, stride: Sizes, dilation: Sizes, groups: int
-) -> Any:
+    x: Array, w: Array, out: Sizes, stride: Sizes, dilation: Sizes, groups: int
+) -> Array:
     count, channels = x.shape[:2]
     rows, k = w.shape[0], w.shape[2:]
     per_group = channels // groups
@@ -186,14 +196,14 @@ def _correlate_columns(
     return y
 
 
-def _joined(part: Any, groups: int, k: Sizes, area: int) -> Any:
+def _joined(part: Array, groups: int, k: Sizes, area: int) -> Array:
     """The windows of all samples side by side: (groups, C / groups · k, N · area)."""
     n, channels = part.shape[:2]
     moved = part.transpose(1, *range(2, 2 + len(k)), 0, *range(2 + len(k), part.ndim))
     return moved.reshape(groups, channels // groups * prod(k), n * area)
 
 
-def _by_lines(x: Any, k: Sizes, out: Sizes, dilation: Sizes) -> tuple[int, Any]:
+def _by_lines(x: Array, k: Sizes, out: Sizes, dilation: Sizes) -> tuple[int, Any]:
     """The windows of a padded x as lines: their length, and a view (N, C, *k, length).
 
     See Note [Planes as lines].
@@ -206,7 +216,7 @@ def _by_lines(x: Any, k: Sizes, out: Sizes, dilation: Sizes) -> tuple[int, Any]:
     return length, window(x, (count, channels, *k, length), (n, c, *at_k, x.itemsize))
 
 
-def _correlate_lines(x: Any, w: Any, out: Sizes, dilation: Sizes, groups: int) -> Any:
+def _correlate_lines(x: Array, w: Array, out: Sizes, dilation: Sizes, groups: int) -> Array:
     count, channels, *size = x.shape
     rows, k = w.shape[0], w.shape[2:]
     length, view = _by_lines(x, k, out, dilation)
@@ -229,7 +239,7 @@ def _correlate_lines(x: Any, w: Any, out: Sizes, dilation: Sizes, groups: int) -
 
 
 def conv_output(
-    x: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+    x: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     """`correlate` without a bias, for outputs of `size`."""
     return correlate(x, w, None, stride, pad, dilation, groups, size)
@@ -237,7 +247,7 @@ def conv_output(
 
 # ---- the input --------------------------------------------------------------------------------
 def correlate_transposed(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate` in x."""
     dtype, (y, w) = wide(y, w)
@@ -289,7 +299,7 @@ def _transpose_weights(w: Any, groups: int) -> Any:
     return np.ascontiguousarray(turned).reshape(groups * per_group, rows // groups, *k)
 
 
-def _mirrored(y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+def _mirrored(y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Array:
     k = w.shape[2:]
     around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, k, pad)])
     ones = (1,) * len(k)
@@ -309,8 +319,8 @@ def _room(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation
 
 
 def _transposed_by_columns(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array:
     count, rows, *out = y.shape
     k = w.shape[2:]
     channels = w.shape[1] * groups
@@ -352,7 +362,7 @@ def _lines(room: Sizes, out: Sizes, k: Sizes, dilation: Sizes) -> tuple[int, lis
     return length, shifts
 
 
-def _pad_rows(y: Any, room: Sizes, out: Sizes) -> Any:
+def _pad_rows(y: Array, room: Sizes, out: Sizes) -> Array:
     """y (N, O, *out) with zeros between its rows, as long as the rows of `room`."""
     if tuple(room[1:]) == tuple(out[1:]):
         return np.ascontiguousarray(y)
@@ -363,8 +373,8 @@ def _pad_rows(y: Any, room: Sizes, out: Sizes) -> Any:
 
 
 def _transposed_by_lines(
-    y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+    y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array:
     count, rows, *out = y.shape
     k = w.shape[2:]
     channels = w.shape[1] * groups
@@ -383,7 +393,7 @@ def _transposed_by_lines(
     return _cropped(x.reshape(count, channels, *room), size, pad)
 
 
-def _cropped(x: Any, size: Sizes, pad: Sizes) -> Any:
+def _cropped(x: Array, size: Sizes, pad: Sizes) -> Array:
     if x.shape[2:] == size:
         return x
     inner = tuple([slice(p, p + n) for n, p in zip(size, pad)])
@@ -391,8 +401,8 @@ def _cropped(x: Any, size: Sizes, pad: Sizes) -> Any:
 
 
 def _transposed_depthwise(
-    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
-) -> Any:
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
+) -> Array:
     count, channels, *out = y.shape
     k = w.shape[2:]
     if _mirrors(size, tuple(out), k, stride, pad, dilation):
@@ -409,7 +419,9 @@ def _transposed_depthwise(
 
 
 # ---- the weights ------------------------------------------------------------------------------
-def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+def weigh(
+    x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Any:
     """The transpose of `correlate` in w: for each weight the sum of all products that it scales."""
     dtype, (x, y) = wide(x, y)
     count, channels = x.shape[:2]
@@ -454,7 +466,7 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
     return total.reshape(shape).astype(dtype, copy=False)
 
 
-def _weigh_lines(x: Any, y: Any, k: Sizes, dilation: Sizes, groups: int) -> Any:
+def _weigh_lines(x: Array, y: Array, k: Sizes, dilation: Sizes, groups: int) -> Array:
     count, rows, *out = y.shape
     ones = (1,) * len(k)
     x = np.ascontiguousarray(_with_room(x, tuple(out), k, ones, dilation))
@@ -481,7 +493,7 @@ def _weigh_lines(x: Any, y: Any, k: Sizes, dilation: Sizes, groups: int) -> Any:
     return np.ascontiguousarray(total.swapaxes(-1, -2)).reshape(rows, channels // groups, *k)
 
 
-def _with_room(x: Any, out: Sizes, k: Sizes, stride: Sizes, dilation: Sizes) -> Any:
+def _with_room(x: Array, out: Sizes, k: Sizes, stride: Sizes, dilation: Sizes) -> Array:
     """`x` with zeros after it where windows reach beyond it, as in transposed convolution."""
     have = x.shape[2:]
     need = tuple(
@@ -499,7 +511,7 @@ def _with_room(x: Any, out: Sizes, k: Sizes, stride: Sizes, dilation: Sizes) -> 
 
 
 # ---- further pieces of the gradients and of the result ----------------------------------------
-def channel_sums(g: Any) -> Any:
+def channel_sums(g: Array) -> Any:
     """The sums of g (N, O, …) for each channel: the gradient of a bias."""
     if g.dtype.kind == "V" or g.dtype.itemsize == 2:
         return channel_sums(g.astype(FLOAT32)).astype(g.dtype)

@@ -8,7 +8,7 @@ logits' dtype.
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from rushlight._array.reduce.softmax import (
     subtract_exactly,
 )
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 __all__ = [
     "cross_entropy",
     "cross_entropy_backward",
@@ -36,21 +39,21 @@ __all__ = [
 Reduction = str
 
 
-def _class_rows(x: Any) -> Any:
+def _class_rows(x: Array) -> Array:
     """`x` of shape (N, C, d1 ...) or (C,) as a C-ordered matrix with the classes as columns."""
     if x.ndim > 2:
         x = np.moveaxis(x, 1, -1)
     return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
 
 
-def _from_class_rows(rows: Any, shape: tuple[int, ...]) -> Any:
+def _from_class_rows(rows: Array, shape: tuple[int, ...]) -> Array:
     """The inverse of `_class_rows`, as a C-ordered array."""
     if len(shape) <= 2:
         return rows.reshape(shape)
     return np.ascontiguousarray(np.moveaxis(rows.reshape(shape[0], *shape[2:], shape[1]), -1, 1))
 
 
-def _checked_classes(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+def _checked_classes(target: Array, classes: int, ignore_index: int) -> tuple[Any, Any]:
     """The flat targets with 0 for ignored ones, and which count (None: all of them).
 
     Raises: IndexError for a target that is no class.
@@ -72,7 +75,9 @@ def _checked_classes(target: Any, classes: int, ignore_index: int) -> tuple[Any,
     return flat, counted
 
 
-def _row_weights(flat: Any, counted: Any, weight: Any, dtype: Any) -> Any:
+def _row_weights(
+    flat: Array, counted: Array | None, weight: Array | None, dtype: type[Any]
+) -> Array | None:
     """The weight of each row's class, 0 where it is ignored; None when all are 1."""
     if weight is None:
         return None if counted is None else counted.astype(dtype)
@@ -81,8 +86,8 @@ def _row_weights(flat: Any, counted: Any, weight: Any, dtype: Any) -> Any:
 
 
 def _reduce_loss(
-    each: Any, reduction: Reduction, divisor: float, shape: tuple[int, ...], dtype: Any
-) -> Any:
+    each: Array, reduction: Reduction, divisor: float, shape: tuple[int, ...], dtype: RawType
+) -> Array:
     """The losses of the rows (float64), reduced, as an array of `dtype`."""
     if reduction == "none":
         return each.reshape(shape).astype(dtype)
@@ -101,7 +106,7 @@ def _quotient(value: float, divisor: float) -> float:
     return value * inf
 
 
-def _row_gradients(g: Any, reduction: Reduction, divisor: float) -> Any:
+def _row_gradients(g: Array | float, reduction: Reduction, divisor: float) -> Array | float:
     """The gradient of each row's loss from that of the reduced loss: float64, or one number."""
     if reduction == "none":
         return np.asarray(g, np.float64).reshape(-1)
@@ -109,9 +114,9 @@ def _row_gradients(g: Any, reduction: Reduction, divisor: float) -> Any:
 
 
 def nll_loss(
-    log_p: Any,
-    target: Any,
-    weight: Any = None,
+    log_p: Array,
+    target: Array,
+    weight: Array | None = None,
     ignore_index: int = -100,
     reduction: Reduction = "mean",
 ) -> tuple[Any, Any]:
@@ -139,14 +144,14 @@ def nll_loss(
 
 
 def nll_loss_backward(
-    g: Any,
-    log_p: Any,
-    target: Any,
-    weight: Any = None,
+    g: Array,
+    log_p: Array,
+    target: Array,
+    weight: Array | None = None,
     ignore_index: int = -100,
     reduction: Reduction = "mean",
-    total_weight: Any = None,
-) -> Any:
+    total_weight: Array | None = None,
+) -> Array:
     """The gradient for `log_p` of `nll_loss`; only the shape and dtype of `log_p` are used.
 
     `total_weight` is the second result of `nll_loss` and needed for reduction "mean" only.
@@ -170,14 +175,14 @@ def nll_loss_backward(
     return out
 
 
-def _is_probabilities(logits: Any, target: Any) -> bool:
+def _is_probabilities(logits: Array, target: Array) -> bool:
     return bool(target.shape == logits.shape and target.dtype.kind not in "iub")
 
 
 def cross_entropy(
-    logits: Any,
-    target: Any,
-    weight: Any = None,
+    logits: Array,
+    target: Array,
+    weight: Array | None = None,
     ignore_index: int = -100,
     reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
@@ -226,7 +231,7 @@ def cross_entropy(
     return loss, lse
 
 
-def _smoothed(target: Any, dtype: Any, weight: Any, label_smoothing: float) -> Any:
+def _smoothed(target: Array, dtype: RawType, weight: Array | None, label_smoothing: float) -> Array:
     """Probability targets as rows, smoothed and weighted by class."""
     wanted = _class_rows(target.astype(dtype, copy=False))
     if label_smoothing:
@@ -234,7 +239,9 @@ def _smoothed(target: Any, dtype: Any, weight: Any, label_smoothing: float) -> A
     return wanted if weight is None else wanted * np.asarray(weight, dtype)
 
 
-def _expected(rows: Any, target: Any, weight: Any, label_smoothing: float) -> tuple[Any, Any]:
+def _expected(
+    rows: Array, target: Array, weight: Array | None, label_smoothing: float
+) -> tuple[Any, Any]:
     """The total of each row of weighted probabilities, and their inner product with the logits."""
     wanted = _smoothed(target, rows.dtype, weight, label_smoothing)
     return row_sum(wanted).astype(np.float64), row_dot(wanted, rows).astype(np.float64)
@@ -290,7 +297,7 @@ def cross_entropy_backward(
     return _from_class_rows(out, logits.shape).astype(logits.dtype, copy=False)
 
 
-def _scaled_softmax(rows: Any, lse: Any, scale: Any, out: Any) -> None:
+def _scaled_softmax(rows: Array, lse: Array, scale: Array | float, out: Array) -> None:
     """Writes softmax(rows) times a column to `out`, given the log-sum-exp of each row."""
     if rows.size == 0:
         return
@@ -317,14 +324,14 @@ def _scaled_softmax(rows: Any, lse: Any, scale: Any, out: Any) -> None:
 
 
 def cross_entropy_target_gradient(
-    g: Any,
-    logits: Any,
-    target: Any,
-    lse: Any,
-    weight: Any = None,
+    g: Array,
+    logits: Array,
+    target: Array,
+    lse: Array,
+    weight: Array | None = None,
     reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Array:
     """The gradient for probability targets of `cross_entropy`, whose second result is `lse`."""
     rows = _class_rows(lifted(logits))
     each = _row_gradients(g, reduction, float(rows.shape[0])) * (1 - label_smoothing)

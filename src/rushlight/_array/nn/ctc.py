@@ -7,12 +7,15 @@ all samples and states at once, in logarithms.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def _labels(targets: Any, lengths: Any, blank: int) -> Any:
+
+def _labels(targets: Array, lengths: Array, blank: int) -> Array:
     """The labels of the states: (N, 2 S + 1), with S the longest target; blanks after the end."""
     count, longest = len(lengths), int(lengths.max(initial=0))
     states = np.full((count, 2 * longest + 1), blank, np.int64)
@@ -28,7 +31,7 @@ def _labels(targets: Any, lengths: Any, blank: int) -> Any:
     return states
 
 
-def _forbidden(states: Any) -> Any:
+def _forbidden(states: Array) -> Array:
     """Where a state can't be reached from the one before the last: 0 where it can, else -inf."""
     barrier = np.zeros(states.shape, np.float64)
     barrier[:, :2] = -np.inf
@@ -62,7 +65,7 @@ class _Sum:
 
 
 def ctc_loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
+    log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank: int
 ) -> tuple[Any, Any]:
     """Minus the log-probability of each sample's target, and the forward variables (N, T, 2S+1)."""
     times, count, _ = log_probs.shape
@@ -95,9 +98,16 @@ def ctc_loss(
 
 
 def ctc_loss_backward(
-    g: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any,
-    alpha: Any, blank: int, zero_infinity: bool,
-) -> Any:  # fmt: skip
+    g: Array,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    loss: Array,
+    alpha: Array,
+    blank: int,
+    zero_infinity: bool,
+) -> Array:
     """The gradient for `log_probs`: probabilities minus the share of each label in the alignments.
 
     Source: Graves et al. (2006), equation 16, for probabilities that add up to one.

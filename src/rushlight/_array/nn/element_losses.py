@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..reduce.softmax import ones
 from ..types import from_raw
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = [
     "any_negative", "broadcast_shape", "filled", "floor_at", "pairs", "reduced", "require_dtype",
@@ -21,7 +24,7 @@ __all__ = [
 _PIECE = 4096
 
 
-def require_floats(x: Any, kernel: str, half: bool = True) -> None:
+def require_floats(x: Array, kernel: str, half: bool = True) -> None:
     """Refuses integers, bools and complex numbers in PyTorch's words.
 
     Raises: NotImplementedError naming the kernel.
@@ -31,7 +34,7 @@ def require_floats(x: Any, kernel: str, half: bool = True) -> None:
         raise NotImplementedError(errors.not_implemented(kernel, name))
 
 
-def require_dtype(target: Any, x: Any) -> None:
+def require_dtype(target: Array, x: Array) -> None:
     """Refuses a target of another dtype.
 
     Raises: RuntimeError in PyTorch's words.
@@ -52,7 +55,7 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(a, b)
 
 
-def any_negative(x: Any) -> bool:
+def any_negative(x: Array) -> bool:
     """Whether an element is below zero."""
     return bool(np.less(x, 0).any())
 
@@ -62,12 +65,12 @@ def pairs(count: int) -> tuple[Any, Any]:
     return np.triu_indices(count, 1)
 
 
-def filled(value: float, dtype: Any) -> Any:
+def filled(value: float, dtype: RawType) -> Array:
     """A number as an array without dimensions."""
     return np.full((), value, dtype)
 
 
-def floor_at(x: Any, low: float) -> None:
+def floor_at(x: Array, low: float) -> None:
     """Raises the elements of `x` below `low` to it, in place."""
     np.maximum(x, low, out=x)
 
@@ -75,14 +78,14 @@ def floor_at(x: Any, low: float) -> None:
 # ---- reductions -------------------------------------------------------------------------------
 
 
-def total(x: Any) -> Any:
+def total(x: Array) -> Any:
     """The sum of all elements; short arrays by BLAS, whose call is the cheapest."""
     if 0 < x.size <= 2 * _PIECE:
         return np.dot(x.reshape(-1), ones(x.size, x.dtype))
     return np.add.reduce(x, axis=None)
 
 
-def reduced(each: Any, reduction: int, dtype: Any) -> Any:
+def reduced(each: Array, reduction: int, dtype: RawType) -> Array:
     """Losses by element, reduced, in `dtype`."""
     if reduction == 0:
         result = each

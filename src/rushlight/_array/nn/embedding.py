@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..._base import dtypes as D
 from ..shape.gather import add_rows, embedding_backward
 from ..shape.sparse_gradient import sparse_gradient
 from ..types import from_raw, internal_type_name
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = [
     "bag_lengths", "bag_numbers", "bag_places", "bag_sums", "embedding", "embedding_bag",
@@ -25,7 +28,7 @@ def type_of(x: Any) -> str:
     return internal_type_name(x.dtype)
 
 
-def require_indices(index: Any, function: str, number: int = 1) -> None:
+def require_indices(index: Array, function: str, number: int = 1) -> None:
     """Refuses all but int64 and int32.
 
     Raises: RuntimeError in PyTorch's words.
@@ -59,7 +62,7 @@ def _inside(index: Any, rows: int) -> bool:
     )
 
 
-def embedding(weight: Any, index: Any) -> Any:
+def embedding(weight: Array, index: Array) -> Array:
     """The rows of `weight` that `index` names.
 
     Raises: IndexError for an index that is no row, RuntimeError for wrong dtypes and shapes.
@@ -74,14 +77,14 @@ def embedding(weight: Any, index: Any) -> Any:
 
 
 def embedding_gradient(
-    g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool
-) -> Any:
+    g: Array, index: Array, rows: int, padding_idx: int, scale_by_frequency: bool
+) -> Array:
     """The gradient for a table of `rows` rows, zero at `padding_idx`."""
     return embedding_backward(g, index.astype(np.int64, copy=False), rows, padding_idx,
                               scale_by_frequency)  # fmt: skip
 
 
-def renormalise(weight: Any, index: Any, most: float, p: float) -> None:
+def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
     """Scales the rows that `index` names down to norm `most`, in place."""
     used = np.unique(index)
     if not used.size:
@@ -102,7 +105,7 @@ def renormalise(weight: Any, index: Any, most: float, p: float) -> None:
 # ---- bags -------------------------------------------------------------------------------------
 
 
-def bag_lengths(index: Any, offsets: Any, include_last: bool) -> tuple[Any, Any]:
+def bag_lengths(index: Array, offsets: Array, include_last: bool) -> tuple[Any, Any]:
     """Where the bags begin, and how long they are.
 
     Raises: RuntimeError for offsets that don't fit.
@@ -128,12 +131,14 @@ def bag_lengths(index: Any, offsets: Any, include_last: bool) -> tuple[Any, Any]
     return offsets, np.diff(offsets, append=index.size)
 
 
-def bag_numbers(lengths: Any) -> Any:
+def bag_numbers(lengths: Array) -> Array:
     """The bag of each index, for bags of these lengths."""
     return np.repeat(np.arange(lengths.size), lengths)
 
 
-def _bag_of_each(starts: Any, lengths: Any, index: Any, padding_idx: int) -> tuple[Any, Any, Any]:
+def _bag_of_each(
+    starts: Array, lengths: Array, index: Array, padding_idx: int
+) -> tuple[Any, Any, Any]:
     """The bag of each index, which indices count, and how many count in each bag."""
     bags = bag_numbers(lengths)
     counted = index[: bags.size] != padding_idx
@@ -141,17 +146,17 @@ def _bag_of_each(starts: Any, lengths: Any, index: Any, padding_idx: int) -> tup
     return bags, counted, counts
 
 
-def bag_sums(values: Any, bags: Any, count: int) -> Any:
+def bag_sums(values: Array, bags: Array, count: int) -> Array:
     """The rows of `values` added up by bag."""
     return add_rows(np.zeros((count, *values.shape[1:]), values.dtype), bags, values)
 
 
 def embedding_bag(
-    weight: Any,
-    index: Any,
-    offsets: Any,
+    weight: Array,
+    index: Array,
+    offsets: Array,
     mode: int,
-    scales: Any,
+    scales: Array | None,
     include_last: bool,
     padding_idx: int,
 ) -> Any:
@@ -182,7 +187,7 @@ def embedding_bag(
 
 
 def bag_places(
-    weight: Any, index: Any, offsets: Any, mode: int, include_last: bool, padding_idx: int
+    weight: Array, index: Array, offsets: Array, mode: int, include_last: bool, padding_idx: int
 ) -> tuple[Any, Any, Any]:
     """The bag of each index, how many count in each bag, and the rows that maxima come from."""
     starts, lengths = bag_lengths(index, offsets, include_last)
@@ -199,7 +204,7 @@ def bag_places(
     return bags.astype(index.dtype), counts, rows.astype(index.dtype)
 
 
-def _bag_maxima(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
+def _bag_maxima(rows: Array, bags: Array, count: int) -> tuple[Any, Any]:
     """The largest of each bag's rows by column, and which row of `rows` it is (-1: none)."""
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     places = np.full((count, rows.shape[1]), -1)
@@ -214,16 +219,16 @@ def _bag_maxima(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
 
 
 def embedding_bag_backward(
-    g: Any,
-    weight: Any,
-    index: Any,
-    offsets: Any,
+    g: Array,
+    weight: Array,
+    index: Array,
+    offsets: Array,
     mode: int,
     scales: Any,
     include_last: bool,
     padding_idx: int,
     scale_by_frequency: bool,
-) -> Any:
+) -> Array:
     """The gradient of `embedding_bag` for its table."""
     starts, lengths = bag_lengths(index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
@@ -240,23 +245,25 @@ def embedding_bag_backward(
     return embedding_backward(rows, used, weight.shape[0], -1, scale_by_frequency)
 
 
-def _gradients_of_indices(g: Any, owners: Any, scales: Any, count: int, counted: Any) -> Any:
+def _gradients_of_indices(
+    g: Array, owners: Array, scales: Any, count: int, counted: Array
+) -> Array:
     """For each index that counts the gradient of its bag, scaled."""
     rows = g.take(owners, axis=0)
     return rows if scales is None else rows * scales[:count][counted][:, None]
 
 
 def embedding_bag_rows(
-    g: Any,
-    weight: Any,
-    index: Any,
-    offsets: Any,
+    g: Array,
+    weight: Array,
+    index: Array,
+    offsets: Array,
     mode: int,
     scales: Any,
     include_last: bool,
     padding_idx: int,
     scale_by_frequency: bool,
-) -> Any:
+) -> Array:
     """The gradient of `embedding_bag` for its table, as the rows that were read.
 
     Raises: RuntimeError where rows are to be scaled by how often they were read.
@@ -275,8 +282,8 @@ def embedding_bag_rows(
 
 
 def embedding_bag_weights(
-    g: Any, weight: Any, index: Any, offsets: Any, include_last: bool, padding_idx: int
-) -> Any:
+    g: Array, weight: Array, index: Array, offsets: Array, include_last: bool, padding_idx: int
+) -> Array:
     """The gradient of a summing `embedding_bag` for the weights of the single indices."""
     starts, lengths = bag_lengths(index, offsets, include_last)
     bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from .. import kernels
 from ..shape.create import linspace
 from ..types import FLOAT32, from_raw
 from .interpolation import cubic_slopes, cubic_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import TensorLike
+    from ..annotations import Array, RawType
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
@@ -33,7 +39,7 @@ class AxisPlan(NamedTuple):
     neighbours: list[tuple[Any, Any]]  # (index, whether it exists)
 
 
-def _reflected(x: Any, size: int, align: bool) -> tuple[Any, Any]:
+def _reflected(x: Array, size: int, align: bool) -> tuple[Any, Any]:
     low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
     if span == 0:
         return np.zeros_like(x), np.zeros_like(x)
@@ -46,7 +52,7 @@ def _reflected(x: Any, size: int, align: bool) -> tuple[Any, Any]:
     return back.astype(x.dtype), np.where(even, sign, -sign)
 
 
-def _inside(x: Any, size: int, padding: int, align: bool) -> tuple[Any, Any]:
+def _inside(x: Array, size: int, padding: int, align: bool) -> tuple[Any, Any]:
     """Coordinates brought inside as the padding says, and the slopes of that."""
     if padding == ZEROS:
         return x, 1
@@ -57,7 +63,7 @@ def _inside(x: Any, size: int, padding: int, align: bool) -> tuple[Any, Any]:
     return np.fmin(np.fmax(x, 0), size - 1), slope
 
 
-def axis_plan(given: Any, size: int, mode: int, padding: int, align: bool) -> AxisPlan:
+def axis_plan(given: Array, size: int, mode: int, padding: int, align: bool) -> AxisPlan:
     """The plan for one axis of `size`; `given` are numbers from -1 to 1."""
     kind = given.dtype.type
     scale = kind((size - 1) / 2 if align else size / 2)
@@ -77,26 +83,28 @@ def axis_plan(given: Any, size: int, mode: int, padding: int, align: bool) -> Ax
     return AxisPlan(x - first, scale * slope, pair)
 
 
-def _existing(at: Any, size: int) -> tuple[Any, Any]:
+def _existing(at: Array, size: int) -> tuple[Any, Any]:
     real = (at >= 0) & (at <= size - 1)
     return np.where(real, at, 0).astype(np.int64), real
 
 
-def weights(t: Any, mode: int) -> tuple[Any, ...]:
+def weights(t: TensorLike, mode: int) -> tuple[Any, ...]:
     """The weight of each neighbour along an axis."""
     if mode == NEAREST:
         return (1,)
     return cubic_weights(t) if mode == BICUBIC else (1 - t, t)
 
 
-def slopes(t: Any, mode: int) -> tuple[Any, ...]:
+def slopes(t: TensorLike, mode: int) -> tuple[Any, ...]:
     """The derivatives of `weights`."""
     if mode == NEAREST:
         return (0,)
     return cubic_slopes(t) if mode == BICUBIC else (-1, 1)
 
 
-def plans(grid: Any, size: tuple[int, ...], mode: int, padding: int, align: bool) -> list[AxisPlan]:
+def plans(
+    grid: Array, size: tuple[int, ...], mode: int, padding: int, align: bool
+) -> list[AxisPlan]:
     """One plan for each axis, in the order of the input's dimensions: the grid names x first."""
     count = grid.shape[0]
     points = grid.reshape(count, -1, len(size))
@@ -118,12 +126,12 @@ def corners(found: list[AxisPlan], size: tuple[int, ...]) -> Any:
         yield at, where, real
 
 
-def _rows(x: Any) -> Any:
+def _rows(x: Array) -> Any:
     """(N, C, places…) as (N, places, C)."""
     return np.ascontiguousarray(x.reshape(x.shape[0], x.shape[1], -1).swapaxes(1, 2))
 
 
-def grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
+def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Any:
     """The values of x (N, C, places…) at the points of the grid (N, points…, dims)."""
     dtype = x.dtype
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]
@@ -168,7 +176,7 @@ def _line_by_line(
 
 
 def grid_sample_backward(
-    g: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, need: Any
+    g: Array, x: Array, grid: Array, mode: int, padding: int, align: bool, need: Sequence[bool]
 ) -> tuple[Any, Any]:
     """The gradients for x and for the grid (None where not needed)."""
     dtype = x.dtype
@@ -222,7 +230,7 @@ def grid_sample_backward(
     return d_x, d_grid
 
 
-def base_points(n: int, dtype: Any, align: bool) -> Any:
+def base_points(n: int, dtype: RawType, align: bool) -> Array:
     """The numbers from -1 to 1 of n places: from edge to edge, or the middles of n cells."""
     if n <= 1:
         return np.zeros(1, dtype)
@@ -233,7 +241,7 @@ def base_points(n: int, dtype: Any, align: bool) -> Any:
     return line if align else line * dtype.type(n - 1) / dtype.type(n)
 
 
-def base_grid(size: tuple[int, ...], dtype: Any, align: bool) -> Any:
+def base_grid(size: tuple[int, ...], dtype: RawType, align: bool) -> Array:
     """The points (places, dims + 1) of a grid of `size`, x first, and a one."""
     dims = len(size)
     out = np.ones((*size, dims + 1), dtype)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import FLOAT32
 from .convolution import Sizes, padded, places, windows
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def columns(x: Any, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:
+
+def columns(x: Array, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Array:
     """The patches of x (N, C, H, W) as columns (N, C · k, patches)."""
     shape = (x.shape[0], x.shape[1] * prod(k), prod(out))
     if not x.size:
@@ -21,8 +24,8 @@ def columns(x: Any, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: S
 
 
 def folded(
-    x: Any, size: Sizes, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
-) -> Any:
+    x: Array, size: Sizes, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
+) -> Array:
     """The sums of columns (N, C · k, patches), each at its place in planes of `size`."""
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
@@ -39,7 +42,7 @@ def folded(
     return np.ascontiguousarray(inner).astype(dtype, copy=False)
 
 
-def shuffled(x: Any, r: int) -> Any:
+def shuffled(x: Array, r: int) -> Array:
     """(*, C r², H, W) as (*, C, H r, W r)."""
     *lead, c, h, w = x.shape
     n = len(lead)
@@ -48,7 +51,7 @@ def shuffled(x: Any, r: int) -> Any:
     return np.array(moved, order="C").reshape(*lead, c // (r * r), h * r, w * r)
 
 
-def unshuffled(x: Any, r: int) -> Any:
+def unshuffled(x: Array, r: int) -> Array:
     """(*, C, H r, W r) as (*, C r², H, W)."""
     *lead, c, h, w = x.shape
     n = len(lead)
@@ -57,7 +60,7 @@ def unshuffled(x: Any, r: int) -> Any:
     return np.array(moved, order="C").reshape(*lead, c * r * r, h // r, w // r)
 
 
-def exchanged(x: Any, groups: int) -> Any:
+def exchanged(x: Array, groups: int) -> Array:
     """The channels (dimension 1) of `groups` groups taken in turns."""
     if not x.size:
         return np.array(x)

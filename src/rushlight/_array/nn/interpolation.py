@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
 from ..types import FLOAT32, FLOAT64
 from .pooling import adaptive_bounds
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape, TensorLike
+    from ..annotations import Array
 
 DENSE = 160  # lines up to this long are multiplied by a matrix where that gives finite numbers
 
@@ -46,7 +50,7 @@ class LineMap:
         return times if same else 0
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> Array:
         """The map as a matrix (size, out) in double precision."""
         dense = np.zeros((self.size, self.out))
         i = np.broadcast_to(np.arange(self.out), self.index.shape)
@@ -55,7 +59,7 @@ class LineMap:
         return dense
 
     @cached_property
-    def single(self) -> Any:
+    def single(self) -> Array:
         """The same in single precision."""
         return self.matrix.astype(FLOAT32)
 
@@ -77,7 +81,7 @@ class LineMap:
         return LineMap(self.out, index, weights, inside)
 
 
-def along(x: Any, axis: int, lines: LineMap) -> Any:
+def along(x: Array, axis: int, lines: LineMap) -> Any:
     """`lines` applied to each line of x along an axis."""
     if lines.selects:
         if lines.times == 1:
@@ -98,7 +102,7 @@ def along(x: Any, axis: int, lines: LineMap) -> Any:
     return _by_taps(x, axis, lines)
 
 
-def _by_taps(x: Any, axis: int, lines: LineMap) -> Any:
+def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
     shape = (-1,) + (1,) * (x.ndim - 1 - axis)
     y = np.zeros(x.shape[:axis] + (lines.out,) + x.shape[axis + 1 :], x.dtype)
     if not x.size:
@@ -115,7 +119,7 @@ def _by_taps(x: Any, axis: int, lines: LineMap) -> Any:
     return y
 
 
-def resampled(x: Any, maps: tuple[LineMap, ...]) -> Any:
+def resampled(x: Array, maps: tuple[LineMap, ...]) -> Any:
     """`maps` applied to the last dimensions of x, one after the other."""
     dtype = x.dtype
     first = x.ndim - len(maps)
@@ -164,7 +168,7 @@ def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Any:
 
 
 # ---- the tables -------------------------------------------------------------------------------
-def _scale(size: int, out: int, align: bool, factor: float | None, kind: Any) -> Any:
+def _scale(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> Any:
     if align:
         return kind(size - 1) / kind(out - 1) if out > 1 else kind(0)
     if factor is not None and factor > 0:
@@ -190,13 +194,13 @@ def _nearest(size: int, out: int, factor: float | None, exact: bool) -> LineMap:
     return LineMap(size, index[None], np.ones((1, out)))
 
 
-def _places(size: int, out: int, align: bool, factor: float | None, kind: Any) -> Any:
+def _places(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> Any:
     scale = _scale(size, out, align, factor, kind)
     i = np.arange(out).astype(kind)
     return scale * i if align else scale * (i + kind(0.5)) - kind(0.5)
 
 
-def _linear(size: int, out: int, align: bool, factor: float | None, kind: Any) -> LineMap:
+def _linear(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> LineMap:
     if size == out:
         return _identity(size)
     at = np.maximum(_places(size, out, align, factor, kind), kind(0))
@@ -206,36 +210,36 @@ def _linear(size: int, out: int, align: bool, factor: float | None, kind: Any) -
     return LineMap(size, np.stack([low, high]), np.stack([1 - rest, rest]))
 
 
-def cubic_weights(t: Any) -> tuple[Any, Any, Any, Any]:
+def cubic_weights(t: TensorLike) -> tuple[Any, Any, Any, Any]:
     """The weights of four neighbours at a distance t after the second of them (A = -0.75)."""
     a: Any = -0.75
     # A Python number would make float32 of bfloat16; these numbers are exact in each type.
     half = isinstance(t, np.ndarray) and t.dtype.kind == "V"
     kind = t.dtype.type if half else float
 
-    def near(x: Any) -> Any:
+    def near(x: TensorLike) -> Any:
         return (kind(a + 2) * x - kind(a + 3)) * x * x + kind(1)
 
-    def far(x: Any) -> Any:
+    def far(x: TensorLike) -> Any:
         return ((kind(a) * x - kind(5 * a)) * x + kind(8 * a)) * x - kind(4 * a)
 
     return far(t + 1), near(t), near(1 - t), far(2 - t)
 
 
-def cubic_slopes(t: Any) -> tuple[Any, Any, Any, Any]:
+def cubic_slopes(t: TensorLike) -> tuple[Any, Any, Any, Any]:
     """The derivatives of `cubic_weights`."""
     a = -0.75
 
-    def near(x: Any) -> Any:
+    def near(x: TensorLike) -> Any:
         return (3 * (a + 2) * x - 2 * (a + 3)) * x
 
-    def far(x: Any) -> Any:
+    def far(x: TensorLike) -> Any:
         return (3 * a * x - 10 * a) * x + 8 * a
 
     return far(t + 1), near(t), -near(1 - t), -far(2 - t)
 
 
-def _cubic(size: int, out: int, align: bool, factor: float | None, kind: Any) -> LineMap:
+def _cubic(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> LineMap:
     if size == out:
         return _identity(size)
     at = _places(size, out, align, factor, kind)
@@ -246,7 +250,7 @@ def _cubic(size: int, out: int, align: bool, factor: float | None, kind: Any) ->
 
 
 def _smooth(
-    size: int, out: int, align: bool, factor: float | None, kind: Any, filter: str
+    size: int, out: int, align: bool, factor: float | None, kind: type[Any], filter: str
 ) -> LineMap:
     """With antialiasing: the filter is as wide as the inputs that an output stands for."""
     scale = float(_scale(size, out, align, factor, kind))
@@ -297,19 +301,21 @@ def line_map(
 
 
 def _maps(
-    x: Any, mode: str, size: Any, out: Any, align: bool, factors: tuple[Any, ...]
+    x: Array, mode: str, size: Shape, out: Shape, align: bool, factors: tuple[Any, ...]
 ) -> tuple[LineMap, ...]:
     single = x.dtype != FLOAT64 and x.dtype.kind != "u"  # bytes have weights in double precision
     return tuple([line_map(mode, n, o, align, f, single) for n, o, f in zip(size, out, factors)])
 
 
-def upsample(x: Any, mode: str, out: Any, align: bool, factors: tuple[Any, ...]) -> Any:
+def upsample(x: Array, mode: str, out: Shape, align: bool, factors: tuple[Any, ...]) -> Any:
     """The last dimensions of x resampled to the sizes `out`."""
     size = x.shape[x.ndim - len(out) :]
     return resampled(x, _maps(x, mode, size, out, align, factors))
 
 
-def upsample_backward(g: Any, mode: str, size: Any, align: bool, factors: tuple[Any, ...]) -> Any:
+def upsample_backward(
+    g: Array, mode: str, size: Shape, align: bool, factors: tuple[Any, ...]
+) -> Any:
     """What the outputs give to an input whose last dimensions have `size`: the transpose."""
     dims = len(factors)
     size = tuple(size[-dims:])
@@ -317,7 +323,7 @@ def upsample_backward(g: Any, mode: str, size: Any, align: bool, factors: tuple[
     return resampled(g, tuple([m.transposed for m in maps]))
 
 
-def adaptive_avg_pool(x: Any, out: Any) -> Any:
+def adaptive_avg_pool(x: Array, out: Shape) -> Any:
     """The means of windows that divide the last dimensions of x into `out`."""
     if x.size >= kernels.LEAST and x.ndim > len(out) and all(n == 1 for n in out):
         lead = x.shape[: x.ndim - len(out)]
@@ -327,7 +333,7 @@ def adaptive_avg_pool(x: Any, out: Any) -> Any:
     return upsample(x, "mean", out, False, (None,) * len(out))
 
 
-def adaptive_avg_pool_backward(g: Any, size: Any) -> Any:
+def adaptive_avg_pool_backward(g: Array, size: Shape) -> Any:
     """What such means give to an input of `size`."""
     dims = len(size)
     return upsample_backward(g, "mean", size, False, (None,) * dims)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def _weights(y: Any, ignored: int, reduction: int, dtype: Any) -> Any:
+def _weights(y: Array, ignored: int, reduction: int, dtype: RawType) -> Any:
     """What each sample's loss counts."""
     kept = (y != ignored).astype(dtype)
     if reduction == MEAN:
@@ -20,7 +23,7 @@ def _weights(y: Any, ignored: int, reduction: int, dtype: Any) -> Any:
 
 
 def _parts(
-    x: Any, w: Any, bias: Any, y: Any, ignored: int, size: int
+    x: Array, w: Array, bias: Array | None, y: Array, ignored: int, size: int
 ) -> Iterator[tuple[slice, Any, Any, Any]]:
     """Part, shifted logits, their exponentials' sums, and the classes."""
     classes = w.shape[0]
@@ -37,14 +40,14 @@ def _parts(
         yield part, logits, np.exp(logits).sum(1), used[part]
 
 
-def _single(*arrays: Any) -> list[Any]:
+def _single(*arrays: Array | None) -> list[Any]:
     """Half precision is computed in single."""
     return [a.astype(np.float32) if a is not None and a.dtype.itemsize == 2 else a for a in arrays]
 
 
 def linear_cross_entropy(
-    x: Any, w: Any, bias: Any, y: Any, reduction: int, ignored: int, size: int
-) -> Any:
+    x: Array, w: Array, bias: Array | None, y: Array, reduction: int, ignored: int, size: int
+) -> Array:
     """The loss of each sample, or their mean or sum."""
     dtype = x.dtype
     x, w, bias = _single(x, w, bias)
@@ -57,7 +60,14 @@ def linear_cross_entropy(
 
 
 def linear_cross_entropy_backward(
-    g: Any, x: Any, w: Any, bias: Any, y: Any, reduction: int, ignored: int, size: int
+    g: Array,
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    y: Array,
+    reduction: int,
+    ignored: int,
+    size: int,
 ) -> tuple[Any, Any, Any]:
     """The gradients for the samples, the matrix and the bias."""
     kinds = x.dtype

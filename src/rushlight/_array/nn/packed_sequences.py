@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["pack_rows", "packed_places", "place_rows"]
 
 
-def packed_places(lengths: Any) -> tuple[Any, Any]:
+def packed_places(lengths: Array) -> tuple[Any, Any]:
     """How many examples have a row at each time, and the places of those rows, time by time.
 
     `lengths` falls; a place is that of a row in a (time, example) batch laid out flat.
@@ -20,12 +23,12 @@ def packed_places(lengths: Any) -> tuple[Any, Any]:
     return present.sum(1), np.flatnonzero(present.reshape(-1)) if batch else times
 
 
-def pack_rows(x: Any, places: Any) -> Any:
+def pack_rows(x: Array, places: Array) -> Array:
     """The rows of a (time, example, …) batch at these places."""
     return x.reshape(-1, *x.shape[2:]).take(places, axis=0)
 
 
-def place_rows(rows: Any, places: Any, shape: tuple[int, ...], value: Any) -> Any:
+def place_rows(rows: Array, places: Array, shape: tuple[int, ...], value: float) -> Array:
     """A batch of this shape that holds the rows at their places, and `value` elsewhere."""
     out = np.full(shape, value, rows.dtype)
     out.reshape(-1, *shape[2:])[places] = rows

@@ -5,18 +5,21 @@ A padding lists two numbers for each dimension, the last dimension first, as PyT
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..shape.gather import index_add
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["borrowed", "borrowed_backward", "places"]
 
 Padding = tuple[int, ...]
 
 
-def places(extent: int, before: int, after: int, mode: str) -> Any:
+def places(extent: int, before: int, after: int, mode: str) -> Array:
     """Which element of an axis each element of the padded axis is."""
     at = np.arange(-before, extent + after)
     if mode == "reflect":
@@ -47,7 +50,7 @@ def _thin(padding: Padding) -> bool:
     return all(0 <= n <= _THIN for n in padding)
 
 
-def borrowed(x: Any, padding: Padding, mode: str) -> Any:
+def borrowed(x: Array, padding: Padding, mode: str) -> Array:
     """`x` with borders of its own elements, by "reflect", "replicate" or "circular"."""
     axes = _axes(x.ndim, x.shape, padding, mode)
     if not axes:
@@ -67,7 +70,7 @@ def _border(axis: int, ndim: int, padding: Padding, extent: int) -> tuple[int, l
     return before, [*range(before), *range(before + extent, before + extent + after)]
 
 
-def _framed(x: Any, axes: list[tuple[int, Any]], padding: Padding) -> Any:
+def _framed(x: Array, axes: list[tuple[int, Any]], padding: Padding) -> Array:
     """The middle in one copy, then the borders of each axis, from what is there already."""
     shape, middle = list(x.shape), [slice(None)] * x.ndim
     for axis, at in axes:
@@ -86,7 +89,7 @@ def _framed(x: Any, axes: list[tuple[int, Any]], padding: Padding) -> Any:
     return out
 
 
-def borrowed_backward(g: Any, shape: tuple[int, ...], padding: Padding, mode: str) -> Any:
+def borrowed_backward(g: Array, shape: tuple[int, ...], padding: Padding, mode: str) -> Array:
     """The gradient of `borrowed` for an input of `shape`."""
     thin = _thin(padding) and g.size
     for axis, at in reversed(_axes(len(shape), shape, padding, mode)):

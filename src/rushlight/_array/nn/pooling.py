@@ -12,13 +12,16 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
 from ..types import FLOAT32
 from .convolution import places
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 Sizes = tuple[int, ...]
 
@@ -32,7 +35,7 @@ def pooled_size(n: int, k: int, s: int, p: int, d: int, ceil_mode: bool) -> int:
     return out
 
 
-def framed(x: Any, pad: Sizes, need: Sizes, fill: Any) -> Any:
+def framed(x: Array, pad: Sizes, need: Sizes, fill: float) -> Array:
     """`x` with `pad` fillings before and as many after it as make its dimensions `need` long."""
     dims = len(pad)
     size = x.shape[x.ndim - dims :]
@@ -67,7 +70,7 @@ def _divisors(
     return tuple(line.reshape((-1,) + (1,) * (len(size) - 1 - i)) for i, line in enumerate(lines))
 
 
-def _divided(y: Any, divisors: Any) -> Any:
+def _divided(y: Array, divisors: Any) -> Any:
     """`y / divisors`, in place where it can be; integers towards zero."""
     whole: Any = divisors
     if not isinstance(divisors, int):
@@ -81,14 +84,14 @@ def _divided(y: Any, divisors: Any) -> Any:
 
 
 def avg_pool(
-    x: Any,
+    x: Array,
     k: Sizes,
     stride: Sizes,
     pad: Sizes,
     out: Sizes,
     include: bool,
     divisor: int | None,
-) -> Any:
+) -> Array:
     """The means of the windows of the last dimensions of x."""
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
@@ -155,13 +158,13 @@ def avg_pool_backward(
 
 
 # ---- maxima -----------------------------------------------------------------------------------
-def lowest(dtype: Any) -> Any:
+def lowest(dtype: RawType) -> float:
     """What is below all numbers of a type."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 def max_pool(
-    x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
+    x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
 ) -> tuple[Any, Any]:
     """The largest elements of the windows, and where they are in their plane (flat, int64)."""
     if x.dtype.kind == "V":
@@ -223,7 +226,7 @@ def _tables(
 
 
 def _positions(
-    won: Any, size: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
+    won: Array, size: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
 ) -> Any:
     moves, start, clips = _tables(size, k, stride, pad, dilation, out)
     if not any(pad):
@@ -237,7 +240,7 @@ def _positions(
     return where
 
 
-def max_values(x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes) -> Any:
+def max_values(x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes) -> Any:
     """The largest elements of the windows alone, one dimension after the other."""
     if x.dtype.kind == "V":
         return max_values(x.astype(FLOAT32), k, stride, pad, dilation, out).astype(x.dtype)
@@ -262,7 +265,7 @@ def max_values(x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out
 
 
 # ---- planes and positions in them -------------------------------------------------------------
-def _flat(where: Any, dims: int, area: int) -> Any:
+def _flat(where: Array, dims: int, area: int) -> Array:
     """Positions in planes as positions in the whole array."""
     planes = prod(where.shape[: where.ndim - dims])
     offsets = np.arange(0, planes * area, max(area, 1)).reshape(-1, 1) if area else 0
@@ -270,7 +273,7 @@ def _flat(where: Any, dims: int, area: int) -> Any:
     return (where.reshape(planes, inner) + offsets).reshape(-1)
 
 
-def place_in_planes(g: Any, indices: Any, size: Sizes) -> Any:
+def place_in_planes(g: Array, indices: Array, size: Sizes) -> Any:
     """Zeros with planes of `size`, and each element of g added at its position in its plane."""
     dims = len(size)
     area = prod(size)
@@ -289,13 +292,13 @@ def place_in_planes(g: Any, indices: Any, size: Sizes) -> Any:
     return sums.astype(g.dtype).reshape(shape)
 
 
-def pick_from_planes(x: Any, indices: Any, dims: int) -> Any:
+def pick_from_planes(x: Array, indices: Array, dims: int) -> Array:
     """The elements of x at positions in its planes (the last `dims` dimensions)."""
     area = prod(x.shape[x.ndim - dims :])
     return x.reshape(-1)[_flat(indices, dims, area)].reshape(indices.shape)
 
 
-def unpooled(x: Any, indices: Any, size: Sizes) -> Any:
+def unpooled(x: Array, indices: Array, size: Sizes) -> Array:
     """Zeros with planes of `size`, and each element of x at its position: the last one stays.
 
     Raises:
@@ -340,7 +343,7 @@ def _windows(lines: Any, size: Sizes) -> tuple[Any, Any]:
     return whole, real
 
 
-def adaptive_max_pool(x: Any, out: Sizes) -> tuple[Any, Any]:
+def adaptive_max_pool(x: Array, out: Sizes) -> tuple[Any, Any]:
     """The largest elements of windows that divide each plane into `out`, and where they are."""
     dims = len(out)
     size = tuple(x.shape[x.ndim - dims :])
@@ -351,7 +354,7 @@ def adaptive_max_pool(x: Any, out: Sizes) -> tuple[Any, Any]:
     return _max_of(x, *_windows(lines, size), out)
 
 
-def _max_of(x: Any, whole: Any, real: Any, out: Sizes) -> tuple[Any, Any]:
+def _max_of(x: Array, whole: Array, real: Array, out: Sizes) -> tuple[Any, Any]:
     """Maxima over listed positions (out…, window…) of each plane."""
     dims = len(out)
     lead = x.shape[: x.ndim - dims]
@@ -370,7 +373,7 @@ def _max_of(x: Any, whole: Any, real: Any, out: Sizes) -> tuple[Any, Any]:
     return best.astype(x.dtype).reshape(lead + out), found.reshape(lead + out)
 
 
-def fractional_starts(samples: Any, n: int, out: int, k: int) -> Any:
+def fractional_starts(samples: Array, n: int, out: int, k: int) -> Array:
     """Where fractional pooling's windows begin, from one random number for each plane."""
     if out == 1:
         return np.full((*samples.shape, 1), n - k, np.int64)
@@ -383,7 +386,7 @@ def fractional_starts(samples: Any, n: int, out: int, k: int) -> Any:
     return np.concatenate([starts, np.full((*samples.shape, 1), n - k, np.int64)], -1)
 
 
-def fractional_max_pool(x: Any, k: Sizes, out: Sizes, samples: Any) -> tuple[Any, Any]:
+def fractional_max_pool(x: Array, k: Sizes, out: Sizes, samples: Array) -> tuple[Any, Any]:
     """Maxima of windows at random places: samples (planes…, dims), the last dimension first."""
     dims = len(out)
     size = tuple(x.shape[x.ndim - dims :])

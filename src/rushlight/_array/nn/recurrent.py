@@ -15,7 +15,7 @@ come with a minus, which saves the minus in 1 / (1 + exp(-x)).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,16 @@ from .. import kernels
 from ..linalg import tiny_matmul as tiny
 from ..linalg.matmul import matrix_product
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..annotations import Array
+
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
 
 
-def _product(a: Any, b: Any, out: Any = None) -> Any:
+def _product(a: Array, b: Any, out: Array | None = None) -> Any:
     """a b, in the order of PyTorch's BLAS where that shows. See Note [Tiny products]."""
     if a.shape[0] * b.shape[0] * b.shape[1] <= tiny.LIMIT and a.dtype.itemsize == 4 and a.size:
         found = tiny.product(a, b)
@@ -43,13 +49,15 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     return matrix_product(a, b, out)
 
 
-def _multiplier(matrix: Any, rows: int, step: Any) -> Callable[[Any, Any], Any]:
+def _multiplier(
+    matrix: Array, rows: int, step: Callable[..., Any] | None
+) -> Callable[[Any, Any], Any]:
     """A function (a, out) that writes a @ matrix, for a layer that has a kernel for its steps."""
     found = None if step is None else kernels.products.by_matrix(matrix, rows)
     return found or (lambda a, out: _product(a, matrix, out))
 
 
-def spans(x: Any, sizes: Any, reverse: bool) -> list[tuple[int, int, int]]:
+def spans(x: TensorLike, sizes: Shape | None, reverse: bool) -> list[tuple[int, int, int]]:
     """First row, last row and number of rows of each step, in the order of the steps."""
     if sizes is None:
         batch = x.shape[1]
@@ -62,16 +70,16 @@ def spans(x: Any, sizes: Any, reverse: bool) -> list[tuple[int, int, int]]:
     return found[::-1] if reverse else found
 
 
-def _flat(x: Any) -> Any:
+def _flat(x: Array) -> Array:
     return x.reshape(-1, x.shape[-1])
 
 
-def _shaped(rows: Any, x: Any) -> Any:
+def _shaped(rows: Array, x: Array) -> Array:
     """Rows in the shape that `x` has but for its last dimension."""
     return rows.reshape(*x.shape[:-1], rows.shape[-1])
 
 
-def _previous(states: Any, first: Any, steps: list[tuple[int, int, int]]) -> Any:
+def _previous(states: Array, first: Array, steps: list[tuple[int, int, int]]) -> Array:
     """The state that each row began its step with."""
     before = np.empty_like(states)
     now = first.copy()
@@ -84,14 +92,14 @@ def _previous(states: Any, first: Any, steps: list[tuple[int, int, int]]) -> Any
     return before
 
 
-def _input_part(x: Any, weight: Any, bias: Any) -> Any:
+def _input_part(x: Array, weight: Array, bias: Array | None) -> Any:
     part = _product(_flat(x), weight.T)
     if bias is not None:
         np.add(part, bias, part)
     return part
 
 
-def _logistic(z: Any) -> None:
+def _logistic(z: Array) -> None:
     """1 / (1 + exp(z)), in place: the minus is in the weights."""
     np.exp(z, z)
     np.add(z, 1, z)
@@ -99,7 +107,14 @@ def _logistic(z: Any) -> None:
 
 
 def _ends(
-    dz: Any, x: Any, before: Any, w_ih: Any, dh: Any, dz_hidden: Any, biased: bool, need: Any
+    dz: Array,
+    x: Array,
+    before: Array,
+    w_ih: Array,
+    dh: Array,
+    dz_hidden: Array,
+    biased: bool,
+    need: list[bool],
 ) -> list[Any]:
     """The gradients for x, hx, w_ih, w_hh, b_ih, b_hh from those of all rows' gates."""
     shift = dz.sum(0) if biased and need[4] else None
@@ -118,9 +133,16 @@ def _ends(
 
 
 def rnn(
-    x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, relu: bool, sizes: Any,
+    x: Array,
+    hx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    relu: bool,
+    sizes: Shape | None,
     reverse: bool,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Any, Any]:
     """h = tanh(W x + b + U h + c), or the larger of that and zero: all rows, and the last state."""
     out = _input_part(x, w_ih, None if b_ih is None else b_ih + b_hh)
     h = hx.copy()
@@ -139,9 +161,20 @@ def rnn(
 
 
 def rnn_backward(
-    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
-    relu: bool, out: Any, sizes: Any, reverse: bool, need: Any,
-) -> list[Any]:  # fmt: skip
+    g_out: Array | None,
+    g_hy: Array | None,
+    x: Array,
+    hx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    relu: bool,
+    out: Array,
+    sizes: Shape | None,
+    reverse: bool,
+    need: list[bool],
+) -> list[Any]:
     """The gradients of `rnn` for x, hx, w_ih, w_hh, b_ih, b_hh."""
     steps = spans(x, sizes, reverse)
     out = _flat(out)
@@ -161,7 +194,7 @@ def rnn_backward(
 # ---- long short-term memory ---------------------------------------------------------------------
 
 
-def _own_order(w: Any, size: int, minus: bool) -> Any:
+def _own_order(w: Array, size: int, minus: bool) -> Array:
     """Input, forget, cell, output -> output, input, forget, cell. See Note [Gates in …]."""
     found = np.empty_like(w)
     found[:size], found[size : 3 * size], found[3 * size :] = (
@@ -172,7 +205,7 @@ def _own_order(w: Any, size: int, minus: bool) -> Any:
     return found
 
 
-def _restore_order(w: Any, size: int) -> Any:
+def _restore_order(w: Array, size: int) -> Array:
     """The inverse of `_own_order`, without minus."""
     found = np.empty_like(w)
     found[3 * size :], found[: 2 * size], found[2 * size : 3 * size] = (
@@ -182,9 +215,17 @@ def _restore_order(w: Any, size: int) -> Any:
 
 
 def lstm(
-    x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, sizes: Any,
+    x: Array,
+    hx: Array,
+    cx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    w_hr: Array | None,
+    sizes: Shape | None,
     reverse: bool,
-) -> tuple[Any, Any, Any, Any, Any]:  # fmt: skip
+) -> tuple[Any, Any, Any, Any, Any]:
     """All rows, the last two states, and for the backward pass the gates and cell states."""
     size = cx.shape[1]
     third = 3 * size
@@ -245,9 +286,24 @@ def lstm(
 
 
 def lstm_backward(
-    g_out: Any, g_hy: Any, g_cy: Any, x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any,
-    b_hh: Any, w_hr: Any, out: Any, gates: Any, cells: Any, sizes: Any, reverse: bool, need: Any,
-) -> list[Any]:  # fmt: skip
+    g_out: Array | None,
+    g_hy: Array | None,
+    g_cy: Array | None,
+    x: Array,
+    hx: Array,
+    cx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array,
+    b_hh: Array,
+    w_hr: Array | None,
+    out: Array,
+    gates: Array,
+    cells: Array,
+    sizes: Shape | None,
+    reverse: bool,
+    need: Sequence[bool],
+) -> list[Any]:
     """The gradients of `lstm` for x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr."""
     steps = spans(x, sizes, reverse)
     size = cx.shape[1]
@@ -306,7 +362,15 @@ def lstm_backward(
 
 
 def _lstm_ends(
-    dz: Any, x: Any, before: Any, w_ih: Any, dh: Any, dc: Any, biased: bool, need: Any, d_hr: Any
+    dz: Array,
+    x: Array,
+    before: Array,
+    w_ih: Array,
+    dh: Array,
+    dc: Array,
+    biased: bool,
+    need: Sequence[bool],
+    d_hr: Any,
 ) -> list[Any]:
     """The gradients of `lstm` from those of all rows' gates in their own order."""
     size = dc.shape[1]
@@ -321,9 +385,9 @@ def _lstm_ends(
 
 
 def _lstm_backward_by_kernel(
-    g_out: Any, g_hy: Any, g_cy: Any, hx: Any, cx: Any, w_hh: Any, gates: Any, cells: Any,
+    g_out: Any, g_hy: Any, g_cy: Any, hx: Array, cx: Array, w_hh: Array, gates: Array, cells: Array,
     steps: list[tuple[int, int, int]],
-) -> Any:  # fmt: skip
+) -> tuple[Array, ...] | None:  # fmt: skip
     """The gradients of all rows' gates and of the first states; None where no kernel applies."""
     dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
     dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
@@ -346,7 +410,7 @@ def _lstm_backward_by_kernel(
 # ---- gated recurrent unit -----------------------------------------------------------------------
 
 
-def _with_minus(w: Any, size: int) -> Any:
+def _with_minus(w: Array, size: int) -> Array:
     """Weights of which those of the two logistic gates have the other sign."""
     found = w.copy()
     np.negative(found[: 2 * size], found[: 2 * size])
@@ -354,7 +418,14 @@ def _with_minus(w: Any, size: int) -> Any:
 
 
 def gru(
-    x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Any, reverse: bool
+    x: Array,
+    hx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    sizes: Shape | None,
+    reverse: bool,
 ) -> tuple[Any, Any, Any, Any]:
     """All rows, the last state, and for the backward pass gates and the state's part of the new."""
     size = hx.shape[1]
@@ -395,9 +466,21 @@ def gru(
 
 
 def gru_backward(
-    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, out: Any,
-    gates: Any, inner: Any, sizes: Any, reverse: bool, need: Any,
-) -> list[Any]:  # fmt: skip
+    g_out: Array | None,
+    g_hy: Array | None,
+    x: Array,
+    hx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    out: Array,
+    gates: Array,
+    inner: Array,
+    sizes: Shape | None,
+    reverse: bool,
+    need: list[bool],
+) -> list[Any]:
     """The gradients of `gru` for x, hx, w_ih, w_hh, b_ih, b_hh."""
     steps = spans(x, sizes, reverse)
     size = hx.shape[1]

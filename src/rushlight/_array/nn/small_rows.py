@@ -8,13 +8,16 @@ or logits whose exponentials would lose digits (see Note [Softmax without the ro
 from __future__ import annotations
 
 from math import exp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
 from ..reduce.softmax import CONFIDENT, ones, row_max, row_starts
 from ..types import FLOAT32, FLOAT64
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "fits", "layer_norm", "layer_norm_backward",
@@ -43,7 +46,7 @@ def fits(x: Any) -> bool:
     )
 
 
-def _exponentials(x: Any) -> Any:
+def _exponentials(x: Array) -> tuple[Array, ...] | None:
     """exp(x) and its row sums; None where digits would be lost."""
     e = np.exp(x)
     total = e.dot(ones(x.shape[1], x.dtype))
@@ -52,7 +55,7 @@ def _exponentials(x: Any) -> Any:
     return None
 
 
-def softmax(x: Any) -> Any:
+def softmax(x: Array) -> Array | None:
     """The softmax of each row."""
     found = _exponentials(x)
     if found is None:
@@ -61,7 +64,7 @@ def softmax(x: Any) -> Any:
     return np.divide(e, total[:, None], e)
 
 
-def softmax_backward(g: Any, y: Any) -> Any:
+def softmax_backward(g: Array, y: Array) -> Array:
     """y (g - Σ g y)."""
     out = np.multiply(g, y)
     inner = out.dot(ones(y.shape[1], y.dtype))
@@ -69,7 +72,7 @@ def softmax_backward(g: Any, y: Any) -> Any:
     return np.multiply(out, y, out)
 
 
-def log_softmax(x: Any) -> Any:
+def log_softmax(x: Array) -> Any:
     """The logarithm of the softmax of each row.
 
     Here the row maximum is worth its cost: x - log Σ exp(x) would lose the digits of a logarithm
@@ -81,14 +84,14 @@ def log_softmax(x: Any) -> Any:
     return np.subtract(out, np.log(total, total)[:, None], out)
 
 
-def log_softmax_backward(g: Any, y: Any) -> Any:
+def log_softmax_backward(g: Array, y: Array) -> Array:
     """g - exp(y) Σ g."""
     out = np.exp(y)
     np.multiply(out, g.dot(ones(y.shape[1], y.dtype))[:, None], out)
     return np.subtract(g, out, out)
 
 
-def names_classes(x: Any, target: Any) -> bool:
+def names_classes(x: Array, target: Array) -> bool:
     """Whether `target` has one class of `x` for each of its rows, and `fits(x)`."""
     return bool(
         fits(x)
@@ -99,7 +102,7 @@ def names_classes(x: Any, target: Any) -> bool:
     )
 
 
-def cross_entropy(x: Any, target: Any, reduction: int) -> Any:
+def cross_entropy(x: Array, target: Array, reduction: int) -> Array | None:
     """-log softmax(x) at the class of each row, reduced, where `names_classes(x, target)`."""
     found = _exponentials(x)
     if found is None:
@@ -116,7 +119,7 @@ def cross_entropy(x: Any, target: Any, reduction: int) -> Any:
     return np.array(total / rows if reduction == 1 else total, x.dtype)
 
 
-def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
+def cross_entropy_backward(g: Array, x: Array, target: Array, reduction: int) -> Array | None:
     """(softmax(x) - 1 at the class) times `g`."""
     found = _exponentials(x)
     if found is None:
@@ -129,7 +132,9 @@ def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
     return e
 
 
-def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def layer_norm(
+    x: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Any, Any, Any]:
     """Rows of mean 0 and variance 1, scaled and shifted; the means; 1/deviations as columns."""
     length = x.shape[1]
     mean = (x.dot(ones(length, x.dtype)) / length)[:, None]
@@ -147,7 +152,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
 
 
 def layer_norm_backward(
-    g: Any, x: Any, mean: Any, inverse: Any, weight: Any, need: Any
+    g: Array, x: Array, mean: Array, inverse: Array, weight: Array | None, need: list[bool]
 ) -> tuple[Any, Any, Any]:
     """The gradients for rows, weight and bias; None for those not needed."""
     rows, length = x.shape

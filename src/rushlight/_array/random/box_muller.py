@@ -11,12 +11,15 @@ gives another result than one rounding only where the sum lies next to a tie of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def _single(c: float) -> Any:
+
+def _single(c: float) -> Array:
     """`c` rounded to float32, as a 0-d array: NumPy takes those at half the price of a scalar."""
     return np.array(c, np.float32)
 
@@ -104,7 +107,7 @@ class Scratch:
         part.total, part.x = self.total[:n], self.x[:n]
         return part
 
-    def horner(self, x: Any, coefficients: tuple[Any, ...]) -> Any:
+    def horner(self, x: Array, coefficients: tuple[Any, ...]) -> Array:
         """The polynomial at `x`, highest coefficient first, rounded to float32 after every step."""
         value, wide, total, argument = self.value, self.wide, self.total, self.x
         argument[...] = x
@@ -118,7 +121,7 @@ class Scratch:
             value[...] = total
         return value
 
-    def fused(self, a: Any, b: Any, c: Any) -> Any:
+    def fused(self, a: Array, b: Array, c: Array) -> Array:
         """`a * b + c` for float32 arrays, rounded to float32 once."""
         wide, total, value = self.wide, self.total, self.value
         wide[...] = a
@@ -130,7 +133,7 @@ class Scratch:
         return value
 
 
-def _radius(uniform: Any, scratch: Scratch) -> Any:
+def _radius(uniform: Array, scratch: Scratch) -> Array:
     """sqrt(-2 log(1 - u)) in float32."""
     bits = np.subtract(_ONE, uniform).view(np.int32)
     # The mantissa goes to [sqrt(1/2), sqrt(2)), where the polynomial holds.
@@ -153,7 +156,7 @@ def _radius(uniform: Any, scratch: Scratch) -> Any:
     return np.sqrt(x, x)
 
 
-def _cos_sin(uniform: Any, scratch: Scratch) -> tuple[Any, Any]:
+def _cos_sin(uniform: Array, scratch: Scratch) -> tuple[Any, Any]:
     """The cosine and the sine of 2 pi u in float32."""
     x = uniform * _TWO_PI
     octant = (x * _FOUR_OVER_PI).astype(np.int32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from .draws import (
 )
 from .mt19937 import NATIVE, Stream
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 _LONG_MAX = 2**63 - 1
 # From this range on an integer takes two words: the remainder of one would be visibly uneven.
@@ -38,12 +41,12 @@ _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 
 
 @allocating
-def randint(stream: Stream, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+def randint(stream: Stream, low: int, high: int, shape: tuple[int, ...], dtype: RawType) -> Any:
     """A fresh array of integers in [low, high)."""
     return random_from_(stream, empty(shape, dtype), low, high)
 
 
-def random_(stream: Stream, out: Any) -> Any:
+def random_(stream: Stream, out: Array) -> Array:
     """`out`, filled with integers from all that its dtype counts without gaps, from 0 on.
 
     Integer dtypes count to their maximum, floating ones to 2**digits, and both ends are drawn.
@@ -60,7 +63,7 @@ def random_(stream: Stream, out: Any) -> Any:
     return _integers(stream, out, 0, count, wide)
 
 
-def random_from_(stream: Stream, out: Any, low: int, high: int | None) -> Any:
+def random_from_(stream: Stream, out: Array, low: int, high: int | None) -> Any:
     """`out`, filled with integers in [low, high), or from `low` to the dtype's largest for None.
 
     Raises: RuntimeError where the bounds are out of order or don't fit the dtype.
@@ -105,7 +108,7 @@ def random_from_(stream: Stream, out: Any, low: int, high: int | None) -> Any:
     return _integers(stream, out, low, count, count >= _TWO_WORDS)
 
 
-def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
+def bernoulli_(stream: Stream, out: Array, p: float = 0.5) -> Array:
     """`out`, each element one with probability `p`, else zero.
 
     Dtypes: integer, boolean, floating. Raises: RuntimeError where `p` is outside [0, 1].
@@ -120,7 +123,7 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
     bound = math.ceil(p * 2.0**53)
     code = NATIVE.code or NATIVE.ask(out.size)
 
-    def draw(flat: Any) -> None:
+    def draw(flat: Array) -> None:
         for part in parts(flat.size):
             n = part.stop - part.start
             if code is not None:
@@ -132,7 +135,7 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
 
 
 @allocating
-def keep_mask(stream: Stream, like: Any, keep: float) -> Any:
+def keep_mask(stream: Stream, like: Array, keep: float) -> Array:
     """A fresh boolean array, of the shape and memory order of `like`: true with probability `keep`.
 
     Source: `F.dropout(x, p)` and `native_dropout` keep where `bernoulli_(1 - p)` draws a one.
@@ -177,7 +180,7 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Any) -> Any:
     return out
 
 
-def geometric_(stream: Stream, out: Any, p: float) -> Any:
+def geometric_(stream: Stream, out: Array, p: float) -> Array:
     """`out`, filled with the number of throws until the first success, each of probability `p`.
 
     Raises: RuntimeError where `p` is outside (0, 1).
@@ -188,7 +191,7 @@ def geometric_(stream: Stream, out: Any, p: float) -> Any:
         raise refuse("geometric_cpu", out.dtype)
     scale = math.log1p(-p)
 
-    def draw(flat: Any) -> None:
+    def draw(flat: Array) -> None:
         for part in parts(flat.size):
             with np.errstate(divide="ignore"):
                 throws = np.ceil(np.log(doubles(stream, part.stop - part.start)) / scale)
@@ -242,7 +245,7 @@ def randperm(stream: Stream, n: int, dtype: Any) -> Any:
 
 
 @allocating
-def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False) -> Any:
+def multinomial(stream: Stream, weights: Array, n: int, replacement: bool = False) -> Array:
     """A fresh int64 array of `n` indices for each row of `weights`, drawn in proportion to them.
 
     Shapes: (c) -> (n), (rows, c) -> (rows, n). Dtypes: `weights` floating.
@@ -271,7 +274,7 @@ def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False)
     return drawn.reshape(*weights.shape[:-1], n)
 
 
-def _race(stream: Stream, rows: Any, n: int) -> Any:
+def _race(stream: Stream, rows: Array, n: int) -> Any:
     """Draws without replacement: the first `n` past the post, the weights being the speeds."""
     times = exponential_(stream, np.empty(rows.shape, rows.dtype))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -281,7 +284,7 @@ def _race(stream: Stream, rows: Any, n: int) -> Any:
     return np.argsort(-speed, axis=1, kind="stable")[:, :n]
 
 
-def _categories(stream: Stream, rows: Any, n: int) -> Any:
+def _categories(stream: Stream, rows: Array, n: int) -> Array:
     """Draws with replacement: a uniform double looked up in the running sums, one row at a time."""
     if not (rows >= 0).all():
         raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
@@ -301,7 +304,7 @@ def _categories(stream: Stream, rows: Any, n: int) -> Any:
     return drawn
 
 
-def _fill(stream: Stream, out: Any, draw: Callable[[Any], None]) -> Any:
+def _fill(stream: Stream, out: Array, draw: Callable[[Any], None]) -> Array:
     """`out` after `draw` has filled it through a flat array."""
     contiguous = out.flags.c_contiguous
     flat = out.reshape(-1) if contiguous else np.empty(out.size, out.dtype)
@@ -323,11 +326,11 @@ def _all_bits(stream: Stream, out: Any) -> Any:
     return _integers(stream, out, 0, 2**64, True)
 
 
-def _integers(stream: Stream, out: Any, low: int, count: int, wide: bool) -> Any:
+def _integers(stream: Stream, out: Array, low: int, count: int, wide: bool) -> Array:
     """`out`, filled with `low` plus the remainders modulo `count` of words or of pairs of words."""
     half = out.dtype.itemsize == 2 and out.dtype.kind not in "iu"
 
-    def draw(flat: Any) -> None:
+    def draw(flat: Array) -> None:
         for part in parts(flat.size):
             n = part.stop - part.start
             values = words64(stream, n) if wide else stream.words(n).copy()
@@ -344,7 +347,7 @@ def _integers(stream: Stream, out: Any, low: int, count: int, wide: bool) -> Any
     return _fill(stream, out, draw)
 
 
-def _reduce(values: Any, count: int) -> None:
+def _reduce(values: Array, count: int) -> None:
     """Replaces `values` by their remainders modulo `count`; division is vectorised, `%` is not."""
     if count >= 1 << (8 * values.itemsize):
         return
@@ -357,7 +360,7 @@ def _reduce(values: Any, count: int) -> None:
     np.subtract(values, multiples, values)
 
 
-def _shuffled(words: Any, n: int) -> Any:
+def _shuffled(words: Array, n: int) -> Array:
     """What swapping i with j[i] = i + words[i] % (n - i), for i = 0, 1, …, makes of range(n).
 
     Place i ends with what lay in place j[i] at step i: what an earlier step had swapped into j[i],
@@ -407,7 +410,7 @@ def _shuffled(words: Any, n: int) -> Any:
     return final
 
 
-def _check_bounds(dtype: Any, low: int, last: int) -> None:
+def _check_bounds(dtype: RawType, low: int, last: int) -> None:
     name = name_of(dtype)
     if name in _DIGITS:
         # The largest of the wider floats are beyond every integer that can be asked for.
@@ -433,7 +436,7 @@ def _check_bounds(dtype: Any, low: int, last: int) -> None:
                 )
 
 
-def _rounded(value: int, dtype: Any) -> int:
+def _rounded(value: int, dtype: RawType) -> int:
     """The int64 that `value` becomes by way of a floating dtype."""
     wide = np.float64(value) if dtype.itemsize == 8 else np.float32(value)
     with np.errstate(over="ignore"):
@@ -442,7 +445,7 @@ def _rounded(value: int, dtype: Any) -> int:
     return int(rounded) if -(2.0**63) <= rounded < 2.0**63 else -(2**63)
 
 
-def _on_grid_up(low: int, dtype: Any) -> int:
+def _on_grid_up(low: int, dtype: RawType) -> int:
     """A lower bound that is at least `low` after rounding to `dtype`."""
     above = _rounded(low + 1, dtype)
     if above >= low:
@@ -450,7 +453,7 @@ def _on_grid_up(low: int, dtype: Any) -> int:
     return above + (1 << (abs(low + 1).bit_length() - _DIGITS[name_of(dtype)]))
 
 
-def _on_grid_down(high: int, dtype: Any) -> int:
+def _on_grid_down(high: int, dtype: RawType) -> int:
     """An upper bound whose predecessor stays below it after rounding to `dtype`."""
     below = _rounded(high - 1, dtype)
     if below < high:
@@ -459,7 +462,7 @@ def _on_grid_down(high: int, dtype: Any) -> int:
 
 
 # ---- slopes of the randomised rectifier -------------------------------------------------------
-def slopes(stream: Stream, x: Any, low: float, high: float) -> Any:
+def slopes(stream: Stream, x: Array, low: float, high: float) -> Array:
     """A slope for each element of `x`: one where it is positive, else uniform in [low, high)."""
     negative = np.less_equal(x, 0).reshape(-1)
     out = np.ones(x.shape, x.dtype)
@@ -470,7 +473,7 @@ def slopes(stream: Stream, x: Any, low: float, high: float) -> Any:
     return out
 
 
-def leaky(x: Any, slope: Any) -> Any:
+def leaky(x: Array, slope: Array | float) -> Array:
     """`x` where it is positive, else `slope` times it."""
     if x.dtype.itemsize == 2:
         if isinstance(slope, np.ndarray):
@@ -479,6 +482,6 @@ def leaky(x: Any, slope: Any) -> Any:
     return np.where(np.greater(x, 0), x, x * slope)
 
 
-def masked(x: Any, mask: Any, scale: float) -> Any:
+def masked(x: Array, mask: Array, scale: float) -> Any:
     """`x` times `scale` where the mask is true, else zero."""
     return (x * mask * np.asarray(scale).astype(x.dtype)).astype(x.dtype, copy=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from .draws import (
 )
 from .mt19937 import NATIVE, Stream
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 _LOW24 = np.array(0xFFFFFF, np.uint32)
 _STEP24 = np.array(2.0**-24, np.float32)
 _LARGEST = {
@@ -44,7 +47,7 @@ _PARTS_OF_COMPLEX: dict[str, Any] = {
 }
 
 
-def rand(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
+def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> Any:
     """A fresh array of uniforms in [0, 1)."""
     raw: Any = empty(shape, dtype)
     if raw.dtype == np.float32:
@@ -69,7 +72,7 @@ def randn(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
     return normal_(stream, raw)
 
 
-def uniform_(stream: Stream, out: Any, low: float = 0.0, high: float = 1.0) -> Any:
+def uniform_(stream: Stream, out: Array, low: float = 0.0, high: float = 1.0) -> Array:
     """`out`, filled with uniforms in [low, high).
 
     Dtypes: floating and complex (both parts alike).
@@ -82,7 +85,7 @@ def uniform_(stream: Stream, out: Any, low: float = 0.0, high: float = 1.0) -> A
     return _fill(stream, out, lambda flat, _: _uniform(stream, flat, float(low), float(high)))
 
 
-def normal_(stream: Stream, out: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> Any:
     """`out`, filled with normals of the mean and the standard deviation given.
 
     Dtypes: floating; complex, whose two parts both have the mean `mean` and half the variance.
@@ -96,7 +99,7 @@ def normal_(stream: Stream, out: Any, mean: float = 0.0, std: float = 1.0) -> An
     elif name not in FLOATS:
         raise refuse("normal_kernel_cpu", out.dtype)
 
-    def draw(flat: Any, contiguous: bool) -> None:
+    def draw(flat: Array, contiguous: bool) -> None:
         if contiguous and flat.size >= 16 and mean == 0.0 and std == 1.0:
             _normal(stream, flat, 0.0, 1.0)  # nothing can overflow
         elif contiguous and flat.size >= 16:
@@ -108,7 +111,7 @@ def normal_(stream: Stream, out: Any, mean: float = 0.0, std: float = 1.0) -> An
     return _fill(stream, out, draw)
 
 
-def normal(stream: Stream, mean: Any, std: Any) -> Any:
+def normal(stream: Stream, mean: Array, std: Any) -> Array:
     """A fresh array of normals, each with its own mean and standard deviation.
 
     `mean` or `std` or both are arrays; the other may be a number.
@@ -130,7 +133,7 @@ def normal(stream: Stream, mean: Any, std: Any) -> Any:
     return np.add(out, mean, out=out, casting="same_kind")
 
 
-def exponential_(stream: Stream, out: Any, rate: float = 1.0) -> Any:
+def exponential_(stream: Stream, out: Array, rate: float = 1.0) -> Array:
     """`out`, filled with exponential draws of the rate given.
 
     Raises: RuntimeError where `rate` isn't positive or the dtype isn't floating.
@@ -143,7 +146,7 @@ def exponential_(stream: Stream, out: Any, rate: float = 1.0) -> Any:
     return _each_double(stream, out, lambda u: np.log1p(-u) * scale)
 
 
-def cauchy_(stream: Stream, out: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+def cauchy_(stream: Stream, out: Array, median: float = 0.0, sigma: float = 1.0) -> Array:
     """`out`, filled with Cauchy draws.
 
     Raises: RuntimeError where `sigma` isn't positive or the dtype isn't floating.
@@ -156,7 +159,7 @@ def cauchy_(stream: Stream, out: Any, median: float = 0.0, sigma: float = 1.0) -
     return _each_double(stream, out, lambda u: fused(np.tan((u - 0.5) * np.pi), sigma, median))
 
 
-def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+def log_normal_(stream: Stream, out: Array, mean: float = 1.0, std: float = 2.0) -> Array:
     """`out`, filled with the exponentials of normals.
 
     Raises: RuntimeError where `std` isn't positive.
@@ -166,7 +169,7 @@ def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -
     if name_of(out.dtype) not in FLOATS:
         raise refuse("log_normal_cpu", out.dtype)
 
-    def draw(flat: Any, _: bool) -> None:
+    def draw(flat: Array, _: bool) -> None:
         with np.errstate(over="ignore"):
             flat[...] = _narrowed(
                 np.exp(fused(_standard(stream, flat.size), std, mean)), flat.dtype
@@ -175,7 +178,7 @@ def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -
     return _fill(stream, out, draw)
 
 
-def _fill(stream: Stream, out: Any, draw: Callable[[Any, bool], None]) -> Any:
+def _fill(stream: Stream, out: Array, draw: Callable[[Any, bool], None]) -> Array:
     """`out` after `draw(flat, contiguous)` has filled it through a flat array of reals."""
     real = _PARTS_OF_COMPLEX.get(name_of(out.dtype))
     flags = out.flags
@@ -192,10 +195,10 @@ def _fill(stream: Stream, out: Any, draw: Callable[[Any, bool], None]) -> Any:
     return out
 
 
-def _each_double(stream: Stream, out: Any, transform: Callable[[Any], Any]) -> Any:
+def _each_double(stream: Stream, out: Array, transform: Callable[[Any], Any]) -> Array:
     """`out`, each element of which is `transform` of one uniform double."""
 
-    def draw(flat: Any, _: bool) -> None:
+    def draw(flat: Array, _: bool) -> None:
         with np.errstate(divide="ignore", over="ignore"):
             for part in parts(flat.size):
                 u = doubles(stream, part.stop - part.start)
@@ -204,7 +207,7 @@ def _each_double(stream: Stream, out: Any, transform: Callable[[Any], Any]) -> A
     return _fill(stream, out, draw)
 
 
-def _narrowed(values: Any, dtype: Any) -> Any:
+def _narrowed(values: Array, dtype: RawType) -> Array:
     """Doubles on their way to `dtype`: half precision is reached through float32."""
     if dtype.itemsize > 2:
         return values
@@ -222,7 +225,7 @@ def _singles(stream: Stream, n: int) -> Any:
     return np.multiply(units, _STEP24, units)
 
 
-def _uniform(stream: Stream, flat: Any, low: float, high: float) -> None:
+def _uniform(stream: Stream, flat: Array, low: float, high: float) -> None:
     double = flat.dtype == np.float64
     plain = low == 0.0 and high == 1.0
     code = NATIVE.code or NATIVE.ask(flat.size)
@@ -293,7 +296,7 @@ def _standard(stream: Stream, n: int) -> Any:
     return out
 
 
-def _normal(stream: Stream, flat: Any, mean: float, std: float) -> None:
+def _normal(stream: Stream, flat: Array, mean: float, std: float) -> None:
     """Box and Muller's normals in blocks of 16: eight uniforms give the radii, eight the angles.
 
     What is left over at the end is drawn with the last 16 anew, over the ones that stood there.
@@ -340,7 +343,7 @@ def _normal(stream: Stream, flat: Any, mean: float, std: float) -> None:
         _place(_points(_singles(stream, 16), stream), flat[n - 16 :], mean, std)
 
 
-def _blocks64(u: Any, flat: Any, mean: float, std: float) -> None:
+def _blocks64(u: Array, flat: Array, mean: float, std: float) -> None:
     u = u.reshape(-1, 2, 8)
     polar = Polar.close(u[:, 0], u[:, 1])
     out = flat.reshape(-1, 2, 8)
@@ -348,7 +351,7 @@ def _blocks64(u: Any, flat: Any, mean: float, std: float) -> None:
     out[:, 1] = fused(polar.radius * polar.sin, std, mean)
 
 
-def _points(units: Any, stream: Stream) -> Polar:
+def _points(units: Array, stream: Stream) -> Polar:
     """The points of blocks of sixteen uniforms: eight radii, eight angles."""
     # Eight float32 move as one item of 32 bytes: twice as fast as runs of eight.
     eights = units.view("V32")
@@ -358,14 +361,14 @@ def _points(units: Any, stream: Stream) -> Polar:
     return stream.points(halves[0], halves[1])
 
 
-def _copy_blocks(normals: Any, start: int, flat: Any, mean: float, std: float) -> None:
+def _copy_blocks(normals: Array, start: int, flat: Array, mean: float, std: float) -> None:
     """Fills `flat` from the normals of a block's words, from the word `start` on."""
     shape = (flat.size // 16, 2, 8)
     z = np.ndarray(shape, np.float32, normals, 4 * start, (64, normals.strides[0], 4))
     flat.reshape(shape)[...] = _scaled(z, mean, std)
 
 
-def _scaled(z: Any, mean: float, std: float) -> Any:
+def _scaled(z: Array, mean: float, std: float) -> Array:
     """Standard normals with the mean and the standard deviation given, in float32."""
     if mean != 0.0:
         wide = z * np.float64(np.float32(std))
@@ -374,7 +377,7 @@ def _scaled(z: Any, mean: float, std: float) -> Any:
     return z if std == 1.0 else z * np.float32(std)
 
 
-def _place(polar: Polar, flat: Any, mean: float, std: float) -> None:
+def _place(polar: Polar, flat: Array, mean: float, std: float) -> None:
     """Fills `flat` from points, one for each pair."""
     for k, direction in enumerate((polar.cos, polar.sin)):
         z = _scaled(polar.radius * direction, mean, std)

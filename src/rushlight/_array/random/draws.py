@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import errors
 from .mt19937 import NATIVE, Stream
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 PART = 19968
 """Words worked on at a time: 32 blocks of the generator, so that the arrays between stay in cache.
@@ -44,7 +47,7 @@ _STEP53 = np.array(2.0**-53)
 _names: dict[Any, str] = {}
 
 
-def name_of(dtype: Any) -> str:
+def name_of(dtype: RawType) -> str:
     """The name of a NumPy dtype, remembered: NumPy makes it anew for a microsecond and more."""
     name = _names.get(dtype)
     if name is None:
@@ -52,12 +55,12 @@ def name_of(dtype: Any) -> str:
     return name
 
 
-def refuse(kernel: str, dtype: Any) -> NotImplementedError:
+def refuse(kernel: str, dtype: RawType) -> NotImplementedError:
     """The error of a kernel that doesn't know `dtype`."""
     return NotImplementedError(errors.not_implemented(kernel, kernel_name(dtype)))
 
 
-def kernel_name(dtype: Any) -> str:
+def kernel_name(dtype: RawType) -> str:
     """What PyTorch's CPU kernels call `dtype`."""
     name = name_of(dtype)
     return KERNEL_NAMES.get(name, name.capitalize())
@@ -70,7 +73,7 @@ def parts(n: int, size: int = PART) -> Iterable[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def words64(stream: Stream, n: int) -> Any:
+def words64(stream: Stream, n: int) -> Array:
     """`n` fresh uint64 values, each from two words, the high one first."""
     words = stream.words(2 * n)
     high = words[0::2].astype(np.uint64)
@@ -78,7 +81,7 @@ def words64(stream: Stream, n: int) -> Any:
     return np.bitwise_or(high, words[1::2], high)
 
 
-def words53(stream: Stream, n: int) -> Any:
+def words53(stream: Stream, n: int) -> Array:
     """`n` fresh int64 values in [0, 2**53): the numerators of uniform doubles."""
     words = stream.words(2 * n)
     high = np.bitwise_and(words[0::2], _HIGH_BITS).astype(np.uint64)
@@ -95,7 +98,7 @@ def doubles(stream: Stream, n: int) -> Any:
     return np.multiply(uniforms, _STEP53, uniforms)
 
 
-def in_memory_order(raw: Any, *others: Any) -> tuple[Any, ...]:
+def in_memory_order(raw: Array, *others: Array) -> tuple[Any, ...]:
     """The arrays with their axes turned so that C order walks through the memory of the first.
 
     PyTorch fills a transposed matrix in the order of its memory, not of its indices. Where strides

@@ -14,13 +14,16 @@ from __future__ import annotations
 import operator
 import sys
 from itertools import count
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base.fork_locks import lock as make_lock
 from .. import kernels
 from .box_muller import Polar, Scratch
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 BLOCK = 624
 """Words that one twist of the generator yields."""
@@ -150,7 +153,7 @@ class Stream:
         """The seed that the stream was started with, in [0, 2**64)."""
         return self._seed
 
-    def get_state(self) -> Any:
+    def get_state(self) -> Array:
         """A fresh uint8 array of 5056 bytes in the layout of `torch.get_rng_state()`."""
         state = np.zeros((), _LEGACY)
         with self.lock:
@@ -168,7 +171,7 @@ class Stream:
                 state["has_float"] = True
         return np.frombuffer(state.tobytes(), np.uint8).copy()
 
-    def set_state(self, raw: Any) -> None:
+    def set_state(self, raw: Array) -> None:
         """Continues from a state that `get_state` (or PyTorch) has written.
 
         Raises: RuntimeError where the size is wrong or the state is no generator's.
@@ -202,7 +205,7 @@ class Stream:
             self.next_normal = float(state["normal"]) if state["has_normal"] else None
             self.next_float = float(state["float"]) if state["has_float"] else None
 
-    def words(self, n: int) -> Any:
+    def words(self, n: int) -> Array:
         """The next `n` words, of uint32. Read only: perhaps a view."""
         start = self._at
         end = start + n
@@ -223,7 +226,7 @@ class Stream:
         self._forget_block()
         return fresh[:need] if start == BLOCK else np.concatenate((head, fresh[:need]))
 
-    def left(self) -> Any:
+    def left(self) -> Array:
         """The words of the block that are still to come, of uint32; none is drawn."""
         return self._block[self._at :]
 
@@ -265,7 +268,7 @@ class Stream:
         self._at = end
         return normals, start
 
-    def points(self, radial: Any, angular: Any) -> Polar:
+    def points(self, radial: Array, angular: Array) -> Polar:
         """The points of float32 uniforms, exact or close as `exact_normals` says."""
         if not self.exact_normals:
             return Polar.close(radial, angular)
@@ -301,7 +304,7 @@ class Stream:
         self._normals = None
 
 
-def _untempered(words: Any) -> Any:
+def _untempered(words: Array) -> Array:
     """The state of which a block of words was made: the last step of each word, undone."""
     y = words.astype(np.uint32)
     y ^= y >> np.uint32(18)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .. import kernels
 from ..elementwise.special import _scipy
 from .draws import FLOATS, name_of, refuse
 from .mt19937 import NATIVE, Stream
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 _TAILS: Final = (
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
@@ -175,7 +178,7 @@ def _one_single_gamma(alpha: float, source: _Source) -> float:
     return _one_gamma(alpha, source, np.float32)
 
 
-def _each(stream: Stream, draw: Callable[..., float], *operands: Any) -> Any:
+def _each(stream: Stream, draw: Callable[..., float], *operands: Array) -> Array:
     """One draw for each element, in double precision."""
     source = _Source(stream)
     with stream.lock:
@@ -206,7 +209,7 @@ def _gammas(stream: Stream, alpha: Any, single: bool) -> Any:
     return _each(stream, draw, alpha) if found is None else found.reshape(alpha.shape)
 
 
-def poisson(stream: Stream, rate: Any) -> Any:
+def poisson(stream: Stream, rate: Array) -> Array:
     """A Poisson number for each rate.
 
     Raises: RuntimeError for a negative rate.
@@ -218,14 +221,14 @@ def poisson(stream: Stream, rate: Any) -> Any:
     return _each(stream, _one_poisson, rate).astype(rate.dtype)
 
 
-def binomial(stream: Stream, count: Any, prob: Any) -> Any:
+def binomial(stream: Stream, count: Array, prob: Array) -> Array:
     """A binomial number for each count and probability, which broadcast."""
     shape = np.broadcast_shapes(count.shape, prob.shape)
     n, p = np.broadcast_to(count, shape), np.broadcast_to(prob, shape)
     return _each(stream, _one_binomial, n, p).astype(count.dtype)
 
 
-def standard_gamma(stream: Stream, alpha: Any) -> Any:
+def standard_gamma(stream: Stream, alpha: Array) -> Any:
     """A gamma number of scale one for each shape parameter."""
     name = name_of(alpha.dtype)
     if name not in FLOATS:
@@ -234,7 +237,7 @@ def standard_gamma(stream: Stream, alpha: Any) -> Any:
     return np.maximum(found, np.asarray(_TINY[name]).astype(alpha.dtype))
 
 
-def dirichlet(stream: Stream, alpha: Any) -> Any:
+def dirichlet(stream: Stream, alpha: Array) -> Any:
     """A point of the simplex for each row of concentrations."""
     name = name_of(alpha.dtype)
     if name not in FLOATS:
@@ -246,7 +249,7 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
 
 
 # ---- derivatives of samples by their parameters -------------------------------------------------
-def standard_gamma_grad(alpha: Any, sample: Any) -> Any:
+def standard_gamma_grad(alpha: Array, sample: Array) -> Array:
     """The derivative of a gamma sample by its shape parameter: -∂F/∂α over the density.
 
     Source: M. Figurnov et al., Implicit reparameterization gradients (2018). ∂F/∂α is a central
@@ -258,7 +261,7 @@ def standard_gamma_grad(alpha: Any, sample: Any) -> Any:
         log_density = (a - 1) * np.log(x) - x - s.gammaln(a)
         upper = x > a + 1
 
-        def log_tail(b: Any) -> Any:
+        def log_tail(b: Array) -> Any:
             return np.where(upper, np.log(s.gammaincc(b, x)), np.log(s.gammainc(b, x)))
 
         step = a * 2e-3
@@ -272,7 +275,7 @@ def standard_gamma_grad(alpha: Any, sample: Any) -> Any:
     return found.astype(sample.dtype)
 
 
-def dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
+def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Any:
     """The derivative of a beta sample by its first parameter, divided by 1 - x.
 
     Source: as above, for the beta distribution of `alpha` and `total - alpha`.
@@ -284,7 +287,7 @@ def dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
         log_density = (a - 1) * np.log(z) + (b - 1) * np.log1p(-z) - s.betaln(a, b)
         upper = z > a / t
 
-        def log_tail(c: Any) -> Any:
+        def log_tail(c: Array) -> Any:
             low, high = s.betainc(c, b, z), s.betainc(b, c, 1 - z)
             return np.where(upper, np.log(high), np.log(low))
 

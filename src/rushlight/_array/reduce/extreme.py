@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,18 @@ from ..types import ndarray
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .softmax import row_max
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base.annotations import Shape
+    from ..annotations import Array
+
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 _FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
 
 
-def _refuse_empty(name: str, x: Any, dim: Any) -> None:
+def _refuse_empty(name: str, x: Array, dim: Any) -> None:
     """Raises IndexError where a reduced dimension is empty, RuntimeError where all are reduced."""
     if dim is None or dim == ():
         raise RuntimeError(
@@ -29,18 +35,18 @@ def _refuse_empty(name: str, x: Any, dim: Any) -> None:
             refuse_empty_dimension(name, x, d)
 
 
-def refuse_empty_dimension(name: str, x: Any, axis: int, colon: str = "():") -> None:
+def refuse_empty_dimension(name: str, x: Array, axis: int, colon: str = "():") -> None:
     """Raises IndexError where `axis` of `x` is empty."""
     if x.ndim and x.shape[axis] == 0:
         raise IndexError(f"{name}{colon} Expected reduction dim {axis} to have non-zero size.")
 
 
-def _refuse_complex(what: str, x: Any) -> None:
+def _refuse_complex(what: str, x: Array) -> None:
     if x.dtype.kind == "c" and x.size:
         raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
-def largest(x: Any) -> Any:
+def largest(x: Array) -> Any:
     """The largest of all elements."""
     if not x.size:
         _refuse_empty("max", x, None)
@@ -48,7 +54,7 @@ def largest(x: Any) -> Any:
     return _maximum(x, None)
 
 
-def smallest(x: Any) -> Any:
+def smallest(x: Array) -> Any:
     """The smallest of all elements."""
     if not x.size:
         _refuse_empty("min", x, None)
@@ -56,7 +62,7 @@ def smallest(x: Any) -> Any:
     return _minimum(x, None)
 
 
-def _is_matrix_by_rows(x: Any, axis: Any) -> bool:
+def _is_matrix_by_rows(x: Array, axis: int | Shape | None) -> bool:
     """Whether `row_max` serves, and faster: it reads rows of floats in C order."""
     return (
         x.size > _FEW
@@ -67,7 +73,7 @@ def _is_matrix_by_rows(x: Any, axis: Any) -> bool:
     )
 
 
-def amax(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
     """The largest elements over the dimensions `dim`."""
     if not x.size:
         _refuse_empty("amax", x, dim)
@@ -79,7 +85,7 @@ def amax(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return in_order(_maximum(x, axis, None, None, keepdim))
 
 
-def amin(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amin(x: Array, dim: Shape = (), keepdim: bool = False) -> Any:
     """The smallest elements over the dimensions `dim`."""
     axis = axes_of(x.ndim, dim)
     if not x.size:
@@ -91,7 +97,7 @@ def amin(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return in_order(_minimum(x, axis, None, None, keepdim))
 
 
-def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
+def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
     """The smallest and the largest elements."""
     axis = axes_of(x.ndim, dim)
     if not x.size:
@@ -109,7 +115,7 @@ def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any,
     return in_order(low), in_order(high)
 
 
-def take_places(x: Any, places: Any, axis: int) -> Any:
+def take_places(x: Array, places: Array, axis: int) -> Any:
     """The elements of `x` at `places`, which has size one along `axis`, or any."""
     if x.ndim == 1:
         return x[places]
@@ -126,7 +132,7 @@ def _rows(count: int) -> Any:
     return rows
 
 
-def _with_places(x: Any, axis: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
+def _with_places(x: Array, axis: int, keepdim: bool, find: Callable[..., Any]) -> tuple[Any, Any]:
     flat = at_least_1d(x)
     places = find(flat, axis, None, keepdims=True)
     values = take_places(flat, places, axis)
@@ -138,7 +144,7 @@ def _with_places(x: Any, axis: int, keepdim: bool, find: Any) -> tuple[Any, Any]
     return values.reshape(shape), places.reshape(shape)
 
 
-def max_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def max_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The largest elements along `dim`, and where they are: the first of equal ones."""
     axis = axis_of(x.ndim, dim)
     if not x.size:
@@ -148,7 +154,7 @@ def max_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     return _with_places(x, axis, keepdim, ndarray.argmax)
 
 
-def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def min_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The smallest elements along `dim`, and where they are: the first of equal ones."""
     axis = axis_of(x.ndim, dim)
     if not x.size:
@@ -158,7 +164,7 @@ def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     return _with_places(x, axis, keepdim, ndarray.argmin)
 
 
-def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
+def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: Callable[..., Any]) -> Any:
     if x.dtype.kind in "cb":
         what = "complex" if x.dtype.kind == "c" else "bool"
         raise RuntimeError(f"{name}(): does not support {what} input")
@@ -174,17 +180,17 @@ def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
     return in_order(find(x, axis, None, keepdims=keepdim))
 
 
-def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the largest element is, along `dim` or in the flattened array."""
     return _place("argmax", x, dim, keepdim, ndarray.argmax)
 
 
-def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmin(x: Array, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the smallest element is, along `dim` or in the flattened array."""
     return _place("argmin", x, dim, keepdim, ndarray.argmin)
 
 
-def ties(x: Any, extreme: Any) -> Any:
+def ties(x: Array, extreme: Array) -> Array:
     """Where `x` equals the extreme; NaN equals NaN."""
     found = x == extreme
     if x.dtype.kind in "fV":
@@ -194,7 +200,7 @@ def ties(x: Any, extreme: Any) -> Any:
     return found if type(found) is ndarray else np.asarray(found)
 
 
-def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Any:
+def placed_along(g: Array, places: Array, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with `g` at `places` along `dim`, which both have if `keepdim`."""
     if not shape:
         return g
@@ -210,7 +216,7 @@ def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int,
     return out
 
 
-def taken_along(x: Any, places: Any, dim: int, keepdim: bool) -> Any:
+def taken_along(x: Array, places: Array, dim: int, keepdim: bool) -> Array:
     """The elements of `x` at `places` along `dim`: the transpose of `placed_along`."""
     if x.ndim == 0:
         return x

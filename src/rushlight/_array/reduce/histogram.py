@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import errors
 from .reduce import name_of
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def edges_of(x: Any, bins: int, low: float, high: float, place: int) -> Any:
+
+def edges_of(x: Array, bins: int, low: float, high: float, place: int) -> Array:
     """The edges of `bins` equal bins from `low` to `high`; one unit wide where these are equal.
 
     Raises:
@@ -35,12 +38,12 @@ def edges_of(x: Any, bins: int, low: float, high: float, place: int) -> Any:
     return np.linspace(low, high, bins + 1, dtype=x.dtype)
 
 
-def data_range(column: Any) -> tuple[float, float]:
+def data_range(column: Array) -> tuple[float, float]:
     """The smallest and the largest element; 0 and 1 where there is none."""
     return (float(column.min()), float(column.max())) if column.size else (0.0, 1.0)
 
 
-def check_type(rows: Any, from_data: bool) -> None:
+def check_type(rows: Array, from_data: bool) -> None:
     """Raises NotImplementedError for integers, complex numbers, and the range of 16-bit floats."""
     from_data = from_data and bool(rows.size)
     if rows.dtype.kind in "biuc" or (from_data and rows.dtype.itemsize == 2):
@@ -48,7 +51,7 @@ def check_type(rows: Any, from_data: bool) -> None:
         raise NotImplementedError(errors.not_implemented(what, name_of(rows.dtype)))
 
 
-def counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:
+def counts(rows: Array, edges: list[Any], weight: Array | None, density: bool) -> Array:
     """How many rows of a matrix (or how much weight) fall between the edges of each dimension.
 
     The last bin includes its upper edge.

@@ -7,7 +7,7 @@ bfloat16 in float32. Results are new ndarrays of the input's dtype unless it say
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from rushlight._array.reduce.softmax import (
     vecdot,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Array, RawType
+
 __all__ = ["layer_norm", "layer_norm_backward", "std", "var", "var_mean"]
 
 
@@ -31,7 +36,7 @@ _BLOCK = 32768  # elements of the scratch rows, where a row has more than `LONG_
 
 
 def var_mean(
-    x: Any,
+    x: Array,
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
@@ -63,7 +68,7 @@ def var_mean(
     return variance.reshape(shape).astype(x.dtype), mean.reshape(shape).astype(x.dtype)
 
 
-def _centred_sums(rows: Any, centre: Any) -> tuple[Any, Any]:
+def _centred_sums(rows: Array, centre: Array) -> tuple[Any, Any]:
     """The sums over each row of x - centre and of its square, in float64."""
     count = rows.shape[1]
     sums = np.zeros(rows.shape[0], np.float64)
@@ -81,7 +86,7 @@ def _centred_sums(rows: Any, centre: Any) -> tuple[Any, Any]:
 
 
 def var(
-    x: Any,
+    x: Array,
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
@@ -91,7 +96,7 @@ def var(
 
 
 def std(
-    x: Any,
+    x: Array,
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
@@ -102,7 +107,11 @@ def std(
 
 
 def layer_norm(
-    x: Any, normalized: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+    x: Array,
+    normalized: int,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
 ) -> tuple[Any, Any, Any]:
     """`x` normalised over its last `normalized` axes, scaled and shifted; the means; 1/deviations.
 
@@ -145,11 +154,11 @@ def layer_norm(
     )
 
 
-def _flat(x: Any, dtype: Any) -> Any:
+def _flat(x: Array, dtype: RawType) -> Array:
     return np.ascontiguousarray(x, dtype).reshape(-1)
 
 
-def rms_norm(x: Any, shape: tuple[int, ...], weight: Any, eps: float) -> tuple[Any, Any]:
+def rms_norm(x: Array, shape: tuple[int, ...], weight: Array | None, eps: float) -> tuple[Any, Any]:
     """`x` over the root mean square of its last axes, scaled; and one over that, with ones for
     them."""
     kept = x.shape[: x.ndim - len(shape)] + (1,) * len(shape)
@@ -164,7 +173,9 @@ def rms_norm(x: Any, shape: tuple[int, ...], weight: Any, eps: float) -> tuple[A
     return out if weight is None else np.multiply(out, weight, out), inverse
 
 
-def rms_norm_backward(g: Any, x: Any, inverse: Any, weight: Any, need: Any) -> tuple[Any, Any]:
+def rms_norm_backward(
+    g: Array, x: Array, inverse: Array, weight: Array | None, need: Sequence[bool]
+) -> tuple[Any, Any]:
     """The gradients of `rms_norm` for input and weight."""
     g, inverse = np.ascontiguousarray(g), inverse.reshape(-1)
     if x.size >= kernels.LEAST:
@@ -181,12 +192,12 @@ def rms_norm_backward(g: Any, x: Any, inverse: Any, weight: Any, need: Any) -> t
 
 
 def layer_norm_backward(
-    g: Any,
-    x: Any,
+    g: Array,
+    x: Array,
     normalized: int,
-    mean: Any,
-    rstd: Any,
-    weight: Any = None,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None = None,
     need: tuple[bool, bool, bool] = (True, True, True),
 ) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` for input, weight and bias; None for those not needed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from ..._base import dtypes as D, errors
 from ..types import converted, from_raw, is_half
 from .reduce import axes_of, axis_of, in_order, lifted, name_of
 from .softmax import row_dot
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..annotations import Array
 
 _add: Any = np.add.reduce
 _maximum: Any = np.maximum.reduce
@@ -85,7 +89,7 @@ def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> A
     return converted(x, dtype)
 
 
-def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
+def _refuse_no_identity(x: Array, ord: Any, axis: Any) -> None:
     if 0 <= ord < _INF:
         return
     shown = "inf" if ord == _INF else "-inf" if ord == -_INF else f"{ord:g}"
@@ -103,7 +107,7 @@ def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
             )
 
 
-def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+def _norm(x: Array, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 2:
         length = x.shape[-1] if x.ndim else 1
         last = x.ndim - 1
@@ -134,7 +138,7 @@ def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     return _add(magnitude**p, axis, None, None, keepdim) ** (0.0 if beyond else 1.0 / p)
 
 
-def dist(x: Any, y: Any, p: Any = 2) -> Any:
+def dist(x: Array, y: Array, p: float = 2) -> Any:
     """The norm of order `p` of x - y.
 
     Raises:
@@ -158,7 +162,7 @@ def dist(x: Any, y: Any, p: Any = 2) -> Any:
     return vector_norm(difference, p)
 
 
-def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+def renorm(x: Array, p: Scalar, dim: int, maxnorm: float) -> Array:
     """`x` with each slice across `dim` scaled down to the norm `maxnorm` where its norm is larger.
 
     Raises:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from math import prod as _size_of
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from .. import kernels
 from ..memory.parallel import parallel_sum
 from ..types import converted, from_raw, is_half, to_raw
 from .softmax import ones, row_sum
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array, RawType
 
 Axis = int | tuple[int, ...] | None
 
@@ -27,7 +31,7 @@ _any: Any = np.logical_or.reduce
 _maximum: Any = np.maximum.reduce
 
 
-def axes_of(ndim: int, dim: Any) -> Axis:
+def axes_of(ndim: int, dim: int | Shape | None) -> Axis:
     """`dim` as NumPy takes it: None where it means all dimensions.
 
     Raises:
@@ -66,7 +70,7 @@ def axis_of(ndim: int, dim: int) -> int:
     return dim % limit
 
 
-def at_least_1d(x: Any) -> Any:
+def at_least_1d(x: Array) -> Array:
     """`x`, with one dimension if it has none."""
     return x if x.ndim else x.reshape(1)
 
@@ -76,23 +80,25 @@ def lifted(x: Any) -> Any:
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
-def in_order(r: Any) -> Any:
+def in_order(r: Array) -> Any:
     """A result laid out in C order: NumPy keeps the order of what it reduced."""
     return r if r.ndim < 2 or r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
-def _converted(x: Any, dtype: D.dtype | None) -> Any:
+def _converted(x: Array, dtype: D.dtype | None) -> Any:
     if dtype is None or x.dtype == to_raw(dtype):
         return x
     return converted(x, dtype)
 
 
-def name_of(raw: Any) -> str:
+def name_of(raw: RawType) -> str:
     """The name of a NumPy dtype in error messages: Float, Long…"""
     return D.scalar_name(from_raw(raw))
 
 
-def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+def sum(
+    x: Array, dim: int | Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+) -> Any:
     """The sum; integers and bools in int64, 16-bit floats accumulated in float32."""
     if dtype is not None:
         x = _converted(x, dtype)
@@ -121,7 +127,7 @@ _ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly en
 _SHORT = 16  # elements of a row from which its sum is a product
 
 
-def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
+def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Any:
     """The sum over all dimensions, or over the last ones, by BLAS; None for others.
 
     See Note [Row sums by BLAS].
@@ -144,14 +150,16 @@ def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
     return total.reshape(kept + (1,) * count if keepdim else kept)
 
 
-def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
+def sum_all(x: Array, dtype: D.dtype | None = None) -> Any:
     """The sum of all elements."""
     if dtype is None and x.size < _LARGE and x.dtype.kind == "f" and x.dtype.itemsize != 2:
         return _add(x, None)
     return sum(x, None, False, dtype)
 
 
-def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+def mean(
+    x: Array, dim: int | Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+) -> Any:
     """The mean.
 
     Raises:
@@ -178,7 +186,7 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     return total / count if count else np.full_like(total, np.nan)
 
 
-def mean_all(x: Any, dtype: D.dtype | None = None) -> Any:
+def mean_all(x: Array, dtype: D.dtype | None = None) -> Any:
     """The mean of all elements."""
     return mean(x, None, False, dtype)
 
@@ -203,7 +211,7 @@ def reduced_count(shape: tuple[int, ...], axis: Axis) -> int:
     return n
 
 
-def count_of(shape: tuple[int, ...], dim: Any) -> int:
+def count_of(shape: tuple[int, ...], dim: Shape | None) -> int:
     """How many elements a reduction of `shape` over `dim` puts into each result."""
     return reduced_count(shape, axes_of(len(shape), dim))
 
@@ -232,7 +240,9 @@ def prod(
 _LANES = 512
 
 
-def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+def nansum(
+    x: Array, dim: Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+) -> Any:
     """The sum with NaN counted as zero.
 
     Raises:
@@ -253,11 +263,11 @@ def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None
 _FEW_BOOLS = 1024
 
 
-def _few_bools(x: Any) -> bool:
+def _few_bools(x: Array) -> bool:
     return x.dtype is _BOOL and x.size <= _FEW_BOOLS
 
 
-def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def all(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
     """Whether all elements are true; of uint8 as uint8."""
     if dim is None and not keepdim and _few_bools(x):
         return np.array(0 not in x.tobytes())
@@ -265,7 +275,7 @@ def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _truth(_all(x, axis, None, None, keepdim), x)
 
 
-def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def any(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
     """Whether any element is true; of uint8 as uint8."""
     if dim is None and not keepdim and _few_bools(x):
         return np.array(np.count_nonzero(x) > 0)
@@ -273,17 +283,17 @@ def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _truth(_any(x, axis, None, None, keepdim), x)
 
 
-def _truth(result: Any, x: Any) -> Any:
+def _truth(result: Array, x: Array) -> Any:
     return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result)
 
 
-def count_nonzero(x: Any, dim: Any = None) -> Any:
+def count_nonzero(x: Array, dim: Shape | None = None) -> Array:
     """How many elements aren't zero, in int64."""
     axis = axes_of(x.ndim, dim)
     return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)
 
 
-def _trailing(ndim: int, axis: Any) -> int | None:
+def _trailing(ndim: int, axis: int | Shape | None) -> int | None:
     """How many axes are reduced, where these are the last ones; else None."""
     if axis is None:
         return ndim
@@ -291,7 +301,7 @@ def _trailing(ndim: int, axis: Any) -> int | None:
     return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
 
 
-def _logsumexp_of_rows(x: Any, axis: Any, keepdim: bool) -> Any:
+def _logsumexp_of_rows(x: Array, axis: Any, keepdim: bool) -> Array | None:
     count = _trailing(x.ndim, axis)
     if count is None:
         return None
@@ -300,7 +310,7 @@ def _logsumexp_of_rows(x: Any, axis: Any, keepdim: bool) -> Any:
     return None if found is None else found.reshape(kept + (1,) * count if keepdim else kept)
 
 
-def logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+def logsumexp_backward(g: Array, x: Array, out: Array, dim: Shape | None, keepdim: bool) -> Any:
     """g exp(x - out): the gradient of `logsumexp`, g times the softmax."""
     axis = axes_of(x.ndim, dim)
     if x.size >= kernels.LEAST and _trailing(x.ndim, axis) is not None:
@@ -313,7 +323,7 @@ def logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any
     return g * np.exp(x - out)
 
 
-def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp(x: Array, dim: Shape | None, keepdim: bool = False) -> Any:
     """The log of the sum of exp(x) over `dim`; of integers in the default float type.
 
     Special: -inf for no elements, inf where one is inf.

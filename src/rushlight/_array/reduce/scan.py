@@ -6,13 +6,18 @@ Floats are accumulated one size wider than they are stored, as PyTorch does: flo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from .. import kernels
 from ..types import converted, from_raw, to_raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..annotations import Array
 
 _WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
 
@@ -31,7 +36,7 @@ def _wide(dtype: Any) -> Any:
     return _WIDE[dtype.itemsize] if dtype.kind in "fV" else np.dtype(np.int64)
 
 
-def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
+def _accumulated(ufunc: Callable[..., Any], x: Array, dim: int, dtype: D.dtype | None) -> Any:
     axis = _checked(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = converted(x, dtype)
@@ -83,7 +88,7 @@ def _accumulate(ufunc: Any, x: Any, axis: int, wide: Any, stored: Any) -> Any:
     return result
 
 
-def _transposed(source: Any, out: Any) -> None:
+def _transposed(source: Array, out: Array) -> None:
     """Writes the transpose of a matrix to `out`, by squares that the cache holds."""
     rows, columns = source.shape
     for r in range(0, rows, _TILE):
@@ -91,17 +96,17 @@ def _transposed(source: Any, out: Any) -> None:
             out[c : c + _TILE, r : r + _TILE] = source[r : r + _TILE, c : c + _TILE].T
 
 
-def cumsum(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+def cumsum(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     """The sums of each element and those before it along `dim`."""
     return _accumulated(np.add, x, dim, dtype)
 
 
-def cumprod(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+def cumprod(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     """The products of each element and those before it along `dim`."""
     return _accumulated(np.multiply, x, dim, dtype)
 
 
-def reverse_cumsum(g: Any, dim: int) -> Any:
+def reverse_cumsum(g: Array, dim: int) -> Any:
     """The sums of each element and those after it along `dim`."""
     if g.ndim == 0:
         return g
@@ -112,7 +117,7 @@ def reverse_cumsum(g: Any, dim: int) -> Any:
     return np.ascontiguousarray(np.flip(cumsum(np.flip(g, dim), dim), dim))
 
 
-def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
+def exclusive_products(x: Array, dim: int, back: bool = False) -> Array:
     """The products of the elements before (`back`: after) each one along `dim`; 1 for none."""
     if x.ndim == 0:
         return np.ones_like(x)
@@ -135,7 +140,7 @@ def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
 # times.
 
 
-def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
+def recurrence(x: Array, factor: Array, dim: int, back: bool) -> Array:
     """S with S[i] = x[i] + factor[i] S[i-1] along `dim`; `back`: S[i+1], from the last on.
 
     Step by step where the other dimensions are long; by doubling steps where they are short.
@@ -163,7 +168,7 @@ def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
     return np.ascontiguousarray(np.moveaxis(out, 0, dim).astype(x.dtype, copy=False))
 
 
-def shifted(x: Any, dim: int, by: int) -> Any:
+def shifted(x: Array, dim: int, by: int) -> Array:
     """At each place the element `by` (1 or -1) further along `dim`; 0 where there is none."""
     out = np.zeros(x.shape, x.dtype)
     if x.ndim:
@@ -175,7 +180,7 @@ def shifted(x: Any, dim: int, by: int) -> Any:
     return out
 
 
-def others_product(x: Any, dim: int | None) -> Any:
+def others_product(x: Array, dim: int | None) -> Array:
     """For each element the product of the others along `dim` (None: of all others)."""
     if dim is None:
         return others_product(x.reshape(-1), 0).reshape(x.shape)
@@ -186,7 +191,7 @@ def others_product(x: Any, dim: int | None) -> Any:
     return exclusive_products(x, dim) * exclusive_products(x, dim, True)
 
 
-def logcumsumexp(x: Any, dim: int) -> Any:
+def logcumsumexp(x: Array, dim: int) -> Array:
     """The logs of the sums of exp of each element and those before it along `dim`.
 
     Raises:
@@ -205,7 +210,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     )
 
 
-def _complex_logcumsumexp(x: Any, axis: int) -> Any:
+def _complex_logcumsumexp(x: Array, axis: int) -> Array:
     """Relative to the running maximum of the real parts, step by step."""
     moved = np.moveaxis(x, axis, 0).astype(np.complex128)
     out = np.empty_like(moved)
@@ -221,7 +226,7 @@ def _complex_logcumsumexp(x: Any, axis: int) -> Any:
 _FEW = 1024
 
 
-def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
+def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
     if x.ndim == 0 and dim not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     if not x.size:
@@ -259,17 +264,17 @@ def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, A
     return values.astype(x.dtype, copy=False), np.ascontiguousarray(indices)
 
 
-def cummax(x: Any, dim: int) -> tuple[Any, Any]:
+def cummax(x: Array, dim: int) -> tuple[Any, Any]:
     """The largest of each element and those before it along `dim`, and where it is."""
     return _running_extreme(x, dim, True, "cummax")
 
 
-def cummin(x: Any, dim: int) -> tuple[Any, Any]:
+def cummin(x: Array, dim: int) -> tuple[Any, Any]:
     """The smallest of each element and those before it along `dim`, and where it is."""
     return _running_extreme(x, dim, False, "cummin")
 
 
-def accumulated_along(g: Any, places: Any, dim: int) -> Any:
+def accumulated_along(g: Array, places: Array, dim: int) -> Array:
     """Zeros with `g` added at `places` along `dim`; several may go to one place."""
     if g.ndim == 0:
         return g

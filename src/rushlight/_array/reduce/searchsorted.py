@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import errors
 from .reduce import axis_of, name_of
 
+if TYPE_CHECKING:
+    from ..annotations import Array
+
 _INT64 = np.dtype(np.int64)
 
 
-def _orderable(x: Any) -> Any:
+def _orderable(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.kind == "V" else x
 
 
-def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sorter: Any) -> Any:
+def searchsorted(
+    boundaries: Array, values: Array, out_int32: bool, right: bool, sorter: Any
+) -> Array:
     """Where each value would go into its sorted row: the only one, or that of its own row."""
     index = np.int32 if out_int32 else np.int64
     if boundaries.dtype.kind in "bc" and values.size:
@@ -60,12 +65,12 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
     return out.reshape(values.shape)
 
 
-def _refuse_complex(what: str, x: Any) -> None:
+def _refuse_complex(what: str, x: Array) -> None:
     if x.dtype.kind == "c":
         raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
-def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
+def distinct(x: Array, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     """The distinct values in order; for each element its place among them; how often each occurs.
 
     NaN is distinct from NaN.
@@ -82,14 +87,14 @@ def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     return values, places, rest.pop(0).astype(_INT64, copy=False) if counts else empty
 
 
-def _refuse_empty_slices(x: Any, axis: int) -> None:
+def _refuse_empty_slices(x: Array, axis: int) -> None:
     if x.shape[axis] and not x.size:
         raise RuntimeError(
             "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
         )
 
 
-def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
+def distinct_slices(x: Array, dim: int) -> tuple[Any, Any, Any]:
     """The distinct slices across `dim` in order, each slice's place, and how often each occurs."""
     _refuse_complex("unique_dim", x)
     if x.ndim == 0:
@@ -108,12 +113,12 @@ def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
     )
 
 
-def _slices_first(values: Any, axis: int) -> Any:
+def _slices_first(values: Array, axis: int) -> Array:
     """The same array in the memory layout in which each slice across `axis` lies in one piece."""
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, axis, 0)), 0, axis)
 
 
-def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
+def runs(x: Array, dim: int | None) -> tuple[Any, Any, Any]:
     """Each run of equal neighbours once; for each element its run; the length of each run."""
     _refuse_complex("unique" if dim is None or x.ndim == 1 else "unique_dim", x)
     if dim is None:
@@ -138,7 +143,7 @@ def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     return values, places.reshape(x.shape) if dim is None else places, np.diff(first, append=n)
 
 
-def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
+def histc(x: Array, bins: int, low: float, high: float) -> Array:
     """How many elements fall into each of `bins` equal bins from `low` to `high`.
 
     Where these are equal, the range is that of the elements.
@@ -176,7 +181,7 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
     return np.bincount(places, minlength=bins).astype(x.dtype)
 
 
-def bincount(x: Any, weights: Any, minlength: int) -> Any:
+def bincount(x: Array, weights: Array | None, minlength: int) -> Array:
     """How often each number occurs (the sum of its weights) up to the largest, or `minlength`.
 
     Raises:
@@ -198,7 +203,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     return np.bincount(x, weights.astype(np.float64), minlength).astype(dtype)
 
 
-def isin(elements: Any, test: Any, invert: bool) -> Any:
+def isin(elements: Array, test: Array, invert: bool) -> Array:
     """Whether each element occurs among the others."""
     for x in (elements, test):
         if x.dtype.kind in "bc":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array
 
 _UFUNCS: Final[dict[str, Any]] = {
     "sum": np.add, "mean": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply,
@@ -12,7 +16,7 @@ _UFUNCS: Final[dict[str, Any]] = {
 _EMPTY: Final = {"sum": 0.0, "mean": 0.0, "max": -np.inf, "min": np.inf, "prod": 1.0}
 
 
-def _bounds(lengths: Any, offsets: Any) -> tuple[Any, Any]:
+def _bounds(lengths: Array, offsets: Any) -> tuple[Any, Any]:
     """Where segments begin and end, along the last dimension."""
     if lengths is not None:
         ends = np.cumsum(lengths, axis=-1)
@@ -21,8 +25,8 @@ def _bounds(lengths: Any, offsets: Any) -> tuple[Any, Any]:
 
 
 def segment_reduce(
-    data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
-) -> Any:
+    data: Array, reduce: str, lengths: Array, offsets: Any, axis: int, initial: float | None
+) -> Array:
     """The reduction of each segment; without elements `initial`, or the operation's neutral one."""
     starts, ends = _bounds(lengths, offsets)
     outer, inner = data.shape[:axis], data.shape[axis + 1 :]
@@ -50,27 +54,34 @@ def segment_reduce(
     return out.reshape(*outer, count, *inner).astype(data.dtype, copy=False)
 
 
-def _gaps(begins: Any, stops: Any, full: Any) -> Any:
+def _gaps(begins: Array, stops: Array, full: Array) -> Array:
     """Whether elements that belong to no segment lie before each segment that has some."""
     before = np.concatenate(([0], stops[full][:-1]))
     return begins[full] > before
 
 
-def _starts(begins: Any, stops: Any, full: Any) -> Any:
+def _starts(begins: Array, stops: Array, full: Array) -> Array:
     """Where `reduceat` begins anew: at segments, and at elements between them."""
     gaps = _gaps(begins, stops, full)
     before = np.concatenate(([0], stops[full][:-1]))
     return np.sort(np.concatenate((begins[full], before[gaps]))).astype(np.intp)
 
 
-def _places(begins: Any, stops: Any, full: Any) -> Any:
+def _places(begins: Array, stops: Array, full: Array) -> Any:
     """The results of `reduceat` that are segments."""
     return np.arange(full.size) + np.cumsum(_gaps(begins, stops, full))
 
 
 def segment_reduce_backward(
-    g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
-) -> Any:
+    g: Array,
+    out: Array,
+    data: Array,
+    reduce: str,
+    lengths: Array,
+    offsets: Any,
+    axis: int,
+    initial: float | None,
+) -> Array:
     """The gradient for the data."""
     starts, ends = _bounds(lengths, offsets)
     count = starts.shape[-1]
@@ -102,7 +113,7 @@ def segment_reduce_backward(
     return result.reshape(data.shape).astype(data.dtype, copy=False)
 
 
-def _others(x: Any, y: Any, which: Any, count: int, initial: Any, inner: Any) -> Any:
+def _others(x: Array, y: Array, which: Array, count: int, initial: Any, inner: Shape) -> Array:
     """The product of a segment without one element."""
     zero = x == 0
     zeros = np.zeros((count, *inner), np.int64)
@@ -115,7 +126,7 @@ def _others(x: Any, y: Any, which: Any, count: int, initial: Any, inner: Any) ->
     )
 
 
-def hash_bits(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def hash_bits(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """The exclusive or of the elements as 64-bit words: floats as doubles, integers as int64."""
     wide = x.astype(np.float64) if x.dtype.kind in "fV" else x.astype(np.int64)
     if x.dtype == np.uint64:

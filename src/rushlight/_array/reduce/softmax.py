@@ -22,11 +22,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 __all__ = [
     "log_softmax",
@@ -56,13 +59,13 @@ vecdot: Any = getattr(np, "vecdot", _inner_products)
 
 
 @lru_cache(maxsize=64)
-def ones(length: int, dtype: Any) -> Any:
+def ones(length: int, dtype: RawType) -> Array:
     ones = np.ones(length, dtype)
     ones.flags.writeable = False
     return ones
 
 
-def _computed_in(dtype: Any) -> Any:
+def _computed_in(dtype: RawType) -> RawType:
     """The dtype to compute in for values of `dtype`."""
     if dtype in (np.float32, np.float64):
         return dtype
@@ -76,7 +79,7 @@ def lifted(x: Any) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def row_sum(rows: Any, exact: bool = False) -> Any:
+def row_sum(rows: Array, exact: bool = False) -> Any:
     """The sum of each row of a matrix; `exact` leaves those of long rows in float64.
 
     See Note [Row sums by BLAS].
@@ -92,7 +95,7 @@ def row_sum(rows: Any, exact: bool = False) -> Any:
     return total if exact else total.astype(rows.dtype)
 
 
-def row_max(rows: Any, find: Any = np.ndarray.argmax) -> Any:
+def row_max(rows: Array, find: Any = np.ndarray.argmax) -> Any:
     """The maximum of each row of a C-ordered matrix, NaN where a row has one.
 
     The minimum with `ndarray.argmin` as `find`. Searching for it and reading it takes half of what
@@ -103,14 +106,14 @@ def row_max(rows: Any, find: Any = np.ndarray.argmax) -> Any:
 
 
 @lru_cache(maxsize=256)
-def row_starts(rows: int, length: int) -> Any:
+def row_starts(rows: int, length: int) -> Array:
     """The flat places at which the rows of a matrix begin."""
     starts = np.arange(0, rows * length, length or 1)[:rows]
     starts.flags.writeable = False
     return starts
 
 
-def row_dot(left: Any, right: Any) -> Any:
+def row_dot(left: Array, right: Array) -> Any:
     """The inner product of each row of one matrix with the same row of another."""
     length = left.shape[1]
     if length <= 2 * LONG_ROW:
@@ -136,7 +139,7 @@ def reduced_axes(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ..
     return tuple(sorted(a % ndim for a in axes)) if ndim else ()
 
 
-def gathered_rows(x: Any, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+def gathered_rows(x: Array, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """`x` as a C-ordered matrix with `axes` as its columns, and the shape of what remains."""
     kept = tuple(a for a in range(x.ndim) if a not in axes)
     shape = tuple(x.shape[a] for a in kept)
@@ -146,14 +149,14 @@ def gathered_rows(x: Any, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     return np.ascontiguousarray(x).reshape(prod(shape), length), shape
 
 
-def _last_is_row(x: Any, axis: int) -> bool:
+def _last_is_row(x: Array, axis: int) -> bool:
     return bool(x.ndim == 0 or axis % x.ndim == x.ndim - 1)
 
 
 # --- softmax --------------------------------------------------------------------------------------
 
 
-def exponentials(rows: Any, out: Any) -> tuple[Any, Any]:
+def exponentials(rows: Array, out: Array) -> tuple[Any, Any]:
     """Writes exp(x - shift) to `out`; the shift (None: zero) and the row sums as columns."""
     size = rows.dtype.itemsize
     if np.maximum.reduce(rows, axis=None) < TOP[size]:
@@ -170,13 +173,13 @@ def exponentials(rows: Any, out: Any) -> tuple[Any, Any]:
     return shift, row_sum(out)[:, None]
 
 
-def from_top(rows: Any) -> tuple[Any, Any]:
+def from_top(rows: Array) -> tuple[Any, Any]:
     """How far the elements are below the largest of their row, and the log of the row sums."""
     lower = np.subtract(rows, np.maximum.reduce(rows, axis=1, keepdims=True))
     return lower, np.log(np.add.reduce(np.exp(lower), axis=1, keepdims=True))
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Array, axis: int = -1) -> Any:
     """exp(x) divided by its sum along `axis`.
 
     Special: a row of -inf, a row with inf or NaN -> nan.
@@ -208,7 +211,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     return out.astype(x.dtype, copy=False)
 
 
-def softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
+def softmax_backward(g: Array, y: Array, axis: int = -1) -> Any:
     """The gradient for the input of `softmax`, from its result `y` and the gradient `g` of that."""
     if y.size >= kernels.LEAST:
         if _last_is_row(y, axis):
@@ -240,13 +243,13 @@ def softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     return out.astype(y.dtype, copy=False)
 
 
-def log_totals(shift: Any, total: Any) -> Any:
+def log_totals(shift: Array | None, total: Array) -> Array:
     """log of the row sums of exponentials, shift included, in float64."""
     result = np.log(total.astype(np.float64))
     return result if shift is None else result + shift
 
 
-def log_softmax(x: Any, axis: int = -1) -> Any:
+def log_softmax(x: Array, axis: int = -1) -> Any:
     """x minus the log of the sum of exp(x) along `axis`.
 
     Special: a row of -inf, a row with inf or NaN -> nan.
@@ -287,7 +290,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     return out.astype(x.dtype, copy=False)
 
 
-def subtract_exactly(rows: Any, column: Any, out: Any) -> None:
+def subtract_exactly(rows: Array, column: Array, out: Array) -> None:
     """Writes rows - column to `out`, without the error of rounding a float64 column."""
     high = column.astype(rows.dtype)
     np.subtract(rows, high, out)
@@ -296,7 +299,7 @@ def subtract_exactly(rows: Any, column: Any, out: Any) -> None:
         np.subtract(out, (column - high).astype(rows.dtype), out)
 
 
-def log_softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
+def log_softmax_backward(g: Array, y: Array, axis: int = -1) -> Any:
     """The gradient for the input of `log_softmax`, from its result `y` and the gradient `g`."""
     if y.size >= kernels.LEAST:
         if _last_is_row(y, axis):
@@ -328,7 +331,7 @@ def log_softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     return out.astype(y.dtype, copy=False)
 
 
-def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+def logsumexp(x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """The log of the sum of exp(x) along `axis`.
 
     Special: a row of -inf, an empty row -> -inf; a row with inf and no NaN -> inf; a row with NaN
@@ -355,7 +358,7 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool 
     return out.reshape(shape).astype(x.dtype, copy=False)
 
 
-def logsumexp_rows(rows: Any) -> Any:
+def logsumexp_rows(rows: Array) -> Array:
     """The log of the sum of exponentials of each row, in float64; allocates only a block."""
     out = np.empty(rows.shape[0], np.float64)
     if rows.size == 0:

@@ -6,7 +6,7 @@ as float32.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,17 @@ from ..memory import dense_layout as dense
 from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, in_order, name_of
 
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
 _INT64 = np.dtype(np.int64)
 
 
-def _orderable(x: Any) -> Any:
+def _orderable(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.kind == "V" else x
 
 
-def order(x: Any, axis: int, descending: bool = False) -> Any:
+def order(x: Array, axis: int, descending: bool = False) -> Any:
     """The stable sorting permutation along `axis` of an array with dimensions."""
     x = _orderable(x)
     if not descending:
@@ -33,7 +36,7 @@ def order(x: Any, axis: int, descending: bool = False) -> Any:
     return x.shape[axis] - 1 - back[turned]
 
 
-def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
+def sort(x: Array, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
     """The elements in order along `dim`, and where each came from.
 
     Raises:
@@ -48,18 +51,18 @@ def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
     return _follow_layout(x, take_places(x, places, axis)), _follow_layout(x, places)
 
 
-def _follow_layout(x: Any, r: Any) -> Any:
+def _follow_layout(x: Array, r: Array) -> Array:
     return np.ascontiguousarray(r) if x.flags.c_contiguous else dense.copy_laid_out_like(r, x)
 
 
 def sort_stable(
-    x: Any, stable: bool | None, dim: int = -1, descending: bool = False
+    x: Array, stable: bool | None, dim: int = -1, descending: bool = False
 ) -> tuple[Any, Any]:
     """`sort`, which is always stable."""
     return sort(x, dim, descending)
 
 
-def argsort(x: Any, dim: int = -1, descending: bool = False) -> Any:
+def argsort(x: Array, dim: int = -1, descending: bool = False) -> Any:
     """Where the elements of each rank are along `dim`."""
     return sort(x, dim, descending)[1]
 
@@ -94,11 +97,11 @@ def topk(
     return take_places(x, places, axis), places
 
 
-def _first(x: Any, k: int, axis: int) -> Any:
+def _first(x: Array, k: int, axis: int) -> Array:
     return x[(slice(None),) * (axis % x.ndim) + (slice(0, k),)]
 
 
-def _first_smallest(x: Any, axis: int, out: Any, keepdims: bool) -> Any:
+def _first_smallest(x: Array, axis: int, out: Any, keepdims: bool) -> Any:
     if x.dtype.kind == "f" and np.isnan(x).any():  # argmin would take the NaN
         return _first(order(x, axis), 1, axis)
     return np.argmin(x, axis, out, keepdims=keepdims)
@@ -108,7 +111,7 @@ _FEW = 64  # elements up to which sorting is faster than a partition
 _REPEATED = 8  # up to so many searches for the extreme are faster than a partition
 
 
-def _one_by_one(x: Any, k: int, largest: bool) -> Any:
+def _one_by_one(x: Array, k: int, largest: bool) -> Array | None:
     """Where the k extreme elements of each row are, each taken out before the next is sought.
 
     None where that can't be seen: elements as extreme as what takes their place, and NaN.
@@ -128,7 +131,7 @@ def _one_by_one(x: Any, k: int, largest: bool) -> Any:
     return found.reshape(*x.shape[:-1], k)
 
 
-def _few_places(x: Any, k: int, axis: int, largest: bool) -> Any:
+def _few_places(x: Array, k: int, axis: int, largest: bool) -> Array:
     """Where the k extreme elements are, in order, by partition; equal ones in order of place."""
     n = x.shape[axis]
     moved = np.moveaxis(x, axis, -1)
@@ -163,7 +166,7 @@ def _few_places(x: Any, k: int, axis: int, largest: bool) -> Any:
     return np.moveaxis(np.take_along_axis(found, inner, -1), -1, axis)
 
 
-def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
+def kthvalue(x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     """The k-th smallest element along `dim`, counted from 1, and where it is.
 
     Raises:
@@ -179,7 +182,7 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any,
     return _at_rank(x, k - 1, axis, keepdim)
 
 
-def _refuse(what: str, x: Any, kinds: str) -> None:
+def _refuse(what: str, x: Array, kinds: str) -> None:
     if x.dtype.kind in kinds and x.ndim:
         raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
@@ -187,7 +190,7 @@ def _refuse(what: str, x: Any, kinds: str) -> None:
 _LARGE = 1024
 
 
-def _single_places(x: Any, rank: int, axis: int) -> Any:
+def _single_places(x: Array, rank: int, axis: int) -> Any:
     """Where the elements of a rank are along `axis`, by partition; None where some occur twice."""
     if x.dtype.kind == "V":
         return None
@@ -201,7 +204,7 @@ def _single_places(x: Any, rank: int, axis: int) -> Any:
     return np.moveaxis(places, -1, axis)
 
 
-def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
+def _at_rank(x: Array, rank: int, axis: int, keepdim: bool) -> tuple[Any, Any]:
     """The elements of a rank (a number, or one for each lane) along `axis`, and where they are."""
     flat = at_least_1d(x)
     if isinstance(rank, int) and flat.size >= _LARGE:
@@ -216,7 +219,7 @@ def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     return _shaped(x, flat, places, axis, keepdim)
 
 
-def _shaped(x: Any, flat: Any, places: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
+def _shaped(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> tuple[Any, Any]:
     values = np.take_along_axis(flat, places, axis)
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())
@@ -225,7 +228,7 @@ def _shaped(x: Any, flat: Any, places: Any, axis: int, keepdim: bool) -> tuple[A
     return in_order(values), in_order(places)
 
 
-def _first_nan_or(x: Any, rank: Any, axis: int) -> Any:
+def _first_nan_or(x: Array, rank: Array, axis: int) -> Array:
     """Per lane the place of its first NaN, else that of the element of the rank."""
     places = np.take_along_axis(order(x, axis), rank, axis)
     if x.dtype.kind not in "fV":
@@ -236,11 +239,11 @@ def _first_nan_or(x: Any, rank: Any, axis: int) -> Any:
     return np.where(nan.any(axis, keepdims=True), np.argmax(nan, axis, keepdims=True), places)
 
 
-def _lane_shape(x: Any, axis: int) -> tuple[int, ...]:
+def _lane_shape(x: Array, axis: int) -> tuple[int, ...]:
     return (*x.shape[:axis], 1, *x.shape[axis + 1 :])
 
 
-def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
+def _median_places(x: Array, axis: int, ignore_nan: bool) -> Any:
     n = x.shape[axis]
     if x.size >= _LARGE and not (x.dtype.kind == "f" and np.isnan(np.maximum.reduce(x, None))):
         found = _single_places(x, (n - 1) // 2, axis)
@@ -252,7 +255,7 @@ def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
     return _first_nan_or(x, np.full(_lane_shape(x, axis), (n - 1) // 2), axis)
 
 
-def median(x: Any, ignore_nan: bool = False) -> Any:
+def median(x: Array, ignore_nan: bool = False) -> Any:
     """The median of all elements, the lower of two; NaN where there is a NaN, or nothing.
 
     Raises:
@@ -274,19 +277,19 @@ def median(x: Any, ignore_nan: bool = False) -> Any:
     return np.partition(flat_, middle)[middle].astype(x.dtype)
 
 
-def _nan_as(dtype: Any) -> Any:
+def _nan_as(dtype: RawType) -> Array:
     """NaN as PyTorch converts it: the smallest of the wide integers, 0 of the narrow ones."""
     if dtype.kind in "iu":
         return np.asarray(np.iinfo(dtype).min if dtype.itemsize > 2 else 0, dtype)
     return np.asarray(np.nan, dtype)
 
 
-def nanmedian(x: Any) -> Any:
+def nanmedian(x: Array) -> Any:
     """The median of the elements that aren't NaN."""
     return median(x, True)
 
 
-def _median_along(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
     axis = axis_of(x.ndim, dim)
     if not x.size:
         refuse_empty_dimension("median", x, axis)
@@ -297,17 +300,17 @@ def _median_along(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[An
     return _shaped(x, flat, places, axis, keepdim)
 
 
-def median_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def median_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The medians along `dim` and where they are: the lower of two, or the first NaN."""
     return _median_along(x, dim, keepdim, False)
 
 
-def nanmedian_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def nanmedian_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The medians along `dim` of the elements that aren't NaN, and where they are."""
     return _median_along(x, dim, keepdim, True)
 
 
-def mode(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
+def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     """The most frequent elements along `dim` (the smallest of several), and their last places."""
     axis = axis_of(x.ndim, dim)
     if not x.size:
@@ -328,7 +331,7 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     return _shaped(x, flat, found, axis, keepdim)
 
 
-def rank_slopes(ordered: Any, ignore_nan: bool) -> Any:
+def rank_slopes(ordered: Array, ignore_nan: bool) -> Array:
     """How the rank of a quantile grows with it, for each row of `ordered` (NaN last)."""
     rows = at_least_1d(ordered)
     bad = np.isnan(rows)
@@ -338,7 +341,7 @@ def rank_slopes(ordered: Any, ignore_nan: bool) -> Any:
     return np.where(bad[..., -1:], 0, rows.shape[-1] - 1).astype(rows.dtype)
 
 
-def ranks(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> tuple[Any, Any, Any]:
+def ranks(ordered: Array, q: Array, interpolation: str, ignore_nan: bool) -> tuple[Any, Any, Any]:
     """For rows in order (NaN last): the ranks below and above each quantile, and the weight above.
 
     A row with NaN has the rank of its last element, unless they are ignored.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import layer_norm as moments
 from .reduce import axes_of, in_order, reduced_count
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array, RawType
 
 _HUGE = 1 << 22  # elements from which one sum of all is quicker than blocks
 _FEW = 16384  # elements up to which plain passes beat the blocks of `moments`
@@ -17,7 +21,12 @@ _add: Any = np.add.reduce
 
 
 def var_mean(
-    name: str, x: Any, dim: Any, correction: Any, keepdim: bool, family: str = ""
+    name: str,
+    x: Array,
+    dim: Shape | None,
+    correction: float | None,
+    keepdim: bool,
+    family: str = "",
 ) -> tuple[Any, Any]:
     """The variance (in float64, or in the type of `x`) and the mean over `dim`.
 
@@ -73,30 +82,38 @@ def _warn_few(name: str) -> None:
     )
 
 
-def _real(raw: Any) -> Any:
+def _real(raw: RawType) -> RawType:
     """The NumPy dtype of the parts of `raw`."""
     return np.dtype(f"f{raw.itemsize // 2}") if raw.kind == "c" else raw
 
 
-def var(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+def var(
+    x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
+) -> Any:
     """The variance over `dim`."""
     spread, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
     return in_order(spread.astype(_real(x.dtype)))
 
 
-def std(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+def std(
+    x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
+) -> Any:
     """The square root of the variance over `dim`."""
     spread, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
     return in_order(np.sqrt(spread).astype(_real(x.dtype)))
 
 
-def var_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+def var_and_mean(
+    x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
+) -> Any:
     """The variance and the mean over `dim`, in the type of `x`."""
     spread, mean = var_mean("var_mean", x, dim, correction, keepdim)
     return in_order(spread.astype(_real(x.dtype))), in_order(mean.astype(x.dtype))
 
 
-def std_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+def std_and_mean(
+    x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
+) -> Any:
     """The standard deviation and the mean over `dim`, in the type of `x`."""
     spread, mean = var_mean("std_mean", x, dim, correction, keepdim)
     return in_order(np.sqrt(spread).astype(_real(x.dtype))), in_order(mean.astype(x.dtype))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
 from ..types import converted, from_raw, is_channels_last
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 
 def common(arrays: list[Any]) -> list[Any]:
@@ -71,7 +74,7 @@ def _cat(tensors: list[Any], dim: int) -> Any:
     return np.concatenate(kept, axis, np.empty(shape, arrays[0].dtype))
 
 
-def _check_cat(arrays: list[Any], first: Any, axis: int) -> None:
+def _check_cat(arrays: list[Any], first: Array, axis: int) -> None:
     for place, x in enumerate(arrays):
         if x.shape == (0,):
             continue
@@ -118,7 +121,7 @@ def stack(tensors: list[Any], dim: int = 0) -> Any:
     return out
 
 
-def split_axis(x: Any, dim: int, name: str) -> int:
+def split_axis(x: Array, dim: int, name: str) -> int:
     """The dimension to split along.
 
     Raises:
@@ -129,7 +132,7 @@ def split_axis(x: Any, dim: int, name: str) -> int:
     return axis_of(dim, x.ndim)
 
 
-def split(x: Any, split_size: int, dim: int = 0) -> list[Any]:
+def split(x: Array, split_size: int, dim: int = 0) -> list[Any]:
     """The pieces of a size along a dimension; the last one may be smaller.
 
     Raises:
@@ -151,7 +154,7 @@ def split(x: Any, split_size: int, dim: int = 0) -> list[Any]:
     return [x[lead + (slice(k, k + split_size),)] for k in range(0, n, split_size)]
 
 
-def split_with_sizes(x: Any, split_sizes: tuple[int, ...], dim: int = 0) -> list[Any]:
+def split_with_sizes(x: Array, split_sizes: tuple[int, ...], dim: int = 0) -> list[Any]:
     """The pieces of the given sizes along a dimension.
 
     Raises:
@@ -178,7 +181,7 @@ def split_with_sizes(x: Any, split_sizes: tuple[int, ...], dim: int = 0) -> list
     return pieces
 
 
-def unbind(x: Any, dim: int = 0) -> list[Any]:
+def unbind(x: Array, dim: int = 0) -> list[Any]:
     """The parts at all places of a dimension.
 
     Raises:
@@ -196,7 +199,7 @@ def copies(pieces: list[Any]) -> list[Any]:
     return [piece.copy("C") for piece in pieces]
 
 
-def block_diag(tensors: list[Any]) -> Any:
+def block_diag(tensors: list[Any]) -> Array:
     """A matrix with the given ones along its diagonal, zeros elsewhere.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
 from ..number import filling
 from ..types import to_raw
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..annotations import Array, RawType
 
 
 def python_kind(value: Any) -> Any:
@@ -27,14 +31,14 @@ def python_kind(value: Any) -> Any:
     return complex(value) if isinstance(value, complex) else float(value)
 
 
-def _empty(shape: tuple[int, ...], raw: Any) -> Any:
+def _empty(shape: tuple[int, ...], raw: RawType) -> Array:
     try:
         return np.empty(shape, raw)
     except (MemoryError, ValueError) as error:
         raise refusal(error, shape) from None
 
 
-def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
+def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Array:
     """An array filled with one value.
 
     Raises:
@@ -54,7 +58,7 @@ def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
         raise refusal(error, shape) from None
 
 
-def ones(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+def ones(shape: tuple[int, ...], dtype: D.dtype) -> Array:
     """Ones."""
     made = _empty(shape, to_raw(dtype))
     made.fill(1)
@@ -66,7 +70,7 @@ def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     return _empty(shape, to_raw(dtype))
 
 
-def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
+def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) -> Array:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
     raw = to_raw(dtype)
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
@@ -75,7 +79,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     return made
 
 
-def in_memory_order(array: Any) -> Any:
+def in_memory_order(array: Array) -> Array:
     """The elements of a dense array, one after the other as they lie in memory."""
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     return array.transpose(order).reshape(-1)
@@ -88,7 +92,7 @@ def eye(n: int, m: int, dtype: D.dtype) -> Any:
 
 
 @allocating
-def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
+def arange(start: float, end: float, step: float, dtype: D.dtype) -> Array:
     """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
     raw = to_raw(dtype)
     if dtype.category != D.INT:
@@ -112,7 +116,7 @@ def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
 
 
 @allocating
-def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
+def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Array:
     """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
     raw = to_raw(dtype)
     if steps == 0:
@@ -152,7 +156,7 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     return result
 
 
-def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
+def _multiplied_and_added(start: float, step: float, count: Array) -> Array:
     """start + count · step, rounded once: products of the halves of `step` are exact (Dekker)."""
     split = 134217729.0 * step  # 2 ** 27 + 1
     upper = split - (split - step)
@@ -165,7 +169,7 @@ def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
 
 
 @allocating
-def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:
+def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) -> Array:
     """`base` to the powers evenly spaced from `start` to `end`."""
     raw = to_raw(dtype)
     if dtype.category == D.INT and steps > 1:
@@ -176,7 +180,7 @@ def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> A
 
 
 @allocating
-def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:
+def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Array:
     """Elements that are not set, with strides in elements."""
     target = to_raw(dtype)
     count = (
@@ -188,12 +192,12 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dty
     return np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
 
 
-def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Any:
+def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Array:
     """The elements that lie in some memory, shared with it."""
     return fix(np.frombuffer(view, to_raw(dtype), count, offset))
 
 
-def from_dlpack(value: Any, copy: bool | None) -> Any:
+def from_dlpack(value: Any, copy: bool | None) -> Array:
     """The array of another library's array, shared with it unless `copy`."""
     if isinstance(value, np.ndarray):
         return value.copy() if copy else fix(value.view(np.ndarray))

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .. import kernels
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = [
     "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select",
@@ -29,7 +32,7 @@ _MEETING = 64  # rows at a place, on average
 _NARROW = 16
 
 
-def _stable_order(keys: Any, limit: int) -> Any:
+def _stable_order(keys: Array, limit: int) -> Array:
     """The stable sorting permutation of non-negative integers below `limit`.
 
     NumPy sorts 16-bit integers by radix, seven times faster than the 64-bit ones: two such passes
@@ -43,7 +46,7 @@ def _stable_order(keys: Any, limit: int) -> Any:
     return np.argsort(keys, kind="stable")
 
 
-def _sum_runs(source: Any, order: Any, starts: Any, counts: Any) -> Any:
+def _sum_runs(source: Array, order: Array, starts: Array, counts: Array) -> Array:
     """The sums of source[order[start : start + count]] for each run, round by round."""
     ranked = _stable_order(_RUN - counts, _RUN + 1)  # longest first: each round is a prefix
     first = starts[ranked]
@@ -57,7 +60,7 @@ def _sum_runs(source: Any, order: Any, starts: Any, counts: Any) -> Any:
     return result
 
 
-def _sum_by_place(places: int, index: Any, source: Any) -> tuple[Any, Any]:
+def _sum_by_place(places: int, index: Array, source: Array) -> tuple[Any, Any]:
     """The distinct values of `index` in rising order, and the sum of `source` at each."""
     order = _stable_order(index, places)
     keys = index[order]
@@ -80,7 +83,7 @@ _INT64: Final = np.dtype(np.int64)
 _FEW: Final = 4096
 
 
-def _add_flat(out: Any, places: Any, values: Any) -> None:
+def _add_flat(out: Array, places: Array, values: Array) -> None:
     """Adds `values` to the flat array `out` at `places`, repeated ones included."""
     if out.dtype.kind == "c":
         _add_flat(out.real, places, values.real)
@@ -96,7 +99,7 @@ def _numbers(count: int) -> Any:
     return np.arange(count)
 
 
-def add_rows(out: Any, index: Any, source: Any) -> Any:
+def add_rows(out: Array, index: Array, source: Array) -> Array:
     """Adds each row of `source` to the row of `out` that `index` names, in place; gives `out`.
 
     Shapes: out (V, ...), index (n,) with 0 <= index < V, source (n, ...).
@@ -133,7 +136,7 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
     return out
 
 
-def _wrong_place(index: Any, size: int) -> int | None:
+def _wrong_place(index: Array, size: int) -> int | None:
     """The first index that is negative or not below `size`."""
     if index.size == 0:
         return None
@@ -145,7 +148,7 @@ def _wrong_place(index: Any, size: int) -> int | None:
     return int(index[(index < 0) | (index >= size)].reshape(-1)[0])
 
 
-def index_add(x: Any, axis: int, index: Any, source: Any, alpha: Any = 1) -> Any:
+def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1) -> Any:
     """A copy of `x` with `alpha` times each slice of `source` added along `axis` at `index`.
 
     Raises: IndexError for an index outside the axis.
@@ -168,8 +171,8 @@ def index_add(x: Any, axis: int, index: Any, source: Any, alpha: Any = 1) -> Any
 
 
 def embedding_backward(
-    g: Any, index: Any, rows: int, padding_idx: int = -1, scale_by_frequency: bool = False
-) -> Any:
+    g: Array, index: Array, rows: int, padding_idx: int = -1, scale_by_frequency: bool = False
+) -> Array:
     """The gradient for an embedding table of `rows` rows, from the gradient of the rows read at
     `index`.
 
@@ -205,7 +208,7 @@ def _grid(shape: tuple[int, ...], axis: int, extents: tuple[int, ...]) -> tuple[
     return strides[axis], offsets
 
 
-def _places(shape: tuple[int, ...], axis: int, index: Any) -> Any:
+def _places(shape: tuple[int, ...], axis: int, index: Array) -> Array:
     """The flat places in a C-ordered array of `shape` that `index` names along `axis`."""
     if index.size <= _FEW and index.ndim == len(shape):
         stride, offsets = _grid(shape, axis, index.shape)
@@ -220,7 +223,7 @@ def _places(shape: tuple[int, ...], axis: int, index: Any) -> Any:
     return places.reshape(-1)
 
 
-def _checked_index(x: Any, axis: int, index: Any) -> tuple[int, Any]:
+def _checked_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
     """The axis, not negative, and the index as int64.
 
     Raises: RuntimeError for an index outside the axis.
@@ -233,7 +236,7 @@ def _checked_index(x: Any, axis: int, index: Any) -> tuple[int, Any]:
     return axis, index.astype(np.int64, copy=False)
 
 
-def gather(x: Any, axis: int, index: Any) -> Any:
+def gather(x: Array, axis: int, index: Array) -> Array:
     """The elements of `x` that `index` names along `axis`.
 
     Shapes: as `index`, which has as many axes as `x` and nowhere, but along `axis`, more places.
@@ -248,7 +251,7 @@ def gather(x: Any, axis: int, index: Any) -> Any:
     return flat.take(_places(x.shape, axis, index)).reshape(index.shape)
 
 
-def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
+def take_along(x: Array, index: Array, axis: int | None = None) -> Array:
     """The elements of `x` that `index` names along `axis` (None: of the flat array), the others
     broadcast.
 
@@ -270,7 +273,7 @@ def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
     return gather(x, axis, np.broadcast_to(index, shape))
 
 
-def scatter(x: Any, axis: int, index: Any, source: Any) -> Any:
+def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     """A copy of `x` with the elements of `source` written where `index` names along `axis`.
 
     `source` is a number, or an array at least as large as `index`; at a place named twice the last
@@ -288,11 +291,11 @@ def scatter(x: Any, axis: int, index: Any, source: Any) -> Any:
     return out
 
 
-def _grown(index: Any, x: Any) -> Any:
+def _grown(index: Array, x: Array) -> Array:
     return index.reshape(1) if index.ndim == 0 and x.ndim else index
 
 
-def scatter_add(x: Any, axis: int, index: Any, source: Any) -> Any:
+def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     """A copy of `x` with the elements of `source` added where `index` names along `axis`.
 
     Shapes: `source` at least as large as `index`. Raises: RuntimeError for an index outside the
@@ -326,7 +329,9 @@ def index_select(x: Any, axis: int, index: Any) -> Any:
 # --- general indices and masks --------------------------------------------------------------------
 
 
-def index_put(out: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False) -> Any:
+def index_put(
+    out: Array, indices: tuple[Any, ...], values: Array | int, accumulate: bool = False
+) -> Array:
     """Writes `values` to out[indices] in place, or adds them, repeated places included; gives
     `out`.
 
@@ -372,14 +377,14 @@ def index_put(out: Any, indices: tuple[Any, ...], values: Any, accumulate: bool 
     return out
 
 
-def masked_select(x: Any, mask: Any) -> Any:
+def masked_select(x: Array, mask: Array) -> Array:
     """The elements of `x` where `mask` is true, flat; the two broadcast."""
     if x.shape != mask.shape:
         x, mask = np.broadcast_arrays(x, mask)
     return x[mask].reshape(-1)
 
 
-def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(x: Array, mask: Array, source: Array) -> Array:
     """A copy of `x` whose elements where `mask` is true come from `source` in order; `x` and `mask`
     broadcast.
 
@@ -395,7 +400,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return out
 
 
-def one_hot(index: Any, classes: int = -1) -> Any:
+def one_hot(index: Array, classes: int = -1) -> Array:
     """int64 zeros with a one at each index along a new last axis of `classes` (-1: as many as
     needed).
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from . import gather as fast
 from .as_strided import diagonal
 from .views import select, slice_
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..annotations import Array
+
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
 _LARGE: Final = 4096  # elements of a matrix from which places are divided, not searched
 _UINT8_WARNING: Final = (
@@ -31,11 +36,11 @@ _UINT8_WARNING: Final = (
 
 
 # ---- what an index means ----------------------------------------------------------------------
-def _scalar(x: Any) -> str:
+def _scalar(x: Array) -> str:
     return D.scalar_name(from_raw(x.dtype))
 
 
-def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
+def places(x: Array, indices: tuple[Any, ...]) -> list[Any]:
     """One integer array or None per dimension: masks become the places where they are true.
 
     Raises:
@@ -78,7 +83,7 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
     return found
 
 
-def _has_bad_type(index: Any) -> bool:
+def _has_bad_type(index: Array) -> bool:
     if index is None:
         return False
     dtype = index.dtype
@@ -87,7 +92,7 @@ def _has_bad_type(index: Any) -> bool:
     )
 
 
-def key_of(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+def key_of(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """The indices as NumPy takes them.
 
     Raises:
@@ -108,7 +113,7 @@ def key_of(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([ALL if i is None else i for i in found])
 
 
-def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+def _result_shape(x: Array, key: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of `x[key]`, wherever the places may be."""
     shape = tuple([max(n, 1) if isinstance(k, np.ndarray) else n for n, k in zip(x.shape, key)])
     shape += x.shape[len(key) :]
@@ -117,7 +122,7 @@ def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(probe[safe].shape)
 
 
-def _refuse_empty(x: Any, key: tuple[Any, ...]) -> None:
+def _refuse_empty(x: Array, key: tuple[Any, ...]) -> None:
     indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
     if any(n == 0 for _, n in indexed) and prod(
         np.broadcast_shapes(*[k.shape for k, _ in indexed])
@@ -125,7 +130,7 @@ def _refuse_empty(x: Any, key: tuple[Any, ...]) -> None:
         raise IndexError("index is out of bounds for dimension with size 0")
 
 
-def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+def outside(x: Array, key: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of the result of a key that names a place outside of `x`, where it has no elements.
 
     Raises:
@@ -163,7 +168,7 @@ def _lone(indices: tuple[Any, ...]) -> int:
     return -1
 
 
-def _plain_key(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _plain_key(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """The key for NumPy where no index needs a look: whole numbers of one shape; else None."""
     if len(indices) > x.ndim:
         return None
@@ -183,7 +188,7 @@ def _plain_key(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 # ---- advanced indexing ------------------------------------------------------------------------
-def index(x: Any, indices: tuple[Any, ...]) -> Any:
+def index(x: Array, indices: tuple[Any, ...]) -> Any:
     """The elements of `x` at `indices`, as a copy.
 
     Raises:
@@ -215,8 +220,8 @@ def index(x: Any, indices: tuple[Any, ...]) -> Any:
 
 
 def index_put_into(
-    out: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False
-) -> Any:
+    out: Array, indices: tuple[Any, ...], values: Array, accumulate: bool = False
+) -> Array:
     """Writes `values` (or adds them) at `indices` of `out`, in place; gives `out`.
 
     Raises:
@@ -273,7 +278,7 @@ def index_put_into(
     return out
 
 
-def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
+def _lone_mask(x: Array, indices: tuple[Any, ...]) -> Array | None:
     """The mask that is the only index, where it fits; else None. One that comes first must fit."""
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if not given:
@@ -287,7 +292,7 @@ def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
     return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 
-def _check_places(x: Any, key: tuple[Any, ...]) -> None:
+def _check_places(x: Array, key: tuple[Any, ...]) -> None:
     for d, k in enumerate(key):
         if (
             isinstance(k, np.ndarray)
@@ -297,7 +302,7 @@ def _check_places(x: Any, key: tuple[Any, ...]) -> None:
             raise IndexError
 
 
-def _check_values(values: Any, x: Any, key: tuple[Any, ...]) -> None:
+def _check_values(values: Array, x: Array, key: tuple[Any, ...]) -> None:
     _refuse_empty(x, key)
     shape = _result_shape(x, key)
     lead = len(shape) - len(values.shape)
@@ -309,12 +314,12 @@ def _check_values(values: Any, x: Any, key: tuple[Any, ...]) -> None:
         )
 
 
-def index_put(x: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False) -> Any:
+def index_put(x: Array, indices: tuple[Any, ...], values: Array, accumulate: bool = False) -> Array:
     """A copy of `x` with `values` written (or added) at `indices`."""
     return index_put_into(x.copy(), indices, values, accumulate)
 
 
-def index_backward(g: Any, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
+def index_backward(g: Array, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
     """`g` added at `indices` into zeros of `shape`."""
     out = np.zeros(shape, g.dtype)
     if not g.size:
@@ -335,7 +340,7 @@ def index_backward(g: Any, shape: tuple[int, ...], indices: tuple[Any, ...]) -> 
 
 
 # ---- places of nonzero elements -----------------------------------------------------------------
-def nonzero(x: Any) -> Any:
+def nonzero(x: Array) -> Any:
     """The places of all nonzero elements, a row each."""
     if x.ndim == 0:
         return np.zeros((int(bool(x)), 0), np.int64)
@@ -347,7 +352,7 @@ def nonzero(x: Any) -> Any:
     return np.transpose(np.array(x.nonzero()))
 
 
-def nonzero_static(x: Any, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(x: Array, size: int, fill_value: int = -1) -> Array:
     """The places of the first `size` nonzero elements, filled up with `fill_value`."""
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
@@ -358,7 +363,7 @@ def nonzero_static(x: Any, size: int, fill_value: int = -1) -> Any:
 
 
 # ---- parts of a copy --------------------------------------------------------------------------
-def patched(x: Any, view: Any, args: tuple[Any, ...], src: Any) -> Any:
+def patched(x: Array, view: Callable[..., Any], args: tuple[Any, ...], src: Array) -> Array:
     """A copy of `x` whose part `view(x, *args)` is `src`.
 
     Raises:
@@ -375,18 +380,23 @@ def patched(x: Any, view: Any, args: tuple[Any, ...], src: Any) -> Any:
     return out
 
 
-def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
+def select_scatter(x: Array, src: Array, dim: int, index: int) -> Array:
     """A copy of `x` whose part at one place of a dimension is `src`."""
     return patched(x, select, (dim, index), src)
 
 
 def slice_scatter(
-    x: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+    x: Array,
+    src: Array,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Array:
     """A copy of `x` whose slice of a dimension is `src`."""
     return patched(x, slice_, (dim, start, end, step), src)
 
 
-def diagonal_scatter(x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(x: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """A copy of `x` whose diagonal is `src`."""
     return patched(x, diagonal, (offset, dim1, dim2), src)

@@ -11,12 +11,15 @@ import operator
 import warnings
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..types import from_raw, is_dense, to_raw
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 #: Sequences within sequences that PyTorch follows, and with them lists that hold themselves.
 _DEEPEST: Final = 128
@@ -123,7 +126,7 @@ def _regular(value: Any) -> tuple[Any, tuple[int, ...], set[type]] | None:
 
 def array_of(
     value: Any, dtype: D.dtype | None, warn_of_array: Callable[[], None] | None = None
-) -> Any:
+) -> Array:
     """A fresh array with the elements of a number, a (nested) sequence, an array or a tensor.
 
     `warn_of_array` is called for each array within a sequence.
@@ -153,7 +156,7 @@ def array_of(
     return _array_of_numbers(flat, set(map(type, flat)), shape, found)
 
 
-def _converted(value: Any, dtype: D.dtype | None) -> Any:
+def _converted(value: Array, dtype: D.dtype | None) -> Array:
     """A fresh array with the elements of an array or a tensor."""
     if isinstance(value, np.ndarray):
         refuse_array(value)
@@ -166,7 +169,7 @@ def _converted(value: Any, dtype: D.dtype | None) -> Any:
     return np.array(array, target, order="K" if is_dense(array) else "C")
 
 
-def refuse_array(array: Any) -> None:
+def refuse_array(array: Array) -> None:
     """Refuses an array that no tensor can be made of.
 
     Raises:
@@ -264,7 +267,7 @@ _NUMBER: Final[dict[int, Callable[[Any], Any]]] = {
 }
 
 
-def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype: D.dtype) -> Any:
+def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype: D.dtype) -> Array:
     """An array of numbers of these types, which fit the category of the type.
 
     Raises:
@@ -282,7 +285,7 @@ def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype
         return np.array(flat, target).reshape(shape)
 
 
-def _integers(flat: Any, kinds: set[type], target: Any) -> Any:
+def _integers(flat: Any, kinds: set[type], target: RawType) -> Array:
     """Integers of a type: floats are cut off; numbers out of range are refused.
 
     Negative integers wrap into unsigned types; negative fractions don't.
@@ -310,7 +313,7 @@ def _integers(flat: Any, kinds: set[type], target: Any) -> Any:
     return whole.astype(target)
 
 
-def _unsigned(flat: Any, kinds: set[type]) -> Any:
+def _unsigned(flat: Any, kinds: set[type]) -> Array:
     """Integers of 64 bits without a sign, of which nothing is cut off or wraps.
 
     Raises:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from ..number import filling
 from ..types import FLOAT32, FLOAT64, from_raw, to_raw
 from .as_strided import diagonal
 
+if TYPE_CHECKING:
+    from ..annotations import Array
 
-def repeat(x: Any, repeats: tuple[int, ...]) -> Any:
+
+def repeat(x: Array, repeats: tuple[int, ...]) -> Array:
     """`x` repeated along every dimension.
 
     Raises:
@@ -50,7 +53,7 @@ def repeat(x: Any, repeats: tuple[int, ...]) -> Any:
     return out
 
 
-def repeat_backward(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+def repeat_backward(g: Array, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     """The gradient of `repeat`: `g` summed over the repetitions."""
     lead = len(repeats) - len(shape)
     if 0 in repeats:
@@ -62,7 +65,7 @@ def repeat_backward(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) ->
     return g.reshape(mixed).sum(tuple(range(0, 2 * len(repeats), 2))).reshape(shape)
 
 
-def repeated_places(repeats: Any, size: int | None) -> Any:
+def repeated_places(repeats: Array, size: int | None) -> Array:
     """The place k repeated repeats[k] times, for every k.
 
     Raises:
@@ -81,7 +84,7 @@ def repeated_places(repeats: Any, size: int | None) -> Any:
     return np.repeat(np.arange(count), np.broadcast_to(repeats.reshape(-1), (count,)))
 
 
-def flip(x: Any, dims: tuple[int, ...]) -> Any:
+def flip(x: Array, dims: tuple[int, ...]) -> Array:
     """`x` with the order along some dimensions reversed, as a copy."""
     axes = axes_of(dims, x.ndim)
     if not x.ndim:
@@ -90,7 +93,7 @@ def flip(x: Any, dims: tuple[int, ...]) -> Any:
     return dense.copy_laid_out_like(x[key], x)
 
 
-def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+def roll(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     """`x` with elements moved along dimensions (or flat); the end comes in at the start.
 
     Raises:
@@ -117,7 +120,7 @@ def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return np.roll(np.ascontiguousarray(x), shifts, tuple([axis_of(d, x.ndim) for d in dims]))
 
 
-def rot90(x: Any, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Any:
+def rot90(x: Array, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Array:
     """`x` turned `k` times by a right angle, from the first of `dims` to the second.
 
     Raises:
@@ -140,7 +143,7 @@ def rot90(x: Any, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Any:
     return flip(x, (b,) if k == 1 else (a,)).swapaxes(a, b)
 
 
-def _triangle(x: Any, diagonal_: int, lower: bool) -> Any:
+def _triangle(x: Array, diagonal_: int, lower: bool) -> Array:
     if x.ndim < 2:
         raise RuntimeError(
             f"{'tril' if lower else 'triu'}: input tensor must have at least 2 dimensions"
@@ -155,7 +158,7 @@ def _triangle(x: Any, diagonal_: int, lower: bool) -> Any:
 _KEPT: Final = 1 << 20  # elements up to which the masks of triangles are kept
 
 
-def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Any:
+def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Array:
     mask = np.tri(n, m, diagonal_ if lower else diagonal_ - 1, dtype=bool)
     return mask if lower else ~mask
 
@@ -163,18 +166,18 @@ def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Any:
 _mask = lru_cache(16)(_new_mask)
 
 
-def tril(x: Any, diagonal: int = 0) -> Any:
+def tril(x: Array, diagonal: int = 0) -> Any:
     """The lower triangles of matrices, zeros above."""
     return _triangle(x, diagonal, True)
 
 
-def triu(x: Any, diagonal: int = 0) -> Any:
+def triu(x: Array, diagonal: int = 0) -> Array:
     """The upper triangles of matrices, zeros below."""
     return _triangle(x, diagonal, False)
 
 
 @allocating
-def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
+def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Array:
     """The places of a triangle of a matrix, rows in order: two rows of numbers.
 
     Raises:
@@ -191,7 +194,7 @@ def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool
     return np.array((mask if lower else ~mask).nonzero(), raw)
 
 
-def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(x: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """Matrices with the last dimension of `x` on a diagonal, zeros elsewhere.
 
     Raises:
@@ -210,7 +213,7 @@ def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     return out
 
 
-def trace(x: Any) -> Any:
+def trace(x: Array) -> Any:
     """The sum of the diagonal of a matrix; of integers as int64.
 
     Raises:
@@ -228,7 +231,7 @@ def trace(x: Any) -> Any:
     return found.sum()
 
 
-def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
+def constant_pad(x: Array, pad: tuple[int, ...], value: float = 0) -> Array:
     """`x` with `value` around it: pairs of widths from the last dimension on.
 
     Raises:
@@ -288,7 +291,7 @@ def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def unraveled(x: Any, shape: tuple[int, ...]) -> list[Any]:
+def unraveled(x: Array, shape: tuple[int, ...]) -> list[Any]:
     """The index in every dimension of the elements at flat places of an array of `shape`."""
     steps = [1] * len(shape)
     for d in range(len(shape) - 2, -1, -1):

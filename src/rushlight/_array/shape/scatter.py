@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import inf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,13 +19,17 @@ from ..number import number_like, wrapped
 from ..types import from_raw
 from . import gather as fast
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar, Shape
+    from ..annotations import Array
+
 
 def _scalar(x: Any) -> str:
     return D.scalar_name(from_raw(x.dtype))
 
 
 # ---- along a dimension ------------------------------------------------------------------------
-def _integer_index(array: Any) -> bool:
+def _integer_index(array: Array) -> bool:
     return bool(array.dtype.kind == "i" and array.itemsize >= 4)
 
 
@@ -56,7 +60,7 @@ def index_select(x: Any, dim: int, index: Any) -> Any:
         raise _outside(x.shape[axis], axis, index) from None
 
 
-def _outside(n: int, axis: int, index: Any) -> Exception:
+def _outside(n: int, axis: int, index: Array) -> Exception:
     """What PyTorch says of a place that isn't there; its kernel for columns has its own words."""
     if axis != 1:
         return IndexError("index out of range in self")
@@ -65,7 +69,7 @@ def _outside(n: int, axis: int, index: Any) -> Exception:
     return RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
 
 
-def index_select_backward(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+def index_select_backward(g: Array, shape: tuple[int, ...], dim: int, index: Array) -> Any:
     """`g` added at its places in zeros of `shape`."""
     out = np.zeros(shape, g.dtype)
     if not shape:
@@ -73,7 +77,7 @@ def index_select_backward(g: Any, shape: tuple[int, ...], dim: int, index: Any) 
     return fast.index_add(out, dim % len(shape), index.reshape(-1), g)
 
 
-def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
+def _check_add(x: Array, axis: int, index: Array, source: Array, name: str) -> None:
     if index.ndim > 1:
         raise IndexError(
             f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
@@ -121,13 +125,13 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return shape[:axis] + shape[axis + 1 :]
 
 
-def _below(index: Any, n: int) -> bool:
+def _below(index: Array, n: int) -> bool:
     # A negative index is a very large one without its sign.
     return bool(np.maximum.reduce(index.view(np.uint64), None) < n)
 
 
 def _inside(
-    index: Any, n: int, axis: int, error: Any, lead: str = "", negative: bool = False
+    index: Array, n: int, axis: int, error: type[Any], lead: str = "", negative: bool = False
 ) -> None:
     if index.size and not negative and index.dtype is _INT64 and _below(index, n):
         return
@@ -137,7 +141,7 @@ def _inside(
         raise error(f"{lead}index {wrong} is out of bounds for dimension {axis} with size {n}")
 
 
-def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
+def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1) -> Any:
     """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_add_()")
@@ -146,7 +150,7 @@ def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
 
 
-def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
     """A copy of `x` with the parts of `source` written at the places `index`."""
     axis = axis_of(dim, x.ndim)
     if index.ndim > 1:
@@ -195,7 +199,7 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
     return out
 
 
-def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
     """A copy of `x` with one value written at the places `index` of a dimension."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise RuntimeError(
@@ -228,9 +232,14 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
 
 # ---- gather and scatter -----------------------------------------------------------------------
 def _check_index(
-    x: Any, axis: int, index: Any, source: Any, name: str = "scatter", self_name: str = "self",
+    x: Array,
+    axis: int,
+    index: Array,
+    source: Array | None,
+    name: str = "scatter",
+    self_name: str = "self",
     wrong_size: str = "Expected",
-) -> None:  # fmt: skip
+) -> None:
     if index.size == 0:
         return
     if not _integer_index(index):
@@ -261,7 +270,7 @@ def _check_index(
             )
 
 
-def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
+def _compare_sizes(axis: int, index: Shape, limit: Shape, source: Array) -> None:
     """Refuses a source with fewer dimensions than the index, where its sizes are asked for.
 
     Raises:
@@ -276,7 +285,7 @@ def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
             return
 
 
-def _check_scatter(x: Any, axis: int, index: Any, source: Any) -> None:
+def _check_scatter(x: Array, axis: int, index: Array, source: Array) -> None:
     """Refuses what isn't written with a source: types before sizes."""
     if index.size and not _integer_index(index):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -285,7 +294,7 @@ def _check_scatter(x: Any, axis: int, index: Any, source: Any) -> None:
     _check_index(x, axis, index, source)
 
 
-def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
+def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Any:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
     if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
@@ -301,7 +310,7 @@ _SMALL: Final = 1 << 12  # places up to which NumPy's own indexing is the fastes
 _INT64: Final = np.dtype(np.int64)
 
 
-def _gathered(x: Any, axis: int, index: Any) -> Any:
+def _gathered(x: Array, axis: int, index: Array) -> Any:
     """`gather` by one look-up on an open grid; None where something doesn't fit."""
     ndim = x.ndim
     key: list[Any] = [index] * ndim
@@ -319,17 +328,17 @@ def _gathered(x: Any, axis: int, index: Any) -> Any:
 
 
 @lru_cache(256)
-def _arange(n: int, after: int) -> Any:
+def _arange(n: int, after: int) -> Array:
     return np.arange(n).reshape((n,) + (1,) * after)
 
 
-def _grown(x: Any, index: Any, source: Any) -> tuple[Any, Any, Any]:
+def _grown(x: Array, index: Array, source: Array) -> tuple[Any, Any, Any]:
     """A vector of one element in place of every array without dimensions."""
     return (x.reshape(1) if x.ndim == 0 else x, index.reshape(1) if index.ndim == 0 else index,
             source.reshape(1) if source.ndim == 0 else source)  # fmt: skip
 
 
-def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -> Any:
+def scatter(x: Array, dim: int, index: Array, src: Any, reduce: str | None = None) -> Array:
     """A copy of `x` with the elements of `src` written where `index` names along a dimension."""
     if reduce is not None:
         return _scatter_with(x, dim, index, src, reduce)
@@ -345,7 +354,7 @@ def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -
     return fast.scatter(x, axis, index, number_like(src, x.dtype))
 
 
-def _scatter_with(x: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+def _scatter_with(x: Array, dim: int, index: Array, src: Array | Scalar, reduce: str) -> Array:
     axis = axis_of(dim, x.ndim)
     if isinstance(src, np.ndarray):
         _check_scatter(x, axis, index, src)
@@ -360,7 +369,7 @@ def _scatter_with(x: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
     return _combined(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
 
 
-def scatter_add(x: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy of `x` with the elements of `src` added where `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
     _check_scatter(x, axis, index, src)
@@ -384,7 +393,7 @@ def _identity(reduce: str, dtype: Any) -> Any:
     return value
 
 
-def _combined(x: Any, axis: int, index: Any, src: Any, ufunc: Any, start: Any) -> Any:
+def _combined(x: Array, axis: int, index: Any, src: Any, ufunc: Any, start: Any) -> Array:
     """A copy of `x` combined with `src` at every place named; `start` first replaces `x` there."""
     shape = x.shape
     x, index, src = _grown(x, index, src)
@@ -401,7 +410,7 @@ def _combined(x: Any, axis: int, index: Any, src: Any, ufunc: Any, start: Any) -
 
 
 def scatter_reduce(
-    x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+    x: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True
 ) -> Any:
     """A copy of `x` where elements of `src` with one place are reduced: sum, prod, mean, amax,
     amin.
@@ -433,7 +442,7 @@ def scatter_reduce(
 
 
 def index_reduce(
-    x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+    x: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
 ) -> Any:
     """A copy of `x` where parts of `source` with one place are reduced: prod, mean, amax, amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
@@ -457,7 +466,7 @@ def index_reduce(
 
 
 # ---- flat places ------------------------------------------------------------------------------
-def _flat_places(x: Any, index: Any, name: str, empty: str) -> Any:
+def _flat_places(x: Array, index: Array, name: str, empty: str) -> Array:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
     n = x.size
@@ -472,7 +481,7 @@ def _flat_places(x: Any, index: Any, name: str, empty: str) -> Any:
     return index
 
 
-def take(x: Any, index: Any) -> Any:
+def take(x: Array, index: Array) -> Array:
     """The elements of the flat `x` at `index`."""
     where = _flat_places(x, index, "take", "tried to take from")
     if not index.size:
@@ -480,7 +489,7 @@ def take(x: Any, index: Any) -> Any:
     return x.reshape(-1)[where]
 
 
-def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     """A copy of `x` with the elements of `source` written (or added) at flat places."""
     if index.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_scalar(index)}")
@@ -505,13 +514,13 @@ def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 
 # ---- masks ------------------------------------------------------------------------------------
-def _broadcast(a: Any, b: Any) -> None:
+def _broadcast(a: Array, b: Array) -> None:
     wrong = errors.broadcast(a.shape, b.shape)
     if wrong is not None:
         raise RuntimeError(wrong)
 
 
-def masked_select(x: Any, mask: Any) -> Any:
+def masked_select(x: Array, mask: Array) -> Array:
     """The elements of `x` where `mask` is true, flat; the two broadcast."""
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -520,7 +529,7 @@ def masked_select(x: Any, mask: Any) -> Any:
     return fast.masked_select(x, mask)
 
 
-def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(x: Array, mask: Array, source: Array) -> Array:
     """A copy of `x` whose elements where `mask` is true come from `source`, in order."""
     if x.dtype != source.dtype:
         raise RuntimeError(
@@ -536,7 +545,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return fast.masked_scatter(x, mask, source)
 
 
-def masked_scatter_source(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
+def masked_scatter_source(g: Array, mask: Array, shape: tuple[int, ...]) -> Array:
     """The gradient of `masked_scatter`'s source: those elements of `g` that were replaced, then
     zeros.
     """
@@ -546,7 +555,7 @@ def masked_scatter_source(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
     return out
 
 
-def masked_place(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
+def masked_place(g: Array, mask: Array, shape: tuple[int, ...]) -> Array:
     """The elements of the vector `g` where `mask` is true in zeros of `shape`, in order."""
     out = np.zeros(shape, g.dtype)
     out[np.broadcast_to(mask, shape)] = g

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
 
 _FEW = 64  # elements up to which SciPy is not worth loading
 
@@ -18,12 +21,12 @@ def _scipy() -> Any:
     return scipy.sparse
 
 
-def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
+def hollow(shape: tuple[int, ...], dtype: RawType) -> Array:
     """An array of zeros that takes no memory: what a sparse tensor shows of its elements."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def keys(places: Any, shape: tuple[int, ...]) -> Any:
+def keys(places: Array, shape: tuple[int, ...]) -> Any:
     """One number for each column of `places`, ordered as the places are."""
     if not len(shape):
         return np.zeros(places.shape[1], np.int64)
@@ -45,7 +48,7 @@ def lookup(wanted: Any, sorted_keys: Any) -> tuple[Any, Any]:
     return sorted_keys[at] == wanted, at
 
 
-def pairs_of(columns: Any, row_starts: Any) -> tuple[Any, Any]:
+def pairs_of(columns: Array, row_starts: Array) -> tuple[Any, Any]:
     """For each element of a matrix in column k, every element of another in row k: both numbers."""
     counts = (row_starts[1:] - row_starts[:-1])[columns]
     left = np.repeat(np.arange(columns.size), counts)
@@ -59,7 +62,7 @@ def starts(rows: Any, count: int) -> Any:
     return np.searchsorted(rows, np.arange(count + 1)).astype(np.int64)
 
 
-def _sparse_product(values: Any, dense: Any, rows: Any, columns: Any, height: int) -> Any:
+def _sparse_product(values: Array, dense: Array, rows: Array, columns: Array, height: int) -> Array:
     """The product of the matrix with `values` at (rows, columns) and a dense one.
 
     Shapes: values, rows, columns [n], dense [k, m] to [height, m]. Places may be given twice.

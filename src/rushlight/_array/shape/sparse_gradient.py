@@ -9,9 +9,14 @@ rows of both; whatever else is done with one is done with the full array.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..annotations import Array
 
 
 class SparseGradient(np.ndarray[Any, Any]):
@@ -24,7 +29,9 @@ class SparseGradient(np.ndarray[Any, Any]):
         self.places = getattr(source, "places", None)
         self.held = getattr(source, "held", None)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Callable[..., Any], method: str, *inputs: Any, **options: Any
+    ) -> Any:
         if ufunc is np.add and method == "__call__" and not options.get("where"):
             first, second = inputs[:2]
             out = options.get("out") or inputs[2:]
@@ -49,14 +56,14 @@ def _all_dense(value: Any) -> Any:
     return dense(value)
 
 
-def sparse_gradient(places: Any, held: Any, shape: tuple[int, ...]) -> Any:
+def sparse_gradient(places: Array, held: Array, shape: tuple[int, ...]) -> Array:
     """A gradient of these rows."""
     made = np.broadcast_to(np.zeros((), held.dtype), shape).view(SparseGradient)
     made.places, made.held = places, held
     return made
 
 
-def dense(value: Any) -> Any:
+def dense(value: Array | int) -> Array | int:
     """The full array of a sparse gradient; anything else as it is."""
     if type(value) is not SparseGradient:
         return value
@@ -85,7 +92,7 @@ def added(a: Any, b: Any) -> Any:
     )
 
 
-def rows_gradient(g: Any, indices: Any, shape: tuple[int, ...], padding_idx: int) -> Any:
+def rows_gradient(g: Array, indices: Array, shape: tuple[int, ...], padding_idx: int) -> Array:
     """The gradient of a table of which rows were read at `indices`: those rows, in that order."""
     held = g.reshape(indices.size, *shape[1:])
     where = indices.reshape(1, -1).astype(np.int64)

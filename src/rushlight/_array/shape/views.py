@@ -7,7 +7,7 @@ or raises.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ..axes import LEAD, axes_of, axis_of
 from ..memory import dense_layout as dense
 from ..types import from_raw, in_order_copy, internal_type_name, to_raw
 from .as_strided import window
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..annotations import Array
 
 _VIEW_ERROR: Final = (
     "view size is not compatible with input tensor's size and stride (at least one dimension "
@@ -56,7 +60,7 @@ def resolved_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{errors.shape_text(size)}' is invalid for input of size {count}")
 
 
-def reshaped(x: Any, size: tuple[int, ...]) -> tuple[Any, bool]:
+def reshaped(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     """`x` in another shape, and whether that is a view.
 
     Raises:
@@ -75,7 +79,7 @@ def reshaped(x: Any, size: tuple[int, ...]) -> tuple[Any, bool]:
     return found, base is x or (base is not None and base is x.base) or not x.size
 
 
-def view(x: Any, size: tuple[int, ...]) -> Any:
+def view(x: Array, size: tuple[int, ...]) -> Any:
     """`x` in another shape, over the same memory.
 
     Raises:
@@ -99,7 +103,7 @@ def view(x: Any, size: tuple[int, ...]) -> Any:
 _FLAT: Final = (-1,)
 
 
-def view_dtype(x: Any, dtype: D.dtype) -> Any:
+def view_dtype(x: Array, dtype: D.dtype) -> Array:
     """The bits of `x` read as another element type.
 
     Raises:
@@ -134,12 +138,12 @@ def view_dtype(x: Any, dtype: D.dtype) -> Any:
     return x.view(raw)
 
 
-def unsafe_view(x: Any, size: tuple[int, ...]) -> Any:
+def unsafe_view(x: Array, size: tuple[int, ...]) -> Array:
     """A contiguous array in another shape."""
     return x.reshape(size)
 
 
-def alias(x: Any) -> Any:
+def alias(x: Array) -> Array:
     """All of `x`."""
     return x[...]
 
@@ -187,7 +191,7 @@ def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
     return window(x, tuple(found), tuple(steps))
 
 
-def _expand_error(n: int, have: int, d: int, size: Any, shape: Any) -> RuntimeError:
+def _expand_error(n: int, have: int, d: int, size: Shape, shape: Shape) -> RuntimeError:
     return RuntimeError(
         f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
         "non-singleton "
@@ -196,7 +200,7 @@ def _expand_error(n: int, have: int, d: int, size: Any, shape: Any) -> RuntimeEr
     )
 
 
-def squeeze(x: Any, dim: Any = None) -> Any:
+def squeeze(x: Array, dim: int | Shape | None = None) -> Array:
     """`x` without its dimensions of size one, or without those of `dim` that have size one."""
     if dim is None:
         return x.squeeze()
@@ -208,7 +212,7 @@ def squeeze(x: Any, dim: Any = None) -> Any:
     return x.squeeze(tuple(a for a in axes if shape and shape[a] == 1))
 
 
-def unsqueeze(x: Any, dim: int) -> Any:
+def unsqueeze(x: Array, dim: int) -> Any:
     """`x` with a dimension of size one at `dim`.
 
     Raises:
@@ -229,7 +233,7 @@ def unsqueeze(x: Any, dim: int) -> Any:
 
 
 # ---- orders -----------------------------------------------------------------------------------
-def transpose(x: Any, dim0: int, dim1: int) -> Any:
+def transpose(x: Array, dim0: int, dim1: int) -> Array:
     """`x` with two dimensions exchanged.
 
     Raises:
@@ -254,7 +258,7 @@ def t(x: Any) -> Any:
     return x.T
 
 
-def permute(x: Any, dims: tuple[int, ...]) -> Any:
+def permute(x: Array, dims: tuple[int, ...]) -> Array:
     """`x` with its dimensions in the order `dims`.
 
     Raises:
@@ -279,7 +283,7 @@ def permute(x: Any, dims: tuple[int, ...]) -> Any:
 
 
 # ---- parts ------------------------------------------------------------------------------------
-def select(x: Any, dim: int, index: int) -> Any:
+def select(x: Array, dim: int, index: int) -> Array:
     """The part of `x` at one place of a dimension.
 
     Raises:
@@ -304,8 +308,8 @@ def select(x: Any, dim: int, index: int) -> Any:
 
 
 def slice_(
-    x: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+    x: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Array:
     """The part of `x` between two places of a dimension, every `step`-th.
 
     Raises:
@@ -320,7 +324,7 @@ def slice_(
     return x[LEAD[axis_of(dim, x.ndim)] + (slice(start, end, step),)]
 
 
-def narrow_bounds(x: Any, dim: int, start: int, length: int) -> tuple[int, int]:
+def narrow_bounds(x: Array, dim: int, start: int, length: int) -> tuple[int, int]:
     """The axis and the first place that `narrow` means.
 
     Raises:
@@ -344,7 +348,7 @@ def narrow_bounds(x: Any, dim: int, start: int, length: int) -> tuple[int, int]:
 
 
 # ---- gradients of parts -----------------------------------------------------------------------
-def select_backward(g: Any, input_sizes: tuple[int, ...], dim: int, index: int) -> Any:
+def select_backward(g: Array, input_sizes: tuple[int, ...], dim: int, index: int) -> Array:
     """`g` at its place in zeros."""
     out = np.zeros(input_sizes, g.dtype)
     out[LEAD[dim % len(input_sizes)] + (index,)] = g
@@ -352,8 +356,8 @@ def select_backward(g: Any, input_sizes: tuple[int, ...], dim: int, index: int) 
 
 
 def slice_backward(
-    g: Any, input_sizes: tuple[int, ...], dim: int, start: int | None, end: int | None, step: int
-) -> Any:
+    g: Array, input_sizes: tuple[int, ...], dim: int, start: int | None, end: int | None, step: int
+) -> Array:
     """`g` at its place in zeros."""
     out = np.zeros(input_sizes, g.dtype)
     out[LEAD[dim % len(input_sizes)] + (slice(start, end, step),)] = g
@@ -366,19 +370,19 @@ def clone(x: Any) -> Any:
     return x.copy() if x.flags.c_contiguous else dense.copy(x, x.dtype)
 
 
-def contiguous_copy(x: Any) -> Any:
+def contiguous_copy(x: Array) -> Any:
     """A C-contiguous copy."""
     return in_order_copy(x)
 
 
-def channels_last_copy(x: Any) -> Any:
+def channels_last_copy(x: Array) -> Any:
     """A copy whose channels (dimension 1) lie last in memory."""
     last = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))
     return in_order_copy(x.transpose(last)).transpose(back)
 
 
-def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(x: Array, dim: int, start: int, length: int) -> Array:
     """A copy of `length` places of a dimension from `start` on."""
     if dim >= x.ndim > 0:
         raise RuntimeError(

@@ -4,7 +4,7 @@ of memory.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from ..._base import errors
 from ..number import filling
 from ..types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..annotations import Array
 
-def write_converted(array: Any, value: Any) -> None:
+
+def write_converted(array: Array, value: Array) -> None:
     """Writes `value` into `array`, converted as PyTorch does."""
     if array.dtype is not value.dtype and array.dtype != value.dtype:
         if not array.size:
@@ -22,14 +26,14 @@ def write_converted(array: Any, value: Any) -> None:
     array[...] = value
 
 
-def copied(x: Any, src: Any, non_blocking: bool = False) -> Any:
+def copied(x: Array, src: Array, non_blocking: bool = False) -> Array:
     """`src` in the shape and type of `x`, as a copy."""
     out = np.empty(x.shape, x.dtype)
     copy_into(out, src)
     return out
 
 
-def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
+def copy_into(x: Array, src: Array, non_blocking: bool = False) -> None:
     """Writes `src`, broadcast and converted, into `x`.
 
     Raises:
@@ -56,24 +60,24 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
     write_converted(x, src)
 
 
-def fill_into(x: Any, value: Any) -> None:
+def fill_into(x: Array, value: Scalar) -> None:
     """Writes a Python number everywhere in `x`."""
     x.fill(filling(value, x.dtype, x.size))
 
 
-def zero_into(x: Any) -> None:
+def zero_into(x: Array) -> None:
     """Writes zeros everywhere in `x`."""
     x.fill(0)
 
 
-def filled(x: Any, value: Any) -> Any:
+def filled(x: Array, value: Scalar) -> Array:
     """An array like `x` with a Python number everywhere."""
     out = np.empty_like(x)
     out.fill(filling(value, x.dtype, x.size))
     return out
 
 
-def fill_tensor_into(x: Any, value: Any) -> None:
+def fill_tensor_into(x: Array, value: Array) -> None:
     """Writes the only element of `value` everywhere in `x`.
 
     Raises:
@@ -88,7 +92,7 @@ def fill_tensor_into(x: Any, value: Any) -> None:
     write_converted(x, value)
 
 
-def filled_tensor(x: Any, value: Any) -> Any:
+def filled_tensor(x: Array, value: Array) -> Array:
     """An array like `x` with the only element of `value` everywhere."""
     out = np.empty_like(x)
     fill_tensor_into(out, value)
@@ -105,12 +109,12 @@ def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def bool_places(true: bool) -> Any:
+def bool_places(true: bool) -> Array:
     """The index that a bool stands for: place 0, or none."""
     return np.zeros(1 if true else 0, np.int64)
 
 
-def integers(values: Any) -> Any:
+def integers(values: list[int]) -> Any:
     """A flat sequence of Python integers in int64; None where one is too large."""
     try:
         return np.array(values, np.int64)

@@ -7,11 +7,16 @@ arguments before and after, and stays eager.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase
 from ..guards.guards import Spot, structure_of
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from ..guards.captured_state import State
+    from ..ir.program import Program
 
 
 class Given:
@@ -66,7 +71,7 @@ class StandIn:
         self._requires_grad = t._requires_grad
 
 
-def standing_in(tensors: list[Any], program: Any, state: Any) -> list[Any]:
+def standing_in(tensors: list[Any], program: Program, state: State) -> list[Any]:
     """The arguments for keeping: those that a program names themselves, stand-ins for the rest."""
     named = [i.holder for i in program.instructions] + [v.holder for v in program.inputs]
     kept = (*named, *program.leaves, *program.without, *state.tensors.values())
@@ -86,7 +91,7 @@ def returned_container(result: Any, containers: set[int], seen: dict[int, Any]) 
     return False
 
 
-def _state(t: Any) -> tuple[Any, bool, dict[str, int]]:
+def _state(t: Tensor) -> tuple[Any, bool, dict[str, int]]:
     own = getattr(t, "__dict__", None) or {}
     return t._raw, t._requires_grad, {k: id(v) for k, v in own.items()}
 

@@ -12,10 +12,13 @@ A formula that does something else with its operands is noted as one call.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Proxy:
@@ -64,7 +67,7 @@ class Proxy:
         raise TypeError("a formula branches on a value")
 
 
-def _forward(name: str) -> Any:
+def _forward(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
     def method(self: Proxy, *others: Any) -> Any:
@@ -73,10 +76,10 @@ def _forward(name: str) -> Any:
     return method
 
 
-def _backward(name: str) -> Any:
+def _backward(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
-    def method(self: Proxy, other: Any) -> Any:
+    def method(self: Proxy, other: int) -> Any:
         return self.recorder.run(function, name.strip("_"), (other, self))
 
     return method
@@ -165,7 +168,7 @@ class Names:
 
         return noted
 
-    def fused(self, kernel: Any, formula: Any, *args: Any) -> Any:
+    def fused(self, kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
         """What the raw namespace makes of it: the kernel."""
         return self.recorder.run(kernel, getattr(kernel, "__name__", "kernel"), args)
 

@@ -13,13 +13,16 @@ import functools
 import inspect
 import sys
 from types import FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.mode import current
 from ..._tensor import settings
 from ..._tensor.tensor import Tensor
 from ..refusal import is_rushlight
 from .symbolic_numbers import NUMBERS, READS, plain_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def plain(result: Any) -> Any:
@@ -45,9 +48,9 @@ def holds_read(x: Any) -> bool:
     return isinstance(x, dict) and any(holds_read(y) for y in x.values())
 
 
-def _note_read(function: Any, how: str) -> Any:
+def _note_read(function: Callable[..., Any], how: str) -> Callable[..., Any]:
     @functools.wraps(function)
-    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def reading(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         recorder = current().recorder
         if recorder is None:
             return function(self, *args, **kwargs)
@@ -66,9 +69,9 @@ ASKED: Final = (
 _ASKING: Final = settings.__file__  # `torch.is_inference(x)` asks for who calls it
 
 
-def _note_question(function: Any, name: str) -> Any:
+def _note_question(function: Any, name: str) -> Callable[..., Any]:
     @functools.wraps(function)
-    def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def asking(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         recorder = current().recorder
         if recorder is not None:
             file = sys._getframe(1).f_code.co_filename
@@ -79,7 +82,7 @@ def _note_question(function: Any, name: str) -> Any:
     return asking
 
 
-def _install_questions(kind: Any) -> None:
+def _install_questions(kind: type[Any]) -> None:
     for name in ASKED:
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):

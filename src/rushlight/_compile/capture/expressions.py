@@ -96,7 +96,7 @@ class Expr:
         return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 
-def as_it_is(x: Any) -> Any:
+def as_it_is(x: float) -> float:
     """A constant."""
     return x
 

@@ -8,7 +8,7 @@ program, which runs when the engine comes to the node that stands for the whole 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._base import errors
@@ -24,6 +24,13 @@ from ..ir.program import Instruction, Program, Value
 from ..refusal import Refusal
 from .output_structure import outlives
 from .replay_safety import check_rehearsal, rehearsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._core.mode import Mode
+    from ..._tensor.tensor import Tensor
+    from .recorder import Recorder
 
 
 class Joint:
@@ -62,7 +69,9 @@ def live_outputs(result: Any) -> list[Any]:
     return found
 
 
-def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mode: Any) -> Joint:
+def record_gradients(
+    recorder: Recorder, outputs: list[Any], arguments: list[Any], mode: Mode
+) -> Joint:
     """Records the gradients of some results, as part 1 of the program.
 
     Raises:
@@ -217,7 +226,9 @@ _MODIFIED: Final = (
 _OP = custom_op("CompiledFunction", CompiledFunctionBackward)
 
 
-def joined(run: Any, kept: Any, read: Any, tensors: Any, metas: Any) -> Any:
+def joined(
+    run: Callable[..., Any], kept: Any, read: list[Tensor], tensors: list[Tensor], metas: Any
+) -> Any:
     """The node of one call; `tensors` are what gradients go to."""
     node: Any = CompiledFunctionBackward.__new__(CompiledFunctionBackward)
     targets = tuple([view_target(t) for t in tensors])
@@ -233,7 +244,7 @@ def joined(run: Any, kept: Any, read: Any, tensors: Any, metas: Any) -> Any:
     return node
 
 
-def guarded(t: Any, node: Any) -> Any:
+def guarded(t: Tensor, node: CompiledFunctionBackward) -> Tensor:
     """A result in whose memory something lies that the node has saved."""
     cell = version_cell(t)
     node.given.append((cell, cell.n))

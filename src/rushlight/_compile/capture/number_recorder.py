@@ -5,12 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..ir.program import Instruction, Program
 from .expressions import READ, Expr, as_it_is
 from .symbolic_numbers import NUMBERS, identical, plain_number, read, released, used
+
+if TYPE_CHECKING:
+    from ..._core.op import Op
+    from .recorder import Recorder
+    from .symbolic_numbers import GivenFloat
 
 
 class Readings:
@@ -50,7 +55,7 @@ class Readings:
         self.plain_reads.append((leaf, value))
         return number
 
-    def operands(self, op: Any, args: list[Any], raws: list[Any]) -> tuple[Any, ...]:
+    def operands(self, op: Op, args: list[Any], raws: list[Any]) -> tuple[Any, ...]:
         """The operands of a row: shapes and places that whole numbers give are constants."""
         found = []
         for k, (arg, raw) in enumerate(zip(args, raws)):
@@ -61,7 +66,7 @@ class Readings:
                 found.append(self.operand(arg, raw))
         return tuple(found)
 
-    def number(self, x: Any, raw: Any, computes: bool = True) -> Any:
+    def number(self, x: GivenFloat, raw: Any, computes: bool = True) -> Any:
         """A number as an operand, where an operation takes it for `raw`.
 
         A function that doesn't just compute may give another shape for another number.
@@ -100,7 +105,7 @@ class Readings:
             for x in raws
         ]  # fmt: skip
 
-    def decided(self, condition: Expr, outcome: Any) -> None:
+    def decided(self, condition: Expr, outcome: bool) -> None:
         """The step has gone on according to a condition: other outcomes are other programs."""
         if condition.depends_on_tensors():
             self.add("expect", None, "expect", (condition, outcome), ())
@@ -160,7 +165,7 @@ class Readings:
         released(self.numbers)
 
 
-def settle_reads(recorder: Any) -> None:
+def settle_reads(recorder: Recorder) -> None:
     """Has numbers read where the step read them: of memory that is written later, from a copy."""
     program = recorder.program
     for leaf, place in reversed(recorder.reads):

@@ -237,7 +237,7 @@ class Substitution:
                     # A constant, as are the numbers from which it was computed: all are guarded.
                     self._effect(place, key, now, Expr(as_it_is, now))
 
-    def _effect(self, place: Place, key: Any, value: Any, expr: Any) -> None:
+    def _effect(self, place: Place, key: Any, value: Any, expr: Expr) -> None:
         source = Source(place.kind, place.container, key, type(value), _described(place, key))
         self.effects.append(Effect(source, expr))
         self.state.moved.add((id(place.container), key))

@@ -9,12 +9,15 @@ tensor that `detach` has made shares the count alone.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.storage import DEFAULT, Version, View, version_cell, version_of
 from ..._core.views import Step, make_exact
 from ..ir.program import same
 from ..refusal import Refusal
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 _PLAIN: Final = (int, float, bool, str, type(None))
 
@@ -99,7 +102,7 @@ def sharing(t: Any, source: Any, steps: Any, creation: int) -> Any:
     return t
 
 
-def aged(t: Any, writes: int) -> Any:
+def aged(t: Tensor, writes: int) -> Tensor:
     """A result that the step has written so many times."""
     t._cell = cell = Version()
     cell.n = writes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.node import Node
@@ -14,6 +14,9 @@ from ..refusal import Refusal
 from .output_aliasing import Shared, owner, sources
 from .symbolic_numbers import NUMBERS
 from .weak_tables import refers
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
 
 
 class Fresh:
@@ -101,7 +104,7 @@ class Held:
         return f"argument {self.holder}" if self.kind == "argument" else f"the {self.kind} itself"
 
 
-def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
+def described(result: Any, recorder: Recorder, arguments: list[Any]) -> Any:
     """The structure of a result, with a `Fresh` or `Held` for each tensor.
 
     Raises:
@@ -112,7 +115,7 @@ def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
     return found
 
 
-def _described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
+def _described(result: Any, recorder: Recorder, arguments: list[Any]) -> Any:
     if isinstance(result, TensorBase):
         return _tensor(result, recorder, arguments)
     kind = type(result)
@@ -162,7 +165,7 @@ class Named:
         return self.kind is other.kind and same(self.items, other.items)
 
 
-def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
+def _tensor(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
     """Where a returned tensor comes from; the same object for one that is returned twice."""
     found = recorder.described.get(id(t))
     if found is None:
@@ -170,7 +173,7 @@ def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     return found
 
 
-def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
+def _origin(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
     for position, argument in enumerate(arguments):
         if argument is t:
             return Held("argument", position)
@@ -210,7 +213,7 @@ def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     return made
 
 
-def _share_counts(recorder: Any, arguments: list[Any]) -> None:
+def _share_counts(recorder: Recorder, arguments: list[Any]) -> None:
     """Has detached results share the count of writes with what else can be seen of their memory."""
     for sharers in recorder.cells.values():
         (first, made), *others = sharers

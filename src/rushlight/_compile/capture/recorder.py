@@ -12,7 +12,7 @@ it is another object. So nothing that the recorder doesn't know of can enter a p
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory import aliasing as A
@@ -29,6 +29,13 @@ from .factories import Factory, Keywords, Like
 from .number_recorder import Readings, settle_reads
 from .symbolic_numbers import NUMBERS, plain_number
 from .weak_tables import ById, loosely, refers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import Array
+    from ..._core.op import Op
+    from ..._tensor.tensor import Tensor
 
 #: Kinds of rows that do nothing but compute.
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
@@ -76,7 +83,7 @@ class Recorder(Readings):
         if self.problem is None:
             self.problem = (why, where or user_line())
 
-    def _value(self, kind: str, raw: Any, holder: Any = None) -> Value:
+    def _value(self, kind: str, raw: Array, holder: Any = None) -> Value:
         program = self.program
         number = len(program.values)
         memory = A.memory_of(raw)
@@ -109,7 +116,7 @@ class Recorder(Readings):
             if moved and moved != self.writes.get(id(base._cell), 0):
                 self.refuse("a tensor was written by something that can't be recorded")
 
-    def _input(self, kind: str, raw: Any, holder: Any = None) -> Value:
+    def _input(self, kind: str, raw: Array, holder: Tensor | int | None = None) -> Value:
         value = self._value(kind, raw, holder)
         self.program.inputs.append(value)
         return value
@@ -139,7 +146,7 @@ class Recorder(Readings):
             self.versions[id(holder)] = version_of(holder)
         return self._input("tensor", raw, holder)
 
-    def array(self, raw: Any) -> Value:
+    def array(self, raw: Array) -> Value:
         """The value of an array that is nobody's tensor: known, or a constant."""
         return self.values.get(id(raw)) or self.constant(raw)
 
@@ -148,13 +155,13 @@ class Recorder(Readings):
         found = self.values.get(id(t._raw))
         return found is not None and self.program.values[found.root].kind == "result"
 
-    def define(self, raw: Any) -> Value | None:
+    def define(self, raw: Array) -> Value | None:
         """A new value; None where the array is one already."""
         if id(raw) in self.values:
             return None
         return self._value("result", raw)
 
-    def operand(self, arg: Any, raw: Any) -> Any:
+    def operand(self, arg: Tensor, raw: Array) -> Any:
         """An argument of a call: a value, a list with values, or as it is."""
         if isinstance(arg, TensorBase):
             value = self.value_of(arg)
@@ -181,7 +188,7 @@ class Recorder(Readings):
         return made
 
     # ---- what the slow path tells --------------------------------------------------------------
-    def called(self, op: Any, args: list[Any], raws: list[Any], outs: list[Any]) -> None:
+    def called(self, op: Op, args: list[Any], raws: list[Any], outs: list[Any]) -> None:
         """A row has run."""
         if self.muted:
             return
@@ -354,7 +361,7 @@ class Recorder(Readings):
             return type(x)(self._proxy_operand(y, computes) for y in x)
         return x
 
-    def formula(self, formula: Any, arguments: list[Any]) -> Any:
+    def formula(self, formula: Callable[..., Any], arguments: list[Any]) -> Any:
         """The result of a formula on Tensors, by the calls that it makes on arrays."""
         given = [self.proxied(x) for x in arguments]
         program = self.program
@@ -400,18 +407,18 @@ class Recorder(Readings):
         self.note_write(old)
         self.add("write", T.add_into, "add_into", (target, value), (), holder=True)
 
-    def _meet(self, leaf: Any) -> None:
+    def _meet(self, leaf: Tensor) -> None:
         if id(leaf) not in self.leaves:
             self.leaves[id(leaf)] = leaf
             self.entry[id(leaf)] = self.state[id(leaf)] = loosely(leaf._grad)
 
     # ---- optimizers ----------------------------------------------------------------------------
-    def _is_own_leaf(self, leaf: Any) -> bool:
+    def _is_own_leaf(self, leaf: Tensor) -> bool:
         """Whether a leaf is a tensor that the step itself has made."""
         value = self.values.get(id(leaf._raw))
         return value is not None and value.kind == "result"
 
-    def sync(self, leaf: Any) -> None:
+    def sync(self, leaf: Tensor) -> None:
         """Notes what has become of a leaf's `.grad` since the program last touched it."""
         self._meet(leaf)
         now = leaf._grad

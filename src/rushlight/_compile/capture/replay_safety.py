@@ -13,13 +13,16 @@ import builtins
 import dis
 import warnings
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.node import Node
 from ..._core.saved import Packed
 from ...autograd.context import FunctionNode
 from ..refusal import Refusal, is_library
 from .code_observation import HARMLESS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _STORES: Final = frozenset({
     "STORE_GLOBAL", "STORE_DEREF", "STORE_SUBSCR", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_DEREF",
@@ -54,7 +57,7 @@ def check_rehearsal(outputs: list[Any]) -> None:
             stack.extend(vertex.next)
 
 
-def rehearsed(run: Any) -> Any:
+def rehearsed(run: Callable[..., Any]) -> Any:
     """The result of a backward that the user hasn't asked for.
 
     Raises:
@@ -82,7 +85,7 @@ def _packed(saved: Any) -> bool:
     return isinstance(saved, Packed)
 
 
-def _computes(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
+def _computes(function: Callable[..., Any], seen: frozenset[Any] = frozenset()) -> bool:
     """Whether a function, as far as its code shows, changes nothing outside."""
     if not isinstance(function, FunctionType):
         return False

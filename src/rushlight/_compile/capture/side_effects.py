@@ -16,7 +16,7 @@ import dis
 from collections import deque
 from collections.abc import Iterable
 from types import CodeType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...nn.modules.module import Module
 from ..guards.captured_state import TABLES, UNUSED, State
@@ -25,6 +25,9 @@ from ..ir.program import same
 from ..refusal import Refusal, is_standard
 from .output_structure import described
 from .unwatchable import names_of
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
 
 GROW: Final = ("append", "extend")
 _STORES: Final = ("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
@@ -235,7 +238,7 @@ class Keeping:
         """All that is kept, for those who look for tensors in it."""
         return [items for _, items in self.grown] + [value for *_, value in self.stored]
 
-    def effects(self, result: Any, recorder: Any, arguments: list[Any]) -> list[Any]:
+    def effects(self, result: Any, recorder: Recorder, arguments: list[Any]) -> list[Any]:
         """The effects, as parts of a program; what they change is no longer watched.
 
         Raises:
@@ -253,7 +256,7 @@ class Keeping:
             self.loosen(place, key)
         return found
 
-    def loosen(self, place: Place, key: Any) -> None:
+    def loosen(self, place: Place, key: str) -> None:
         """Has an entry be whatever it is when a call begins."""
         self.state.moved.add((id(place.container), key))
         self.loose.append((place, key))
@@ -305,7 +308,7 @@ class Keeping:
                 stack.extend(x.values())
 
 
-def _loosened(place: Place, key: Any) -> None:
+def _loosened(place: Place, key: str) -> None:
     guarded = frozenset(place.entries) if place.guarded is None else place.guarded
     place.guarded = frozenset(guarded) - {key}
 

@@ -21,10 +21,16 @@ import operator
 from collections import deque
 from sys import getrefcount
 from types import CellType, MemberDescriptorType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.node import Node
 from .expressions import GIVEN, READ, Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .number_sources import Source
+    from .recorder import Recorder
 
 _ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 _BITS: Final = ("and_", "or_", "xor", "lshift", "rshift")
@@ -109,7 +115,7 @@ def plain_number(x: Any) -> Any:
     return x.value if kind in (GivenFloat, GivenInt) else x
 
 
-def trace_number(value: Any, expr: Expr, recorder: Any) -> Any:
+def trace_number(value: float, expr: Expr, recorder: Recorder) -> Any:
     """A number that notes what is done with it; the value itself where it isn't one."""
     kind = type(value)
     if kind is not float and kind is not int:
@@ -124,7 +130,7 @@ def trace_number(value: Any, expr: Expr, recorder: Any) -> Any:
     return number
 
 
-def trace_source(value: Any, source: Any, recorder: Any) -> Any:
+def trace_source(value: float, source: Source, recorder: Recorder) -> Any:
     """A number that comes from a source outside of the step."""
     return trace_number(value, Expr(GIVEN, source), recorder)
 
@@ -247,7 +253,7 @@ def _is_plain(x: Any) -> bool:
     return type(x) in (int, float, bool) or type(x) in NUMBERS
 
 
-def _arithmetic(function: Any) -> tuple[Any, Any]:
+def _arithmetic(function: Callable[..., Any]) -> tuple[Any, Any]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
@@ -269,7 +275,7 @@ def _elsewhere(self: Any, other: Any, function: Any, reflected: bool) -> Any:
     return NotImplemented
 
 
-def _compared(function: Any) -> Any:
+def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
     def compare(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
@@ -289,14 +295,14 @@ def _truth(self: Any) -> bool:
     return outcome
 
 
-def _unary(function: Any) -> Any:
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     def compute(self: Any) -> Any:
         return _computed(function, self.recorder, self)
 
     return compute
 
 
-def _noting(name: str) -> Any:
+def _noting(name: str) -> Callable[..., Any]:
     def use(self: Any, *args: Any) -> Any:
         value = used(self, name)
         return getattr(value, name)(*[plain_number(x) for x in args])

@@ -23,12 +23,15 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, GeneratorType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._native.cpython.type_flags import grows_by, is_heap_type, is_immutable
 from ..refusal import Refusal
 from .names_in_code import asks_by_any_name, texts
+
+if TYPE_CHECKING:
+    from ..guards.captured_state import State
 
 #: Bytes up to which the contents of a NumPy array are compared at each call.
 SMALL: Final = 4096
@@ -150,7 +153,7 @@ def names_of(codes: Iterable[CodeType]) -> set[str]:
     return found
 
 
-def refuse_opaque(state: Any, codes: dict[CodeType, Any]) -> None:
+def refuse_opaque(state: State, codes: dict[CodeType, Any]) -> None:
     """Refuses a step of which some code that ran uses what can't be watched.
 
     Raises:

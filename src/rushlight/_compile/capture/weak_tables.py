@@ -9,8 +9,11 @@ memory) is in its `Value`. Constants alone are kept, by their values.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 class ById(dict[int, Any]):
@@ -39,7 +42,7 @@ class ById(dict[int, Any]):
         super().clear()
 
 
-def loosely(x: Any) -> Any:
+def loosely(x: Tensor | None) -> Any:
     """A weak reference to something; None to nothing."""
     return None if x is None else ref(x)
 

@@ -19,13 +19,16 @@ place. No copies are made of what is written after that row: as a rule, of gradi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase, version_of
 from ..._table.random.generator import Generator, default_generator
 from ..ir.program import Instruction, Program, cells
+
+if TYPE_CHECKING:
+    from .guards import Lines
 
 
 def outcomes(program: Program) -> tuple[bool, ...]:
@@ -151,7 +154,7 @@ class Expectations:
             return True
         return may_refuse(i) and (self.names is None or i.name in self.names)
 
-    def begin(self, lines: Any, names: dict[int, str]) -> None:
+    def begin(self, lines: Lines, names: dict[int, str]) -> None:
         """The line that keeps what the run may have to put back."""
         roots = set().union(*(i.writes() for i in self.before)) if self.before else set()
         arrays = [names[v.number] for v in self.program.inputs
@@ -174,7 +177,7 @@ class Expectations:
         ]
         lines.add(f"kept = {lines.name(Kept)}({shown}, {', '.join(others)})")
 
-    def enclose(self, lines: Any, at: int, closing: list[str]) -> None:
+    def enclose(self, lines: Lines, at: int, closing: list[str]) -> None:
         """Has the lines from a place on come to nothing where one of them raises."""
         if self.picky:
             back = ["kept.back()"] if self.kept else []
@@ -186,7 +189,7 @@ class Expectations:
         if self.kept:
             lines.add("kept = None")
 
-    def write(self, i: Instruction, text: str, lines: Any) -> None:
+    def write(self, i: Instruction, text: str, lines: Lines) -> None:
         """The lines of one condition."""
         lines.add(f"if {'not ' if i.inputs[1] else ''}({text}):")
         if self.kept:

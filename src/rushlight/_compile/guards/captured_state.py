@@ -253,7 +253,7 @@ class State:
         if not is_library_class(type(x)):
             self._push(type(x), type(x).__name__)
 
-    def _module(self, x: Any) -> None:
+    def _module(self, x: ModuleType) -> None:
         name = str(vars(x).get("__name__", ""))
         if name.partition(".")[0] in ("numpy", "scipy"):
             self.arrays_named = True

@@ -8,7 +8,7 @@ its code names are guarded like those of its own modules.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes
 from ..._base.device import DEFAULTS
@@ -18,6 +18,9 @@ from ...optim import optimizer as rules
 from ..refusal import Refusal, is_rushlight
 from .captured_state import State
 from .places import Place
+
+if TYPE_CHECKING:
+    from ..capture.code_observation import Observation
 
 
 def take_up(state: State) -> None:
@@ -38,7 +41,7 @@ def take_up(state: State) -> None:
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
 
 
-def ask_library(state: State, observation: Any) -> None:
+def ask_library(state: State, observation: Observation) -> None:
     """Asks the library's own modules for what its code looked up while the step was recorded.
 
     `nn.Linear` calls `F.linear`: who replaces that means the layer, too. Modules whose names begin

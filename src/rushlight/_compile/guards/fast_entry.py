@@ -15,7 +15,7 @@ Whatever the builtin doesn't pass goes to the guards as they are written, which 
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase, version_cell
 from ..._native.llvm import target
@@ -28,6 +28,13 @@ from ..runtime.replay import NativeBody, Variant
 from .analysis import Cover
 from .conditions import Looked
 from .native_guards import Sentry, fields, unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
+    from ..ir.program import Program
+    from ..lowering.lower import Machine
 
 #: Multiplications or moves of elements up to which a step keeps the interpreter's lock.
 SMALL = 1 << 22
@@ -75,11 +82,13 @@ def _loose(variant: Variant) -> list[Any]:
     return [part.options for sweep in machine.sweeps() for part in sweep.groups]
 
 
-def _guards_only(variant: Variant, cover: Cover, guarded: Any, names: dict[str, Any]) -> Any:
+def _guards_only(
+    variant: Variant, cover: Cover, guarded: Callable[..., Any], names: dict[str, Any]
+) -> Any:
     sentry = Sentry(cover, guarded, {}, 0)
     sentry.settle([], [], [], [])
 
-    def look(args: Any, kwargs: Any) -> Any:
+    def look(args: Any, kwargs: Any) -> bool | None:
         return None if sentry.take(args, kwargs) is None else True
 
     names |= {"enter": sentry.enter, "look": look}
@@ -97,7 +106,7 @@ def _guards_only(variant: Variant, cover: Cover, guarded: Any, names: dict[str, 
 # ---- whole steps ---------------------------------------------------------------------------------
 
 
-def _simple(machine: Any, program: Any) -> bool:
+def _simple(machine: Machine, program: Program) -> bool:
     """Whether a program is one native call, short enough to keep the interpreter's lock."""
     if machine.threaded or machine.first or len(machine.states) != 1 or program.joint is not None:
         return False
@@ -228,7 +237,7 @@ class Whole:
         return compiled_text("attempt", "args, kwargs", lines, self.names)
 
     # ---- what the builtin doesn't pass -----------------------------------------------------------
-    def _other(self, args: Any, kwargs: Any, code: int) -> Any:
+    def _other(self, args: tuple[Tensor, ...], kwargs: Any, code: int) -> Any:
         for _ in range(4):
             if code == MISS:
                 return None
@@ -268,7 +277,7 @@ class _Constant:
         self._raw = raw
 
 
-def _fillable(program: Any, made: list[Value], sets: list[Instruction]) -> list[Instruction]:
+def _fillable(program: Program, made: list[Value], sets: list[Instruction]) -> list[Instruction]:
     """The gradients that may be written where the old ones lie, if nobody holds these."""
     own = {v.number for v in made}
     given = [v.root for v in program.outputs_values()]

@@ -10,12 +10,16 @@ others: that is all a call asks as a rule. Else owners are compared, and at last
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..ir.program import Program, Value
 from .guards import Lines
 from .records import Apart, Is, Local, Writable
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from .captured_state import State
 
 _KINDS = ("argument", "tensor", "gradient")
 
@@ -107,7 +111,7 @@ def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> Non
             lines.unless(Writable(Local(names[value.number])))
 
 
-def _may_be_read(t: Any, state: Any) -> bool:
+def _may_be_read(t: Tensor, state: State) -> bool:
     """Whether the step may have read a tensor from where it was before: it names its place."""
     if state.read is None:
         return True
@@ -123,7 +127,7 @@ def _may_be_read(t: Any, state: Any) -> bool:
     return not known
 
 
-def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
+def guard_shared(program: Program, arguments: list[Any], state: State, lines: Lines) -> None:
     """Checks that tensors that were there before share one array where they did.
 
     A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well,

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from types import CellType, FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A, arena
 from ..._core.mode import CURRENT
@@ -36,6 +36,10 @@ from .analysis import Cover
 from .conditions import Argument, Looked
 from .guards import content
 from .name_lookups import space_of
+
+if TYPE_CHECKING:
+    from ..._array.annotations import RawType
+    from ..._base.annotations import Shape
 
 _ONES: Final = -1
 _PATIENCE: Final = 1 << 12  # calls without a new snapshot, at most
@@ -79,7 +83,7 @@ class Fields:
     def _put(t: Any, name: str) -> Callable[[Any], None]:
         return lambda value: setattr(t, name, value)
 
-    def condition(self, name: str, value: Any) -> tuple[int, int, int]:
+    def condition(self, name: str, value: bool | None) -> tuple[int, int, int]:
         """Offset, bits and what they are where a field holds None, True or False."""
         if name in self.flags:
             offset, bits, on, off = self.flags[name]
@@ -300,7 +304,7 @@ class Sentry:
         told[2] = layout.WRITEABLE if a.written else 0
         return id(a.kind), len(a.fields), conditions, told, slot
 
-    def _geometry(self, shape: Any, strides: Any, dtype: Any) -> list[int]:
+    def _geometry(self, shape: Shape, strides: Shape, dtype: RawType) -> list[int]:
         flags = A.empty(shape, dtype).flags.num
         return array_entry(A.ndarray, dtype, flags, shape, strides)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._native.cpython.type_flags import is_heap_type, is_immutable
 from ..refusal import is_library
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
 
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
 #: Attributes in C that are looked at anyway.
@@ -66,7 +69,7 @@ def items_of(table: dict[Any, Any]) -> dict[Any, Any]:
     return dict(dict.items(table))
 
 
-def contents_of(raw: Any) -> dict[str, Any]:
+def contents_of(raw: Array) -> dict[str, Any]:
     """All that code can learn of an array."""
     return {"bytes": raw.tobytes(), "shape": str(raw.shape), "dtype": str(raw.dtype)}
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
+
+if TYPE_CHECKING:
+    from ..runtime.replay import Variant
 
 #: Calls after which a program gets its quick way in (see `fast_entry`).
 WARM = 3
@@ -11,7 +14,7 @@ WARM = 3
 FAILED: list[Exception] = []
 
 
-def warm(variant: Any) -> None:
+def warm(variant: Variant) -> None:
     """Has a variant run as its text says at first, and by the quick way from some call on."""
     hits = 0
     held = ref(variant)  # which holds this function
@@ -31,7 +34,7 @@ def warm(variant: Any) -> None:
     variant.run = run
 
 
-def _quicken(variant: Any, args: Any, kwargs: Any) -> None:
+def _quicken(variant: Variant, args: Any, kwargs: Any) -> None:
     from .fast_entry import quickened
 
     try:

@@ -20,10 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as T
 from ..capture.expressions import GIVEN, READ, Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @cache
@@ -418,7 +421,7 @@ def same(p: Any, q: Any) -> bool:
     return type(p).__module__ == "numpy" and bool(p == q)
 
 
-def cells(function: Any) -> tuple[Any, ...]:
+def cells(function: Callable[..., Any]) -> tuple[Any, ...]:
     """What a function has closed over; empty cells are left out."""
     found = []
     for cell in getattr(function, "__closure__", None) or ():

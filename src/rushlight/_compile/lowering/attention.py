@@ -11,7 +11,7 @@ block comes first: it reaches all keys, and the others add to what it has writte
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.kernels import formulas
 from ..._formula import ir as G
@@ -20,12 +20,17 @@ from ..ir.program import Instruction, Value
 from .commands import Call, Command
 from .gemm import Matrix, blocks_of, transpose
 
+if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
+    from .lower import Machine
+    from .plan import Plan
+
 _ROWS: Final = 64  # of a block of causal attention
 _HEADS: Final = 1024  # at most
 _LONGEST: Final = 1024  # rows and keys
 
 
-def _row_dot(x: Any, y: Any) -> Any:
+def _row_dot(x: Symbol, y: Symbol) -> Symbol:
     return G.row_sum(x * y)
 
 
@@ -61,7 +66,7 @@ def _fits(values: list[Any]) -> bool:
     )  # fmt: skip
 
 
-def _takes(q: Any, k: Any, v: Any) -> bool:
+def _takes(q: Value, k: Value, v: Value) -> bool:
     if not _fits([q, k, v]) or size_of(q.shape[:-2]) > _HEADS:
         return False
     rows, size = q.shape[-2:]
@@ -104,7 +109,7 @@ class Mask:
         return self.value, self.offsets[head], self.step
 
 
-def _mask_of(mask: Any, q: Value, k: Value) -> Mask | None:
+def _mask_of(mask: Value, q: Value, k: Value) -> Mask | None:
     """The mask, where kernels can read it."""
     rows, keys, heads = q.shape[-2], k.shape[-2], q.shape[:-2]
     if type(mask) is not Value or mask.dtype.name not in ("bool", q.dtype.name):
@@ -125,18 +130,20 @@ def _mask_of(mask: Any, q: Value, k: Value) -> Mask | None:
     return Mask(mask, heads, rows, keys)
 
 
-def _scores(s: Any, mask: Any, scale: Any) -> Any:
+def _scores(s: Symbol, mask: Symbol, scale: Symbol) -> Symbol:
     x = s * scale
     return G.where(mask, x, -inf) if mask.dtype == "b1" else x + mask
 
 
-def _masked(s: Any, mask: Any, scale: Any) -> Any:
+def _masked(s: Symbol, mask: Symbol, scale: Symbol) -> Any:
     """The weights of masked scores, in place; rows that see nothing have no weights."""
     weights, logs = formulas.masked_weights(_scores(s, mask, scale))
     return G.into(s, weights.symbol), logs
 
 
-def _masked_back(s: Any, d: Any, mask: Any, logs: Any, along: Any, scale: Any) -> Any:
+def _masked_back(
+    s: Symbol, d: Symbol, mask: Symbol, logs: Symbol, along: Symbol, scale: Symbol
+) -> Any:
     w = G.exp(_scores(s, mask, scale) - logs)
     return G.into(s, w), G.into(d, w * (d - along) * scale)
 
@@ -166,7 +173,7 @@ def _square(v: Value, index: int, rows: int, columns: int, room: int) -> Matrix:
     return Matrix(v, rows, columns, columns, 1, index * room * v.dtype.itemsize)
 
 
-def _across(machine: Any, room: Value, index: int, keys: Matrix) -> tuple[Call, Matrix]:
+def _across(machine: Machine, room: Value, index: int, keys: Matrix) -> tuple[Call, Matrix]:
     """A head's keys, one to a column."""
     offset = index * keys.rows * keys.columns * room.dtype.itemsize
     call, made = machine.turn(room, transpose(keys), offset, whole=True)
@@ -178,7 +185,7 @@ def _first_columns(m: Matrix, columns: int) -> Matrix:
     return Matrix(m.value, m.rows, columns, m.down, m.right, m.offset)
 
 
-def attention(i: Instruction, plan: Any) -> Command | None:
+def attention(i: Instruction, plan: Plan) -> Command | None:
     """The command for scaled dot-product attention without a mask or dropout."""
     q, k, v, dropout, causal, mask, scale = i.inputs
     out, logs = i.outputs
@@ -196,7 +203,7 @@ def attention(i: Instruction, plan: Any) -> Command | None:
     scores = plan.scratch(out, (len(p.groups), room))
     keys = plan.scratch(out, (len(p.groups), p.size * p.keys))
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         size = q.dtype.itemsize
         visible = machine.numbers(list(range(p.rows)))
         factor = machine.scalar(q.dtype, p.scale)
@@ -235,7 +242,7 @@ def attention(i: Instruction, plan: Any) -> Command | None:
     return Command(reads, [out, logs, scores, keys], write)
 
 
-def attention_backward(i: Instruction, plan: Any) -> Command | None:
+def attention_backward(i: Instruction, plan: Plan) -> Command | None:
     """The command for the gradients of attention."""
     g, q, k, v, out, logs, mask, causal, scale = i.inputs
     if not _takes(q, k, v) or not _fits([q, g, out]):
@@ -258,7 +265,7 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
     keys_turned = plan.scratch(grads[0], (groups, p.size * p.keys))
     values_turned = plan.scratch(grads[0], (groups, p.size * p.keys))
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         size = q.dtype.itemsize
         visible = machine.numbers(list(range(p.rows)))
         factor = machine.scalar(q.dtype, p.scale)

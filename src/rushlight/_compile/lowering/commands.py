@@ -7,10 +7,17 @@ and calls when the machine is laid out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value, row_major
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Shape
+    from .lower import Machine
+    from .plan import Plan
 
 Call = tuple[int, int, int]  # function, frame, chunks
 
@@ -41,7 +48,7 @@ def _own(v: Value | None, ordered: bool = True) -> bool:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _embedding(i: Instruction, plan: Any) -> Command | None:
+def _embedding(i: Instruction, plan: Plan) -> Command | None:
     table, index = i.inputs[:2]
     out = i.outputs[0]
     if type(table) is not Value or type(index) is not Value or not _own(out) or out is None:
@@ -52,13 +59,13 @@ def _embedding(i: Instruction, plan: Any) -> Command | None:
         return None
     width = table.shape[1] * table.dtype.itemsize
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         return [machine.call("gather", [table, index, out, size_of(index.shape), width])]
 
     return Command([table, index], [out], write)
 
 
-def _embedding_back(i: Instruction, plan: Any) -> Command | None:
+def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
     g, index, rows, padding, scaled = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or type(index) is not Value or not _own(out) or out is None:
@@ -71,7 +78,7 @@ def _embedding_back(i: Instruction, plan: Any) -> Command | None:
         return None
     width = out.shape[-1]
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         return [
             machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize]),
             machine.added_rows(out, index, g, size_of(index.shape), width),
@@ -96,8 +103,16 @@ def merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tup
     return found
 
 
-def strided(machine: Any, to: Value, source: Value, shape: tuple[int, ...], strides: Any,
-            others: Any, offset: int = 0, other: int = 0) -> Call | None:  # fmt: skip
+def strided(
+    machine: Machine,
+    to: Value,
+    source: Value,
+    shape: tuple[int, ...],
+    strides: Sequence[int],
+    others: Shape,
+    offset: int = 0,
+    other: int = 0,
+) -> Call | None:
     """A copy of elements with strides in bytes; None for too many dimensions."""
     size = to.dtype.itemsize
     dims = merged(shape, list(strides), list(others))
@@ -114,7 +129,7 @@ def strided(machine: Any, to: Value, source: Value, shape: tuple[int, ...], stri
     return call
 
 
-def _copied(i: Instruction, plan: Any) -> Command | None:
+def _copied(i: Instruction, plan: Plan) -> Command | None:
     """A reshape that has to copy, or a copy in another order."""
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or not _own(out) or x.dtype != out.dtype:
@@ -127,13 +142,13 @@ def _copied(i: Instruction, plan: Any) -> Command | None:
     if len(merged(x.shape, steps, list(x.strides))) > 4:
         return None
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         return [strided(machine, out, x, x.shape, steps, x.strides)]  # type: ignore[list-item]
 
     return Command([x], [out], write)
 
 
-def _joined(i: Instruction, plan: Any) -> Command | None:
+def _joined(i: Instruction, plan: Plan) -> Command | None:
     parts, axis = i.inputs[0], i.inputs[1]
     out = i.outputs[0]
     if type(parts) not in (list, tuple) or out is None or not _own(out) or type(axis) is not int:
@@ -150,7 +165,7 @@ def _joined(i: Instruction, plan: Any) -> Command | None:
         if 0 in p.shape or len(merged(p.shape, inner, list(p.strides))) > 4:
             return None
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         found, start = [], 0
         for p in parts:
             found.append(strided(machine, out, p, p.shape, inner, p.strides, start * steps[axis]))
@@ -160,7 +175,7 @@ def _joined(i: Instruction, plan: Any) -> Command | None:
     return Command(list(parts), [out], write)
 
 
-def _select_back(i: Instruction, plan: Any) -> Command | None:
+def _select_back(i: Instruction, plan: Plan) -> Command | None:
     g, shape, axis, index = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or out is None or not _own(out) or g.dtype.itemsize not in (4, 8):
@@ -185,7 +200,7 @@ def _select_back(i: Instruction, plan: Any) -> Command | None:
 # ---- pooling -------------------------------------------------------------------------------------
 
 
-def _pool(i: Instruction, plan: Any) -> Command | None:
+def _pool(i: Instruction, plan: Plan) -> Command | None:
     x, k, stride, pad, dilation, _ = i.inputs
     out, where = i.outputs
     if type(x) is not Value or not in_order(x) or not _own(out) or not _own(where):
@@ -201,7 +216,7 @@ def _pool(i: Instruction, plan: Any) -> Command | None:
         return None
     planes = size_of(x.shape[:-2])
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         return [machine.pooling(x, out, where, planes, (high, wide), (tall, broad), k, stride)]
 
     command = Command([x], [out, where], write)
@@ -209,7 +224,7 @@ def _pool(i: Instruction, plan: Any) -> Command | None:
     return command
 
 
-def _pool_back(i: Instruction, plan: Any) -> Command | None:
+def _pool_back(i: Instruction, plan: Plan) -> Command | None:
     g, where, size = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or type(where) is not Value or out is None or not _own(out):
@@ -228,7 +243,7 @@ def _pool_back(i: Instruction, plan: Any) -> Command | None:
         return None  # only places that the pooling here has named are known to be in the planes
     planes, inner, area = size_of(g.shape[:-2]), size_of(g.shape[-2:]), size[0] * size[1]
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         suffix = "f32" if g.dtype.name == "float32" else "f64"
         grain = max(1, min(planes, 32768 // area))
         words = [g, where, out, planes, inner, area, grain]
@@ -237,7 +252,7 @@ def _pool_back(i: Instruction, plan: Any) -> Command | None:
     return Command([g, where], [out], write)
 
 
-def _zeros(i: Instruction, plan: Any) -> Command | None:
+def _zeros(i: Instruction, plan: Plan) -> Command | None:
     out = i.outputs[0]
     if i.inputs or out is None or not _own(out):
         return None

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I8, I32, I64, PTR, Module, Type
 from ..ir.iteration_values import in_order, size_of
 from ..ir.program import Instruction, Value, row_major
 from .commands import Call, Command, merged
+
+if TYPE_CHECKING:
+    from ..._native.llvm.emit import Function
+    from .lower import Machine
+    from .plan import Plan
 
 _BITS: Final = {1: I8, 4: I32, 8: I64}
 _SUMS: Final = {"float32": F32, "float64": F64, "int64": I64}
@@ -53,7 +58,7 @@ def _move(module: Module, name: str, type: Type) -> None:
     to, source, *rest = words
     sizes, there, here = rest[:_RANK], rest[_RANK : 2 * _RANK], rest[2 * _RANK :]
 
-    def over(k: int, to: Any, source: Any) -> None:
+    def over(k: int, to: Value, source: Value) -> None:
         if k == _RANK - 1:
             dense = there[k].eq(type.size) & here[k].eq(type.size)
             with f.when(dense):
@@ -87,7 +92,7 @@ def _scan(module: Module, name: str, type: Type) -> None:
     f.ret()
 
 
-def _along(f: Any, words: list[Any], each: Callable[[Any, Any], None]) -> None:
+def _along(f: Function, words: list[Any], each: Callable[[Any, Any], None]) -> None:
     """Goes through indices (outer, count, inner) with their places in (outer, length, inner)."""
     index, outer, count, inner, length = words
     with f.loop(0, outer) as o, f.loop(0, count) as k, f.loop(0, inner) as i:
@@ -109,7 +114,7 @@ def _emit_scatter(module: Module, name: str, type: Type, added: bool) -> None:
     """Elements written or added where indices name; words: to, from, then `_along`'s."""
     f, (to, source, *rest) = _function(module, name, 3, 7)
 
-    def each(n: Any, there: Any) -> None:
+    def each(n: Any, there: Value) -> None:
         x = f.load(f.at(source, n, type), type)
         place = f.at(to, there, type)
         f.store(place, f.load(place, type) + x if added else x)
@@ -129,7 +134,7 @@ def _few(
     return found if len(found) <= _RANK else None
 
 
-def move(machine: Any, to: Value, source: Value, dims: list[tuple[int, int, int]],
+def move(machine: Machine, to: Value, source: Value, dims: list[tuple[int, int, int]],
          offset: int = 0, other: int = 0) -> Call:  # fmt: skip
     """The call for a copy of merged dimensions."""
     size = to.dtype.itemsize
@@ -155,19 +160,19 @@ def _command(out: Value, x: Value, shape: tuple[int, ...], to: list[int], source
     if dims is None:
         return None
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         found = [move(machine, out, x, dims, offset, other)]
         return [_cleared(machine, out), *found] if cleared else found
 
     return Command([x], [out], write)
 
 
-def _cleared(machine: Any, out: Value) -> Call:
+def _cleared(machine: Machine, out: Value) -> Call:
     call: Call = machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
     return call
 
 
-def copied(i: Instruction, plan: Any) -> Command | None:
+def copied(i: Instruction, plan: Plan) -> Command | None:
     """A copy in another layout, or of other dimensions in the same order."""
     x, out = i.inputs[0], i.outputs[0]
     if not _alike(x, out) or out is None:
@@ -197,7 +202,7 @@ def expanded(i: Instruction, plan: Any) -> Command | None:
     return _command(out, x, out.shape, list(out.strides), steps)
 
 
-def _repeated(i: Instruction, plan: Any) -> Command | None:
+def _repeated(i: Instruction, plan: Plan) -> Command | None:
     """repeat(x, counts)."""
     x, counts = i.inputs[:2]
     out = i.outputs[0]
@@ -215,7 +220,7 @@ def _repeated(i: Instruction, plan: Any) -> Command | None:
     return _command(out, x, tuple(shape), row_major(tuple(shape), x.dtype.itemsize), source)
 
 
-def _flipped(i: Instruction, plan: Any) -> Command | None:
+def _flipped(i: Instruction, plan: Plan) -> Command | None:
     """flip(x, dims)."""
     x, dims = i.inputs[:2]
     out = i.outputs[0]
@@ -228,7 +233,7 @@ def _flipped(i: Instruction, plan: Any) -> Command | None:
     return _command(out, x, x.shape, list(out.strides), steps, other=first)
 
 
-def _padded(i: Instruction, plan: Any) -> Command | None:
+def _padded(i: Instruction, plan: Plan) -> Command | None:
     """constant_pad_nd(x, pads, 0): negative pads leave out."""
     x, pads, value = (*i.inputs, 0)[:3]
     out = i.outputs[0]
@@ -248,7 +253,7 @@ def _padded(i: Instruction, plan: Any) -> Command | None:
     return _command(out, x, tuple(shape), to, list(x.strides), offset, other, cleared=grown)
 
 
-def _slice_back(i: Instruction, plan: Any) -> Command | None:
+def _slice_back(i: Instruction, plan: Plan) -> Command | None:
     """slice_backward(g, shape, dim, start, end, step)."""
     g, shape, dim, start, _, step = i.inputs
     out = i.outputs[0]
@@ -268,7 +273,7 @@ def _slice_back(i: Instruction, plan: Any) -> Command | None:
 # ---- sums so far ---------------------------------------------------------------------------------
 
 
-def _scanned(i: Instruction, plan: Any) -> Command | None:
+def _scanned(i: Instruction, plan: Plan) -> Command | None:
     """cumsum(x, dim, dtype), reverse_cumsum(x, dim)."""
     x, dim = i.inputs[:2]
     out = i.outputs[0]
@@ -286,7 +291,7 @@ def _scanned(i: Instruction, plan: Any) -> Command | None:
 # ---- by index ------------------------------------------------------------------------------------
 
 
-def _fits(x: tuple[int, ...], index: Any, dim: int) -> bool:
+def _fits(x: tuple[int, ...], index: Value, dim: int) -> bool:
     """Whether indices name places along a dimension for all places of the others."""
     if type(index) is not Value or index.dtype.name != "int64" or not in_order(index):
         return False
@@ -300,7 +305,7 @@ def _words(x: tuple[int, ...], index: Value, dim: int) -> list[Any]:
     return [index, outer, index.shape[dim], inner, x[dim]]
 
 
-def _gathered(i: Instruction, plan: Any) -> Command | None:
+def _gathered(i: Instruction, plan: Plan) -> Command | None:
     """gather(x, dim, index, ...)."""
     x, dim, index = i.inputs[:3]
     out = i.outputs[0]
@@ -318,7 +323,7 @@ def _gathered(i: Instruction, plan: Any) -> Command | None:
     )
 
 
-def _scattered(i: Instruction, plan: Any) -> Command | None:
+def _scattered(i: Instruction, plan: Plan) -> Command | None:
     """scatter_add(x, dim, index, source), and scatter without adding."""
     if len(i.inputs) != 4:
         return None
@@ -341,14 +346,14 @@ def _scattered(i: Instruction, plan: Any) -> Command | None:
     words = [out, source, *_words(x.shape, index, dim)]
     name = f"add_{kind}" if added else f"put_{kind}"
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         last = (addresses()[name], machine.words_of(words), 1)
         return [move(machine, out, x, dims), last]
 
     return Command([x, index, source], [out], write)
 
 
-def _placed(i: Instruction, plan: Any) -> Command | None:
+def _placed(i: Instruction, plan: Plan) -> Command | None:
     """placed_along(g, places, dim, keepdim, shape): zeros but for one place along a dimension."""
     g, index, dim, _, shape = i.inputs
     out = i.outputs[0]
@@ -365,7 +370,7 @@ def _placed(i: Instruction, plan: Any) -> Command | None:
     words = [out, g, index, outer, 1, inner, shape[dim]]
     name = f"put_{g.dtype.itemsize}"
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         return [_cleared(machine, out), (addresses()[name], machine.words_of(words), 1)]
 
     return Command([g, index], [out], write)
@@ -383,7 +388,7 @@ def _lone(i: Instruction, place: int) -> Value | None:
     return given if given.shape and 0 not in given.shape else None
 
 
-def _lower_take(i: Instruction, plan: Any) -> Command | None:
+def _lower_take(i: Instruction, plan: Plan) -> Command | None:
     """index(x, [index]), index_select(x, 0, index): rows of the first dimension."""
     x, out = i.inputs[0], i.outputs[0]
     if i.rule == "index_select" and i.inputs[1] != 0:
@@ -398,7 +403,7 @@ def _lower_take(i: Instruction, plan: Any) -> Command | None:
     return Command([x, index], [out], lambda machine: [machine.call("gather", words)])
 
 
-def _added(i: Instruction, plan: Any) -> Command | None:
+def _added(i: Instruction, plan: Plan) -> Command | None:
     """Rows added to the first dimension, of zeros or of a copy.
 
     index_backward(g, shape, (index,)), index_select_backward(g, shape, 0, index),
@@ -432,7 +437,7 @@ def _added(i: Instruction, plan: Any) -> Command | None:
     if x is not None and dims is None:
         return None
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         first = _cleared(machine, out) if dims is None else move(machine, out, x, dims)
         return [first, machine.added_rows(out, index, g, size_of(index.shape), width)]
 

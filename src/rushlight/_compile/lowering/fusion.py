@@ -8,7 +8,7 @@ one pass over memory, and a residual sum into the norm that follows it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._formula import ir as G
 from ..._formula.ir import Group, GroupError
@@ -18,6 +18,9 @@ from ..ir.iteration_space import Layout
 from ..ir.iteration_values import DTYPES, size_of
 from ..ir.program import Value
 from .lowering_rule import Meaning, Shared
+
+if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
 
 
 class Kernel:
@@ -158,7 +161,7 @@ class Kernel:
                 given.append(G.into(old, symbol))
         return tuple(given)
 
-    def _broadcast(self, v: Value, symbol: Any) -> Any:
+    def _broadcast(self, v: Value, symbol: Symbol) -> Symbol:
         """A result that varies less than the memory it goes to, in all places of that."""
         if v.number in self.ended:
             return symbol

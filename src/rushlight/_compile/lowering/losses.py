@@ -13,7 +13,7 @@ from .lowering_rule import Meaning, Shared
 Maker = Callable[[Instruction], Meaning | None]
 
 
-def _pair(x: Any, target: Any, out: Any) -> bool:
+def _pair(x: Value, target: Value, out: Value) -> bool:
     """Whether two values are floats of one dtype, as the result is."""
     if any(type(v) is not Value for v in (x, target, out)):
         return False
@@ -64,7 +64,7 @@ def by_element(i: Instruction) -> Meaning | None:
 # ---- of class numbers ----------------------------------------------------------------------------
 
 
-def _classes(logits: Any, target: Any, reduction: Any, ignored: Any) -> bool:
+def _classes(logits: Value, target: Value, reduction: int, ignored: int) -> bool:
     return bool(
         type(logits) is Value and type(target) is Value and len(logits.shape) == 2
         and target.dtype.name == "int64" and logits.dtype.name in FLOATS and ignored < 0

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import weakref
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A, arena
 from ..._array.memory.parallel import get_num_threads
@@ -41,6 +41,13 @@ from .fusion import Kernel
 from .gemm import Matrix, Product
 from .optimizer_sweeps import Sweep
 from .plan import Plan, reads_of, results_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import Array
+    from ..._formula.ir import Group
+    from .optimizer_sweeps import Part
 
 #: Elements of a piece of a flat array.
 FLAT = 4096
@@ -114,7 +121,7 @@ class Machine(Frames):
         for word in self.pools:
             self.all[word] = state
 
-    def starter(self, segment: int) -> Any:
+    def starter(self, segment: int) -> Callable[..., Any]:
         """Runs a segment: None, or NotImplemented where a check refuses."""
         return starter("run", driver.addresses()["run"], self.states[segment])
 
@@ -147,7 +154,7 @@ class Machine(Frames):
             self.plan.items, self.kept, reads_of, results_of, self.groups
         )
 
-    def array(self, v: Value) -> Any:
+    def array(self, v: Value) -> Array:
         """A value in the arena as an array, for calls from Python."""
         start = self.offsets[v.root] + v.offset
         return arena.array_at(self.memory, start, v.shape, v.dtype, v.strides)
@@ -226,7 +233,7 @@ class Machine(Frames):
         name = "gemm_f32" if single else "gemm_f64"
         return [(driver.addresses()[name], frame, 1)]
 
-    def _kernel(self, group: Any, item: Kernel) -> list[tuple[int, int, int]]:
+    def _kernel(self, group: Group, item: Kernel) -> list[tuple[int, int, int]]:
         rows, columns = item.rows, item.columns
         lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
         vectors: int | None = None
@@ -329,7 +336,7 @@ class Machine(Frames):
                 commands.append((address, frame, chunks))
         return commands
 
-    def _rates(self, part: Any, numbers: dict[str, int]) -> tuple[int, int, int]:
+    def _rates(self, part: Part, numbers: dict[str, int]) -> tuple[int, int, int]:
         """The call that computes what differs in each step, where the scalars are."""
         frame = len(self.plain)
         count = arena.address(part.counts[0]._raw)
@@ -346,7 +353,7 @@ class Machine(Frames):
         self.rates[id(part)] = frame + 2
         return driver.addresses()["rates"], frame, 1
 
-    def _function(self, group: Any, ragged: bool) -> tuple[int, Frame]:
+    def _function(self, group: Group, ragged: bool) -> tuple[int, Frame]:
         """An elementwise kernel: its address, and how its frame is laid out."""
         frame_of = Frame(len(group.operands), len(group.outputs))
         return kernel_address(group, None, ragged), frame_of

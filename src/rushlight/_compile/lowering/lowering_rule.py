@@ -7,12 +7,15 @@ work doesn't mind, a softmax runs along the last dimension. It computes results 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._formula import ir as G
 from ..ir.iteration_space import Layout, layout_in
 from ..ir.iteration_values import size_of
 from ..ir.program import Instruction, Value
+
+if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
 
 Body = Callable[[list[Any], "Shared"], tuple[Any, ...]]
 
@@ -25,7 +28,7 @@ class Shared:
         self.factors: dict[int, float] = {}
         self.size = 0  # of the kernel's space
 
-    def counted(self, x: Any, shape: tuple[int, ...]) -> Any:
+    def counted(self, x: Symbol, shape: tuple[int, ...]) -> Any:
         """What a total of values of a shape adds up: each element once.
 
         Elements that were expanded lie in one place, and count as often; a shape with one element

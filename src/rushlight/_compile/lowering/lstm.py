@@ -6,13 +6,16 @@ backward command: a layer has both, or none.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
 from .gemm import Matrix, transpose
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
@@ -97,7 +100,7 @@ def _partner(i: Instruction, plan: Any) -> Instruction | None:
     return one if fits and id(one) not in plan.refused and _back_layer(one) is not None else None
 
 
-def lstm(i: Instruction, plan: Any) -> Command | None:
+def lstm(i: Instruction, plan: Plan) -> Command | None:
     """The command for a layer, forward."""
     layer = _layer(list(i.inputs[:7]))
     if layer is None or any(y is not None and y is not False for y in i.inputs[7:]):
@@ -179,7 +182,7 @@ def _back_layer(i: Instruction) -> Layer | None:
     return layer
 
 
-def lstm_backward(i: Instruction, plan: Any) -> Command | None:
+def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
     """The command for a layer's gradients."""
     layer = _back_layer(i)
     if layer is None:

@@ -9,7 +9,7 @@ optimizer is called from Python.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
 from ..._formula import ir as G
@@ -36,6 +36,9 @@ from ..guards.records import (
 )
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
+
+if TYPE_CHECKING:
+    from ..guards.guards import Lines
 
 _SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
 _FLAGS: Final = ("maximize", "differentiable", "capturable")
@@ -165,7 +168,7 @@ def _with_state(part: Part, optimizer: Any) -> bool:
 # ---- guards and numbers --------------------------------------------------------------------------
 
 
-def guard_sweep(sweep: Sweep, lines: Any) -> None:
+def guard_sweep(sweep: Sweep, lines: Lines) -> None:
     """Checks that an optimizer's state and the options that choose its formula are as they were."""
     optimizer = sweep.optimizer
     hooks = {name: getattr(optimizer, name) for name in

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._formula import ir as G
 from ..ir.iteration_values import DTYPES, FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
 from .lowering_rule import Body, Meaning, Reduced, Shared
+
+if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
 
 
 class Over:
@@ -178,7 +181,7 @@ def _extreme(i: Instruction) -> Meaning | None:
     return _along(i, over, lambda a, _: (reduce(a[0]),))
 
 
-def _place(x: Any, top: Any) -> Any:
+def _place(x: Symbol, top: Symbol) -> Symbol:
     """The first column that holds the extreme; the first nan where there is one."""
     there = (x == top) | (x != x)
     return G.cast(G.row_min(G.where(there, G.column(x), 2**31 - 1)), "i64")

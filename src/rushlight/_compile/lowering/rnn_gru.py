@@ -7,7 +7,7 @@ command: a layer has both, or none.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order
@@ -15,12 +15,20 @@ from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
 from .gemm import Matrix, transpose
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _sigmoid(x: Any) -> Any:
+    from ..._base.annotations import Shape
+    from ..._formula.ir import Symbol
+    from .lower import Machine
+    from .plan import Plan
+
+
+def _sigmoid(x: Symbol) -> Any:
     return 1 / (1 + G.exp(-x))
 
 
-def _unit(r: Any, z: Any, n: Any, hr: Any, hz: Any, hn: Any, h: Any) -> Any:
+def _unit(r: Symbol, z: Symbol, n: Symbol, hr: Symbol, hz: Symbol, hn: Symbol, h: Symbol) -> Any:
     """Gates from both parts, in place; the state's part of the new one; the output."""
     reset, update = _sigmoid(r + hr), _sigmoid(z + hz)
     new = G.tanh(n + reset * hn)
@@ -30,7 +38,7 @@ def _unit(r: Any, z: Any, n: Any, hr: Any, hz: Any, hn: Any, h: Any) -> Any:
     )  # fmt: skip
 
 
-def _unit_back(dh: Any, r: Any, z: Any, n: Any, inner: Any, before: Any) -> Any:
+def _unit_back(dh: Symbol, r: Symbol, z: Symbol, n: Symbol, inner: Symbol, before: Symbol) -> Any:
     """Slopes of the inputs' part and of the state's part, and what goes straight to the state."""
     direct = dh * (1 - z) * (1 - n * n)
     reset = direct * inner * r * (1 - r)
@@ -38,13 +46,13 @@ def _unit_back(dh: Any, r: Any, z: Any, n: Any, inner: Any, before: Any) -> Any:
     return reset, update, direct, reset * 1.0, update * 1.0, direct * r, G.into(dh, dh * z)
 
 
-def _unit_back_both(dh: Any, more: Any, *rest: Any) -> Any:
+def _unit_back_both(dh: Symbol, more: Symbol, *rest: Symbol) -> Any:
     """`_unit_back` for a state whose gradient comes in two parts."""
     found = _unit_back(dh + more, *rest)
     return (*found[:-1], G.into(dh, found[-1].symbol))
 
 
-def _tanh(z: Any) -> Any:
+def _tanh(z: Symbol) -> Any:
     return G.into(z, G.tanh(z))
 
 
@@ -52,7 +60,7 @@ def _relu(z: Any) -> Any:
     return G.into(z, G.maximum(z, 0.0))
 
 
-def _tanh_back(dh: Any, out: Any) -> Any:
+def _tanh_back(dh: Symbol, out: Symbol) -> Symbol:
     return dh * (1 - out * out)
 
 
@@ -60,7 +68,7 @@ def _relu_back(dh: Any, out: Any) -> Any:
     return G.where(out > 0.0, dh, 0.0)
 
 
-def _tanh_back_both(dh: Any, more: Any, out: Any) -> Any:
+def _tanh_back_both(dh: Symbol, more: Symbol, out: Symbol) -> Symbol:
     return _tanh_back(dh + more, out)
 
 
@@ -72,7 +80,7 @@ def _added(x: Any, y: Any) -> Any:
     return x + y
 
 
-def _sums(x: Any) -> Any:
+def _sums(x: Symbol) -> Symbol:
     return G.column_sum(x)
 
 
@@ -107,7 +115,7 @@ class Layer:
         """A part of the columns of a place's rows."""
         return v, (place * self.batch * width + part * self.size) * self.item, width
 
-    def inputs(self, machine: Any, to: Value, other: Value, bias: Any) -> list[Call]:
+    def inputs(self, machine: Machine, to: Value, other: Value, bias: Value | None) -> list[Call]:
         """The inputs' part of all places."""
         ours = transpose(Matrix(self.w_ih, self.wide, self.features, self.features, 1))
         call, ours = machine.turn(other, ours)
@@ -115,7 +123,7 @@ class Layer:
         into = self.rows(to, 0, self.count, self.wide)
         return [call, machine.gemm(every, ours, into, bias=bias)]
 
-    def ends(self, machine: Any, out: Value, slopes: Value, inner: Value, dh: Value,
+    def ends(self, machine: Machine, out: Value, slopes: Value, inner: Value, dh: Value,
              grads: list[Any]) -> list[Call]:  # fmt: skip
         """Gradients of inputs, first state, weights and biases from all places' slopes.
 
@@ -154,7 +162,7 @@ class Layer:
         return calls
 
 
-def _layer(operands: list[Any], gates: int, sizes: Any, reverse: Any) -> Layer | None:
+def _layer(operands: list[Any], gates: int, sizes: Shape | None, reverse: bool) -> Layer | None:
     x, hx, w_ih, w_hh, b_ih, b_hh = operands
     given = [v for v in operands if v is not None]
     if any(type(v) is not Value or v.dtype != x.dtype or not in_order(v) for v in given):
@@ -175,11 +183,11 @@ def _fits(values: Any) -> bool:
     return all(o is None or (not o.view and in_order(o)) for o in values)
 
 
-def _wanted(v: Any, plan: Any) -> bool:
+def _wanted(v: Value, plan: Plan) -> bool:
     return v is not None and (v.root in plan.kept or v.root in plan.count)
 
 
-def _begun(machine: Any, layer: Layer, dh: Value, g_hy: Any) -> list[Call]:
+def _begun(machine: Machine, layer: Layer, dh: Value, g_hy: Value) -> list[Call]:
     """The gradient of the last state, where the chain begins."""
     batch, size, item = layer.batch, layer.size, layer.item
     if g_hy is None:
@@ -188,7 +196,7 @@ def _begun(machine: Any, layer: Layer, dh: Value, g_hy: Any) -> list[Call]:
     return [call]  # type: ignore[list-item]
 
 
-def _in_rows(machine: Any, layer: Layer, to: Value, given: Value) -> list[Call]:
+def _in_rows(machine: Machine, layer: Layer, to: Value, given: Value) -> list[Call]:
     batch, size, item = layer.batch, layer.size, layer.item
     lines = (batch * size * item, size * item, item)
     return [strided(machine, to, given, given.shape, lines, given.strides)]  # type: ignore[list-item]
@@ -214,7 +222,7 @@ def _back_of(i: Instruction) -> Layer | None:
     return layer
 
 
-def gru(i: Instruction, plan: Any) -> Command | None:
+def gru(i: Instruction, plan: Plan) -> Command | None:
     """The command for a layer of gated units, forward."""
     layer = _layer(list(i.inputs[:6]), 3, *i.inputs[6:8])
     outs: list[Any] = list(i.outputs)
@@ -235,7 +243,7 @@ def gru(i: Instruction, plan: Any) -> Command | None:
     others = plan.scratch(out, (layer.features, wide))
     fresh = plan.scratch(out, (batch, wide))
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         calls: list[Any] = layer.inputs(machine, gates, others, layer.b_ih)
         call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, wide, size, size, 1)))
         calls.append(call)
@@ -258,7 +266,7 @@ def gru(i: Instruction, plan: Any) -> Command | None:
     return Command(reads, outputs, write)
 
 
-def _last(machine: Any, layer: Layer, out: Value, hy: Any, plan: Any) -> list[Call]:
+def _last(machine: Machine, layer: Layer, out: Value, hy: Value, plan: Plan) -> list[Call]:
     """The last state, from where the last place has left it."""
     if not _wanted(hy, plan):
         return []
@@ -267,7 +275,7 @@ def _last(machine: Any, layer: Layer, out: Value, hy: Any, plan: Any) -> list[Ca
     return [strided(machine, hy, out, room, item, item, 0, first)]  # type: ignore[list-item]
 
 
-def gru_backward(i: Instruction, plan: Any) -> Command | None:
+def gru_backward(i: Instruction, plan: Plan) -> Command | None:
     """The command for the gradients of a layer of gated units."""
     layer = _back_of(i)
     if layer is None:
@@ -283,7 +291,7 @@ def gru_backward(i: Instruction, plan: Any) -> Command | None:
     copied = g_out is not None and not in_order(g_out)
     given_out = plan.scratch(out, (count, size)) if copied else g_out
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         calls: list[Any] = _begun(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
@@ -310,7 +318,9 @@ def gru_backward(i: Instruction, plan: Any) -> Command | None:
     return _backward(i, plan, [slopes, states, dh], given_out if copied else None, write)
 
 
-def _backward(i: Instruction, plan: Any, rooms: list[Value], copy: Any, write: Any) -> Command:
+def _backward(
+    i: Instruction, plan: Plan, rooms: list[Value], copy: Value | None, write: Callable[..., Any]
+) -> Command:
     reads = [v for v in i.inputs if type(v) is Value]
     outputs = [v for v in i.outputs if v is not None]
     return Command(reads, [*outputs, *rooms, *([copy] if copy is not None else [])], write)
@@ -319,7 +329,7 @@ def _backward(i: Instruction, plan: Any, rooms: list[Value], copy: Any, write: A
 # ---- plain units ---------------------------------------------------------------------------------
 
 
-def rnn(i: Instruction, plan: Any) -> Command | None:
+def rnn(i: Instruction, plan: Plan) -> Command | None:
     """The command for a layer of plain units, forward."""
     layer = _layer(list(i.inputs[:6]), 1, *i.inputs[7:9])
     outs: list[Any] = list(i.outputs)
@@ -332,7 +342,7 @@ def rnn(i: Instruction, plan: Any) -> Command | None:
     others = plan.scratch(out, (layer.features, size))
     bias = plan.scratch(out, (size,))
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         calls: list[Any] = []
         if layer.b_ih is not None:
             calls.append(machine.flat(_added, ("f", "f"), out.dtype, size,
@@ -355,7 +365,7 @@ def rnn(i: Instruction, plan: Any) -> Command | None:
     return Command(reads, outputs, write)
 
 
-def rnn_backward(i: Instruction, plan: Any) -> Command | None:
+def rnn_backward(i: Instruction, plan: Plan) -> Command | None:
     """The command for the gradients of a layer of plain units."""
     layer = _back_of(i)
     out = i.inputs[9]
@@ -369,7 +379,7 @@ def rnn_backward(i: Instruction, plan: Any) -> Command | None:
     copied = g_out is not None and not in_order(g_out)
     given_out = plan.scratch(out, (layer.count, size)) if copied else g_out
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         calls: list[Any] = _begun(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)

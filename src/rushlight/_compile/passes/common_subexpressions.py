@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.program import Program, Value, replaced_in, same
+
+if TYPE_CHECKING:
+    from ..ir.program import Instruction
 
 
 def without_repeats(program: Program) -> None:
@@ -44,13 +47,13 @@ def without_repeats(program: Program) -> None:
     program.instructions[:] = kept
 
 
-def _takes_part(i: Any, written: set[int]) -> bool:
+def _takes_part(i: Instruction, written: set[int]) -> bool:
     if i.kind != "call" or not i.pure or i.name == "in_layout":
         return False
     return not any(v.root in written for v in (*i.reads(), *(o for o in i.outputs if o)))
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: Instruction, b: Instruction) -> bool:
     if not same(a.function, b.function) or not same(a.inputs, b.inputs):
         return False
     if len(a.outputs) != len(b.outputs):

@@ -7,7 +7,7 @@ fuses with what follows.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._array.memory.aliasing import UFUNC_OF
 from ..ir.iteration_values import in_order
@@ -15,8 +15,11 @@ from ..ir.program import Instruction, Value
 from ..lowering.gemm import Product, product_of, worth_turning
 from .fuse import fused
 
+if TYPE_CHECKING:
+    from ..lowering.plan import Plan
 
-def with_product(plan: Any, i: Instruction) -> bool:
+
+def with_product(plan: Plan, i: Instruction) -> bool:
     """Whether the instruction has become a product of the plan, its bias included."""
     product = product_of(i)
     if product is None:
@@ -48,7 +51,7 @@ def with_product(plan: Any, i: Instruction) -> bool:
     return True
 
 
-def with_relu(plan: Any, i: Instruction) -> bool:
+def with_relu(plan: Plan, i: Instruction) -> bool:
     """Whether a product before has taken over the zeros for negatives."""
     if i.rule != "relu" or len(i.inputs) != 1:
         return False

@@ -6,7 +6,7 @@ before that kernel; see `fusion`. Else it begins a kernel of its own.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..ir.program import Instruction, replaced_in
 from ..lowering.fusion import Kernel, dtype_of
@@ -15,11 +15,14 @@ from ..lowering.lowering_rule import Meaning
 from ..lowering.lowering_rules import element_value
 from ..lowering.reductions import PLACES, dimension_of
 
+if TYPE_CHECKING:
+    from ..lowering.plan import Plan
+
 #: Kernels that are looked at for an instruction to join, at most.
 _NEAR: Final = 48
 
 
-def fused(plan: Any, i: Instruction) -> bool:
+def fused(plan: Plan, i: Instruction) -> bool:
     """Whether the instruction has become part of a kernel of the plan."""
     m = element_value(renewed(plan, i))
     if m is None:
@@ -36,7 +39,7 @@ def fused(plan: Any, i: Instruction) -> bool:
     return True
 
 
-def renewed(plan: Any, i: Instruction) -> Instruction:
+def renewed(plan: Plan, i: Instruction) -> Instruction:
     """The instruction on what has been written in place, so that it may join the writing kernel."""
     if not any(v.number in plan.current for v in i.reads()):
         return i
@@ -48,7 +51,7 @@ def renewed(plan: Any, i: Instruction) -> Instruction:
     return made
 
 
-def joined(plan: Any, m: Meaning, least: int = 0) -> int | None:
+def joined(plan: Plan, m: Meaning, least: int = 0) -> int | None:
     """The place of the kernel that takes a meaning, a new one if need be; None where none does."""
     lowest = max(plan.first, len(plan.items) - _NEAR, least)
     for place in range(len(plan.items) - 1, lowest - 1, -1):

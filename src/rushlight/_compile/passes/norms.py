@@ -7,13 +7,16 @@ norm joins its last step, and running statistics are written by the kernels, too
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
 from ..._array.reduce import reduce
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Program, Value
 from .layout import like
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Steps:
@@ -31,7 +34,7 @@ class _Steps:
         self._add("call", name, function, inputs, (out,))
         return out
 
-    def apply(self, operator: Any, x: Any, y: Any, out: Value | None = None) -> Value:
+    def apply(self, operator: Any, x: Value, y: Any, out: Value | None = None) -> Value:
         """An operator on two values, or a value and a number."""
         larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
         return self.call(operator.__name__, UFUNC_OF[operator], (x, y), out, larger)
@@ -46,7 +49,7 @@ class _Steps:
         self._add("write", "mul", UFUNC_OF[operator.mul], (target, kept), ())
         self._add("write", "add", UFUNC_OF[operator.add], (target, step), ())
 
-    def _add(self, kind: str, name: str, function: Any, inputs: tuple[Any, ...],
+    def _add(self, kind: str, name: str, function: Callable[..., Any], inputs: tuple[Any, ...],
              outputs: tuple[Value, ...]) -> None:  # fmt: skip
         made = Instruction(kind, function, name, inputs, outputs, where=self.origin.where,
                            pure=kind == "call", holder=False)  # fmt: skip
@@ -63,7 +66,7 @@ def apart(program: Program) -> None:
     program.instructions[:] = kept
 
 
-def _usable(x: Any, vectors: tuple[Any, ...], training: Any) -> bool:
+def _usable(x: Value, vectors: tuple[Any, ...], training: bool) -> bool:
     """Whether it is a norm of rows in order, and every vector is one number a column."""
     if type(x) is not Value or len(x.shape) != 2 or not in_order(x) or training is not True:
         return False

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..ir.program import Instruction
 from ..lowering.optimizer_sweeps import sweep_of
 
+if TYPE_CHECKING:
+    from ..lowering.plan import Plan
 
-def swept(plan: Any, i: Instruction) -> bool:
+
+def swept(plan: Plan, i: Instruction) -> bool:
     """Whether an optimizer's step has become a sweep of the plan.
 
     What comes later can't join what came before: it may read what is swept.

@@ -8,7 +8,7 @@ that kernel reads the old value, and if the kernel reads the target's memory in 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory.aliasing import UFUNC_OF
 from ..._formula import ir as G
@@ -18,8 +18,11 @@ from ..lowering.lowering_rule import Meaning, Shared
 from ..lowering.lowering_rules import element_value
 from .fuse import joined, renewed
 
+if TYPE_CHECKING:
+    from ..lowering.plan import Plan
 
-def is_fused(plan: Any, i: Instruction) -> bool:
+
+def is_fused(plan: Plan, i: Instruction) -> bool:
     """Whether a write has become part of a kernel of the plan."""
     target = i.inputs[0]
     if type(target) is not Value or 0 in target.shape or target.kind == "constant":
@@ -42,7 +45,7 @@ def is_fused(plan: Any, i: Instruction) -> bool:
     return True
 
 
-def forget(plan: Any, root: int) -> None:
+def forget(plan: Plan, root: int) -> None:
     """Says that memory was written: what is known of its values no longer holds."""
     for number in [n for n, v in plan.current.items() if v.root == root]:
         del plan.current[number]
@@ -66,7 +69,7 @@ def _reads_otherwise(item: Any, target: Value) -> bool:
     return any(_clashes(v, target) for v in (*item.reads(), *item.made.values()))
 
 
-def _new_value(plan: Any, target: Value, i: Instruction) -> Meaning | None:
+def _new_value(plan: Plan, target: Value, i: Instruction) -> Meaning | None:
     """The new value of the target, in its memory."""
     out = _new(plan, target)
     first = i.inputs[0]
@@ -90,7 +93,7 @@ def _new_value(plan: Any, target: Value, i: Instruction) -> Meaning | None:
     return found
 
 
-def _new(plan: Any, target: Value) -> Value:
+def _new(plan: Plan, target: Value) -> Value:
     made = target.like(len(plan.program.values), kind="write", view=True, holder=target)
     plan.program.values.append(made)
     return made

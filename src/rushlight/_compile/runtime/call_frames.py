@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import arena
 from ..._formula.ir import trace
@@ -27,18 +27,25 @@ from ..ir.program import Value
 from ..lowering.gemm import SHARED, Matrix, blocks_of, narrow_form
 from . import driver
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import RawType
+    from ..._base.annotations import Shape
+    from ..._formula.ir import Group
+
 #: Elements from which a kernel is cut into chunks for threads, and elements of a chunk.
 THREADED = 65536
 CHUNK = 32768
 _KERNELS: dict[Any, int] = {}
 
 
-def type_of(dtype: Any) -> Type:
+def type_of(dtype: RawType) -> Type:
     """The scalar type of float32 or float64."""
     return F32 if dtype.name == "float32" else F64
 
 
-def kernel_address(group: Any, vectors: int | None, ragged: bool) -> int:
+def kernel_address(group: Group, vectors: int | None, ragged: bool) -> int:
     """A group's machine code."""
     lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
     key = (str(group), lanes, vectors, ragged)
@@ -50,7 +57,7 @@ def kernel_address(group: Any, vectors: int | None, ragged: bool) -> int:
 
 
 @cache
-def _formula(formula: Any, kinds: tuple[str, ...], suffix: str) -> Any:
+def _formula(formula: Callable[..., Any], kinds: tuple[str, ...], suffix: str) -> Group:
     names = {}
     for k, text in enumerate(kinds):
         kind, _, dtype = text.partition(" ")
@@ -130,8 +137,8 @@ class Frames:
         grain = 64 if chunks > 1 else width
         return address, self.words_of([count, width, grain, table, index, rows]), chunks
 
-    def pooling(self, x: Value, out: Value, where: Value, planes: int, size: Any, given: Any,
-                window: Any, step: Any) -> tuple[int, int, int]:  # fmt: skip
+    def pooling(self, x: Value, out: Value, where: Value, planes: int, size: Shape, given: Shape,
+                window: Shape, step: Shape) -> tuple[int, int, int]:  # fmt: skip
         """Maxima of windows."""
         type = type_of(x.dtype)
         address = _pooling(type, tuple(window), tuple(step))
@@ -164,7 +171,7 @@ class Frames:
         self.plain += values
         return start
 
-    def scalar(self, dtype: Any, x: float) -> int:
+    def scalar(self, dtype: RawType, x: float) -> int:
         """A number in a word, for an operand of kind `s`."""
         start = len(self.plain)
         single = dtype.name == "float32"
@@ -172,8 +179,16 @@ class Frames:
                           else float_word(x))  # fmt: skip
         return start
 
-    def rows(self, formula: Any, kinds: tuple[str, ...], dtype: Any, rows: int, columns: int,
-             operands: list[Any], outputs: list[Any]) -> tuple[int, int, int]:  # fmt: skip
+    def rows(
+        self,
+        formula: Callable[..., Any],
+        kinds: tuple[str, ...],
+        dtype: RawType,
+        rows: int,
+        columns: int,
+        operands: list[Any],
+        outputs: list[Any],
+    ) -> tuple[int, int, int]:
         """A formula on rows: (value, offset in bytes, elements from row to row) of each operand.
 
         A number in place of a value is the place of a word.
@@ -202,9 +217,19 @@ class Frames:
         words += [0] * (len(operands) + len(outputs))
         return kernel_address(group, None, False), self.words_of(words), 1
 
-    def gemm(self, a: Matrix, b: Matrix, c: Matrix, *, bias: Any = None, relu: bool = False,
-             beta: float = 0.0, several: int = 1, steps: tuple[int, int, int] = (0, 0, 0),
-             whole: bool = False) -> tuple[int, int, int]:  # fmt: skip
+    def gemm(
+        self,
+        a: Matrix,
+        b: Matrix,
+        c: Matrix,
+        *,
+        bias: Value | None = None,
+        relu: bool = False,
+        beta: float = 0.0,
+        several: int = 1,
+        steps: tuple[int, int, int] = (0, 0, 0),
+        whole: bool = False,
+    ) -> tuple[int, int, int]:
         """C = A B + beta C, then the bias and zeros for negatives, by the emitted product."""
         m, n, k = a.rows, b.columns, a.columns
         form = narrow_form(a, b, c, bias is not None or relu)
@@ -235,7 +260,7 @@ class Frames:
         self.threaded = self.threaded or chunks > 1
         return gemm.load_chunks(type_of(c.value.dtype)), frame, chunks
 
-    def _narrow(self, form: str, a: Matrix, b: Matrix, c: Matrix, bias: Any,
+    def _narrow(self, form: str, a: Matrix, b: Matrix, c: Matrix, bias: Value | None,
                 relu: bool) -> tuple[int, int, int]:  # fmt: skip
         """C = A B with few columns."""
         apart = (a.down, b.right) if form == "dots" else (a.right, b.down)

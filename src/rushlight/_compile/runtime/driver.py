@@ -12,11 +12,14 @@ into the frames; then come checks, of which any may refuse; then the calls.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._native.cpython.ndarray import load_elements
 from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I32, I64, PTR, Function, Module, Type
+
+if TYPE_CHECKING:
+    from ..._native.llvm.values import Value
 
 ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
 
@@ -57,7 +60,7 @@ def _run(module: Module) -> None:
     f = module.function("run", [("state", PTR)], I64)
     (state,) = f.params
 
-    def word(base: Any, n: Any, type: Type = I64) -> Any:
+    def word(base: Value, n: int, type: Type = I64) -> Value:
         return f.load(f.at(base, n, I64), type)
 
     patches = word(state, 1, PTR)
@@ -210,7 +213,7 @@ def _moves(module: Module) -> None:
         to, source, *w = _words(f, 15, 2)
         counts, run, there, here = w[:4], w[4], w[5:9], w[9:13]
 
-        def inner(f: Function, run: Any, to: Any, source: Any, type: Type = type) -> None:
+        def inner(f: Function, run: Value, to: Value, source: Value, type: Type = type) -> None:
             with f.when(run.eq(type.size)):
                 f.store(to, f.load(source, type))
             with f.when(run.ne(type.size)):

@@ -7,7 +7,7 @@ memory goes back as early as in an eager step.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..capture.expressions import READ, Expr
 from ..capture.forward_backward import guarded, joined
@@ -19,6 +19,11 @@ from ..guards.branch_guards import Expectations
 from ..guards.guards import Lines
 from ..ir.program import Instruction, Program, Value
 from .ufuncs import ufunc_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
 
 
 class Body:
@@ -37,7 +42,7 @@ class Body:
         self.foreign: set[int] = set()  # roots of memory that others hold: results, saved values
         self.expectations: Expectations | None = None
 
-    def write(self, slow: Any = None) -> None:
+    def write(self, slow: Callable[..., Any] | None = None) -> None:
         """Writes all lines."""
         program, ends = self.program, self.expectations
         certain = -1 if ends is None else ends.last
@@ -299,7 +304,7 @@ class Ending:
         self.run = run
 
 
-def with_history(t: Any, node: Any, nr: int) -> Any:
+def with_history(t: Tensor, node: Any, nr: int) -> Tensor:
     """A result with the history, used up, that it had when it was recorded."""
     t._node = node
     t._nr = nr

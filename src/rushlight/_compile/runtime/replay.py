@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..capture.forward_backward import parts
@@ -28,6 +28,12 @@ from ..lowering.optimizer_sweeps import guard_sweep
 from .python_body import Body, Ending
 from .run_lock import TURN, in_turn, lasting
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
+    from ..guards.captured_state import State
+
 
 class Leaving:
     """How the last run of a program came to nothing; its text names this, and not the variant."""
@@ -42,7 +48,7 @@ class Leaving:
         """Notes where a run has left the path of the program, and was abandoned."""
         self.missed = place
 
-    def slow(self, args: Any, kwargs: Any) -> None:
+    def slow(self, args: tuple[Tensor, ...], kwargs: Any) -> None:
         """Has a call run eagerly: a check of the native form refuses, and has done nothing yet.
 
         An index is out of range, as a rule. So the error is raised where it would be, and what the
@@ -119,7 +125,7 @@ class Variant:
 
 
 def _bind_inputs(
-    program: Program, arguments: list[Any], lines: Lines, state: Any
+    program: Program, arguments: list[Any], lines: Lines, state: State
 ) -> dict[int, str]:
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
@@ -185,7 +191,7 @@ def _bind_inputs(
     return names
 
 
-def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
+def _guard_unread(program: Program, arguments: list[Any], state: State, lines: Lines) -> None:
     """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
     seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
     seen |= {id(t) for t in arguments}
@@ -203,7 +209,7 @@ class NativeBody(Body):
         self.machine = machine
         self.plan = machine.plan
 
-    def write(self, slow: Any = None) -> None:
+    def write(self, slow: Callable[..., Any] | None = None) -> None:
         """Writes all lines: between two calls from Python, one native call."""
         lines, machine = self.lines, self.machine
         lines.add(f"with {lines.name(machine)}.lock:")
@@ -245,7 +251,7 @@ class NativeBody(Body):
         self._end()
         lines.text[at:] = ["    " + line for line in lines.text[at:]]
 
-    def _call(self, segment: int, slow: Any) -> None:
+    def _call(self, segment: int, slow: Callable[..., Any] | None) -> None:
         lines, machine = self.lines, self.machine
         for v in machine.fresh(segment):
             self.room(v)
@@ -327,7 +333,9 @@ class NativeBody(Body):
         return super()._result(x)
 
 
-def backward_function(second: Program, saved: list[Value], whole: Program, native: bool) -> Any:
+def backward_function(
+    second: Program, saved: list[Value], whole: Program, native: bool
+) -> Callable[..., Any]:
     """The backward program as a function of the saved arrays and the gradients of results."""
     lines = Lines()
     names: dict[int, str] = {}

@@ -15,11 +15,14 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import interpreter
 from .memory import byte, half, leads_somewhere, window, word
 from .type_flags import keeps_attributes_before
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 __all__ = [
     "DICT_SIZE", "LIST_ITEMS", "MEMBER_NAME", "NDARRAY", "READ", "SIZE", "WRITEABLE", "WRITTEN",
@@ -359,7 +362,7 @@ def untouched(kind: Any) -> bool | None:
     return True if not _untouched(one) and not _untouched(other) and _untouched(third) else None
 
 
-def _untouched(x: Any) -> bool:
+def _untouched(x: Tensor) -> bool:
     if word(id(x) - 24):
         return False
     values = word(id(x) - 32)

@@ -7,7 +7,7 @@ other, as `_signatures.py` lists them; a single one complains itself, several ar
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -16,6 +16,9 @@ from ..._base.schema import REQUIRED, Parameter
 from ..._core.inplace import may_record
 from ..._core.storage import TensorBase
 from .overload_texts import Signature, python_signature, signatures, type_text
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 Named = dict[str, Any]
 
@@ -277,7 +280,7 @@ def _takes_list(p: Parameter, value: Any, place: int) -> int | None:
     return None if takes_one(p.type, value[0]) else 0
 
 
-def takes_one(kind: str, value: Any) -> bool:
+def takes_one(kind: str, value: Tensor | float) -> bool:
     """Whether a value may be an element of a list of numbers of this kind."""
     if kind == "bool":
         return isinstance(value, bool)
@@ -346,7 +349,7 @@ def _wrong_type(
     return TypeError(f"{head}, not {type_name(value)}")
 
 
-def dimension(name: str, value: Any) -> int:
+def dimension(name: str, value: Tensor | float) -> int:
     """The only argument of a method, which isn't an int, as one.
 
     Raises:

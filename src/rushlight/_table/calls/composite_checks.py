@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
@@ -18,6 +18,9 @@ from ..._core.mode import current
 from ..._core.storage import TensorBase
 from .python_argument_errors import PASSED, explained
 from .signature_kinds import PYTHON_NAMES
+
+if TYPE_CHECKING:
+    from ..._base.schema import Parameter
 
 #: Called so often that a look at the arguments would be felt; these check by themselves.
 UNCHECKED: Final = frozenset((
@@ -78,7 +81,7 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     late = name in LATE
     factory = kind == "torch" and name in FACTORIES
 
-    def ask(run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def ask(run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
             key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
         else:
@@ -167,7 +170,13 @@ def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
 
 
 def check(
-    kind: str, name: str, run: Any, args: tuple[Any, ...], kwargs: Any, fine: Any, key: Any
+    kind: str,
+    name: str,
+    run: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Any,
+    fine: Any,
+    key: Any,
 ) -> Any:
     """Refuses what doesn't fit; what another class makes of it, or NOT_HANDLED.
 
@@ -195,7 +204,7 @@ def check(
     return handled
 
 
-def _fits_another(p: Any, value: Any) -> bool:
+def _fits_another(p: Parameter, value: Any) -> bool:
     """Whether another value of this type fits the parameter just as well."""
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)

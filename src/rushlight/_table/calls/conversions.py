@@ -10,7 +10,7 @@ plan isn't remembered at all: see `by_value`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -19,6 +19,9 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..rows.row import Row
 from .argument_parser import is_number_tensor
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 _PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
                                             complex: D.complex128}  # fmt: skip
@@ -132,14 +135,14 @@ def _optional_tensors(value: Any) -> list[Any]:
     return list(value)
 
 
-def _dtype_of_class(value: Any) -> D.dtype:
+def _dtype_of_class(value: type[Any]) -> D.dtype:
     try:
         return _PYTHON_TYPES[value]
     except KeyError:
         raise Unfit from None
 
 
-def _in_tuple(value: Any) -> tuple[int]:
+def _in_tuple(value: Tensor | int) -> tuple[int]:
     return (value,) if type(value) is int else (_integer(value),)
 
 

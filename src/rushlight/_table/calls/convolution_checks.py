@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+
 Sizes = tuple[int, ...]
 
 
-def _by(sizes: Any) -> str:
+def _by(sizes: list[int]) -> str:
     return "(" + " x ".join(map(str, sizes)) + ")"
 
 
-def each(name: str, given: Any, dims: int, wanted: str) -> tuple[int, ...]:
+def each(name: str, given: Shape, dims: int, wanted: str) -> tuple[int, ...]:
     """A parameter for each dimension: one number stands for all."""
     values = (given,) if isinstance(given, int) else tuple(given)
     if len(values) == 1:
@@ -31,11 +35,11 @@ def check_shapes(
     x: Sizes,
     w: Sizes,
     bias: Sizes | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
     transposed: bool,
-    extra: Any,
+    extra: Shape,
     groups: int,
 ) -> None:
     """Refuses shapes and parameters that don't fit.
@@ -101,7 +105,7 @@ def check_shapes(
 _AXES: Final = ("depth", "height", "width")
 
 
-def _check_kernel(k: Any) -> None:
+def _check_kernel(k: list[int]) -> None:
     if all(k):
         return
     sizes = [1, *k] if len(k) == 1 else list(k)
@@ -110,7 +114,12 @@ def _check_kernel(k: Any) -> None:
 
 
 def _check_transposed(
-    shape: Any, weights: Any, stride: Any, padding: Any, dilation: Any, extra: Any
+    shape: list[int],
+    weights: list[int],
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    extra: Shape,
 ) -> None:
     _check_kernel(weights[2:])
     if len(shape) == 3:  # PyTorch does it in two dimensions
@@ -148,7 +157,7 @@ _SHORT: Final = {
 }  # fmt: skip
 
 
-def check_types(x: Any, w: Any, bias: Any, dims: int, transposed: bool) -> None:
+def check_types(x: Array, w: Array, bias: Any, dims: int, transposed: bool) -> None:
     given = T.from_raw(x.dtype)
     if bias is not None and bias.dtype != x.dtype:
         other = T.from_raw(bias.dtype)

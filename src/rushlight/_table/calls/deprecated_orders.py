@@ -6,12 +6,16 @@ PyTorch still takes them, with a warning the first time; optimizers of some age 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import Parameter
 from ..rows.warn_once import say_once
 from .argument_parser import misfit, names_of
 from .overload_texts import signatures
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
 
 _SOURCE: Final = "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841"
 
@@ -66,10 +70,10 @@ def say_better(name: str) -> None:
     say_once(name, BETTER[name])
 
 
-def saying_better(name: str, raw: Any) -> Any:
+def saying_better(name: str, raw: Any) -> Callable[..., Any]:
     """The array function of a row, which warns, once, that there is a better one."""
 
-    def run(*args: Any) -> Any:
+    def run(*args: Array | int) -> Any:
         result = raw(*args)
         say_better(name)
         return result
@@ -108,7 +112,7 @@ def old_order(
         f" (Triggered internally at {_SOURCE}.)"
     )
 
-    def said(value: Any) -> Any:
+    def said(value: Tensor) -> Tensor:
         say_once("deprecated overload", text)
         return value
 

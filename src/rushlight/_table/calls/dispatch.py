@@ -364,7 +364,7 @@ def variant(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
     return made
 
 
-def _unary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+def _unary(op: Op, general: Dispatcher) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) != 1 or not isinstance(args[0], TensorBase):
             return general(*args, **kwargs)
@@ -373,7 +373,7 @@ def _unary(op: Any, general: Dispatcher) -> Callable[..., Any]:
     return function
 
 
-def _binary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+def _binary(op: Op, general: Dispatcher) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
                 or not isinstance(args[0], TensorBase)):  # fmt: skip

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Scalar, TensorLike
+    from ..._tensor.tensor import Tensor
 
 Check = Callable[[list[Any], list[Any]], None]
 
@@ -27,19 +32,19 @@ NEGATED_BOOL: Final = (
 )
 
 
-def of(raw: Any) -> D.dtype | None:
+def of(raw: Array | Scalar | None) -> D.dtype | None:
     """The dtype of an operand that is an array, or None for a number."""
     return T.from_raw(raw.dtype) if isinstance(raw, T.ndarray) else None
 
 
-def of_argument(arg: Any) -> D.dtype | None:
+def of_argument(arg: Tensor | float) -> D.dtype | None:
     """The dtype at which an argument takes part, before promotion; None for what isn't a number."""
     if isinstance(arg, TensorBase):
         return T.dtype_of(arg)
     return D.number_dtype(arg) if isinstance(arg, (int, float, complex)) else None
 
 
-def category(raw: Any) -> int:
+def category(raw: Array | float) -> int:
     """The category of an array or a number."""
     found = of(raw)
     return found.category if found is not None else D.number_dtype(raw).category
@@ -197,7 +202,7 @@ def no_derivative(name: str) -> Callable[[Any], Any]:
 def unavailable(name: str) -> Callable[[Any], Any]:
     """The formula of an operand for which PyTorch has no derivative."""
 
-    def formula(g: Any) -> Any:
+    def formula(g: TensorLike) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return formula
@@ -213,6 +218,6 @@ def both(*checks: Check) -> Check:
     return check
 
 
-def is_mask(index: Any) -> bool:
+def is_mask(index: Tensor) -> bool:
     """Whether an index is a tensor that chooses as many elements as are true in it."""
     return isinstance(index, TensorBase) and index._raw.dtype.name in ("bool", "uint8")

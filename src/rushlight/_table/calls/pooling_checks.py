@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import scalar_name as scalar_name
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
 
 raw = later("nn.pooling")
 
@@ -15,7 +19,7 @@ Sizes = tuple[int, ...]
 _COUNT: Final = {2: "two", 3: "three"}
 
 
-def require(x: Any, kinds: str, kernel: str, half: bool = True) -> None:
+def require(x: Array, kinds: str, kernel: str, half: bool = True) -> None:
     """Refuses element types that a kernel doesn't have.
 
     Raises:
@@ -35,7 +39,7 @@ def each(value: Any, dims: int) -> Sizes:
     return values * dims if len(values) == 1 else values
 
 
-def _sized(text: str, value: Any, dims: int, may_be_empty: bool = False) -> Sizes:
+def _sized(text: str, value: Shape, dims: int, may_be_empty: bool = False) -> Sizes:
     values = (value,) if isinstance(value, int) else tuple(value or ())
     if len(values) == 1:
         return values * dims
@@ -45,7 +49,7 @@ def _sized(text: str, value: Any, dims: int, may_be_empty: bool = False) -> Size
 
 
 def avg_parameters(
-    dims: int, kernel_size: Any, stride: Any, padding: Any, divisor: int | None
+    dims: int, kernel_size: Shape, stride: Shape, padding: Shape, divisor: int | None
 ) -> tuple[Sizes, Sizes, Sizes]:
     """Kernel, stride and padding by dimension.
 
@@ -65,7 +69,7 @@ def avg_parameters(
 
 
 def max_parameters(
-    dims: int, name: str, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+    dims: int, name: str, kernel_size: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Kernel, stride, padding and dilation by dimension.
 
@@ -80,7 +84,9 @@ def max_parameters(
     return k, s or k, p, d
 
 
-def pool_shape(name: str, x: Any, k: Sizes, s: Sizes, p: Sizes, d: Sizes, ceil_mode: bool) -> Sizes:
+def pool_shape(
+    name: str, x: Array, k: Sizes, s: Sizes, p: Sizes, d: Sizes, ceil_mode: bool
+) -> Sizes:
     """The sizes of the output.
 
     Raises:
@@ -159,7 +165,7 @@ def _positive(dims: int, k: Sizes, s: Sizes, d: Sizes) -> None:
 
 
 # ---- lines ------------------------------------------------------------------------------------
-def line_of(x: Any, name: str) -> None:
+def line_of(x: Array, name: str) -> None:
     """Refuses what isn't ([N,] C, L).
 
     Raises:
@@ -190,7 +196,7 @@ def single(name: str, **lists: Any) -> list[Any]:
 
 
 def max_line(
-    x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    x: Array, kernel_size: Shape, stride: Any, padding: Shape, dilation: Shape, ceil_mode: bool
 ) -> tuple[int, int, int, int]:
     """The parameters of `max_pool1d`.
 
@@ -236,7 +242,7 @@ def max_line(
 
 
 # ---- the way back -----------------------------------------------------------------------------
-def unpool(dims: int, x: Any, indices: Any, output_size: Any) -> None:
+def unpool(dims: int, x: Array, indices: Array, output_size: Shape) -> None:
     """Refuses indices and shapes that don't fit.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise.masks import ordered
@@ -30,6 +30,10 @@ from ..calls.conversions import numbers_for
 from ..rows.composite import asks, composite
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
 
 erf = later("elementwise.erf")
 gating = later("elementwise.gated_linear")
@@ -299,7 +303,7 @@ threshold_row = elementwise(
 )
 
 
-def _prelu(x: Any, weight: Any) -> Any:
+def _prelu(x: Array, weight: Array) -> Any:
     if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
         return leaky_relu_row.op.raw(x, weight.item())
     return raw.where(x > 0, x, x * weight)
@@ -385,7 +389,7 @@ glu_backward = general(
 
 
 # ---- functions that may work in place ----------------------------------------------------------
-def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any:
+def _run(row: Row, inplace: bool, input: Any, *rest: Tensor | float, name: str = "") -> Any:
     """A row on `input`, or written into it."""
     for value in rest:
         if isinstance(value, TensorBase):
@@ -401,7 +405,7 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any
 
 @composite("nn.functional", name="relu")
 @asks
-def relu_function(input: Any, inplace: bool = False) -> Any:
+def relu_function(input: Tensor, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
     if ALERTED and interposed():
         handled = call_whole(relu_function, (input,), {"inplace": inplace})
@@ -510,7 +514,7 @@ def softsign(input: Any) -> Any:
 
 
 @composite("nn.functional")
-def tanhshrink(input: Any) -> Any:
+def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x)."""
     return input - input.tanh()
 
@@ -528,7 +532,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 
 
 @composite("nn.functional")
-def elu_(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+def elu_(input: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     """In-place version of `elu`."""
     return _run(_elu_written, True, input, alpha, scale, input_scale)
 
@@ -540,7 +544,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 @composite("nn.functional")
-def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """In-place version of `hardtanh`."""
     return _run(hardtanh_row, True, input, min_val, max_val)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import division as quotients
@@ -18,6 +18,11 @@ from ..rows.composite import composite
 from ..rows.node_classes import first_edge
 from ..rows.row import Row, elementwise, when_settled, written_as
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -113,11 +118,15 @@ div = elementwise(
 )
 
 
-def _divided_self(xp: Any, g: Any, other: Any, rounding_mode: str | None) -> Any:
+def _divided_self(
+    xp: ModuleType, g: TensorLike, other: TensorLike, rounding_mode: str | None
+) -> Any:
     return g / other if rounding_mode is None else xp.zeros_like(g)
 
 
-def _divided_other(xp: Any, g: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
+def _divided_other(
+    xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike, rounding_mode: str | None
+) -> Any:
     return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
 
 
@@ -185,11 +194,11 @@ floor_divide_number = elementwise(
 )
 
 
-def _remainder_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _remainder_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     return -g * xp.floor(self / other)
 
 
-def _fmod_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _fmod_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     return -g * xp.trunc(self / other)
 
 
@@ -284,7 +293,7 @@ rsqrt = elementwise(
 
 
 # ---- powers -----------------------------------------------------------------------------------
-def _power_base(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float) -> Any:
     if exponent == 0:
         return xp.zeros_like(g)
     return g * (exponent * xp.pow(self, exponent - 1))
@@ -294,7 +303,7 @@ def _power_base_tensor(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
     return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
 
 
-def _power_exponent(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+def _power_exponent(xp: Any, g: TensorLike, self: Any, exponent: Any, out: TensorLike) -> Any:
     """g x^y log x, and 0 where x is 0 and y isn't negative."""
     flat = (self == 0) & (xp.real(exponent) >= 0)
     return g * xp.where(flat, 0, out * xp.log(self))
@@ -306,7 +315,9 @@ def _log(number: Any) -> Any:
     return math.log(number) if number > 0 else math.nan
 
 
-def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+def _power_exponent_of_number(
+    xp: ModuleType, g: TensorLike, self: float, exponent: TensorLike, out: TensorLike
+) -> Any:
     if self == 0:
         return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
     return g * (out * _log(self))
@@ -367,7 +378,7 @@ pow_number = elementwise(
 )
 
 
-def _square_slope(g: Any, self: Any) -> Any:
+def _square_slope(g: TensorLike, self: TensorLike) -> Any:
     return g * (pow_scalar(self, 1) * 2 if isinstance(self, TensorBase) else self * 2)
 
 

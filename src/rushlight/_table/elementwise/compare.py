@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import comparison as relations, masks
@@ -20,12 +20,19 @@ from ..rows.expanded_writes import warned
 from ..rows.row import Row, elementwise, general, when_settled, written_as
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
 
-def _nothing(xp: Any, g: Any) -> Any:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
+
+
+def _nothing(xp: ModuleType, g: Array) -> Any:
     return xp.zeros_like(g)
 
 
-def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
+def _comparison(name: str, forward: Callable[..., Any], doc: str, ordered: bool = True) -> Row:
     """A comparison. Written in place it has history: a node that passes zeros on."""
     check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
     row = elementwise(
@@ -57,7 +64,7 @@ gt = _comparison("gt", raw.greater, "Whether the first element is larger.")
 ge = _comparison("ge", raw.greater_equal, "Whether the first element is larger, or they are equal.")
 
 
-def _predicate(name: str, forward: Any, doc: str) -> Row:
+def _predicate(name: str, forward: Callable[..., Any], doc: str) -> Row:
     return elementwise(
         f"{name}(Tensor self) -> Tensor", forward, promote="none", inplace=False, doc=doc
     )
@@ -72,7 +79,7 @@ isreal = _predicate("isreal", relations.isreal, "Whether each element has no ima
 
 
 @composite("", method=True)
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
+def isclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
             equal_nan: bool = False) -> Any:  # fmt: skip
     """Whether |input - other| <= atol + rtol |other|, elementwise."""
     for name, value, place in (("input", input, 1), ("other", other, 2)):
@@ -97,7 +104,7 @@ isclose_row = elementwise(
 
 
 @composite("", method=True)
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
+def allclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:  # fmt: skip
     """Whether `isclose` holds for all elements."""
     answer = _hollow.dispatched("allclose", input, other)
@@ -108,7 +115,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
 
 
 @composite("", method=True)
-def equal(input: Any, other: Any) -> bool:
+def equal(input: Tensor, other: Any) -> bool:
     """Whether two tensors have the same shape and elements."""
     answer = _hollow.dispatched("equal", input, other)
     if answer is not NOT_HANDLED:
@@ -117,7 +124,7 @@ def equal(input: Any, other: Any) -> bool:
 
 
 # ---- logic and bits ---------------------------------------------------------------------------
-def _logic(name: str, forward: Any, doc: str, formula: Any) -> Row:
+def _logic(name: str, forward: Callable[..., Any], doc: str, formula: Any) -> Row:
     return elementwise(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,
@@ -154,7 +161,7 @@ for _row in (logical_and, logical_or, logical_xor, logical_not):
     written_as(_row, None)
 
 
-def _bitwise(name: str, forward: Any, doc: str, formula: Any = None) -> Row:
+def _bitwise(name: str, forward: Callable[..., Any], doc: str, formula: Any = None) -> Row:
     made = elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         forward,
@@ -197,7 +204,7 @@ bitwise_right_shift = _bitwise(
 )
 
 
-def _of_number(name: str, forward: Any, doc: str) -> Row:
+def _of_number(name: str, forward: Callable[..., Any], doc: str) -> Row:
     return elementwise(
         f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
         forward,
@@ -222,7 +229,7 @@ xor_number = _of_number(
 )
 
 
-def _euclidean(name: str, forward: Any, doc: str) -> Row:
+def _euclidean(name: str, forward: Callable[..., Any], doc: str) -> Row:
     return elementwise(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as numpy_ns, types as T
 from ..._array.lazy_modules import later
@@ -11,6 +11,9 @@ from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.row import elementwise, written_as
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 raw = later("elementwise.complexes")
 
@@ -112,7 +115,7 @@ written_as(
 
 
 @composite("", method=True)
-def conj(input: Any) -> Any:
+def conj(input: Tensor) -> Any:
     """The complex conjugate of each element; `input` itself where it is real."""
     return conj_row(input) if T.dtype_of(input).is_complex else input
 
@@ -142,7 +145,7 @@ def is_neg(input: Any) -> bool:
 
 
 @composite("")
-def real(input: Any) -> Any:
+def real(input: Tensor) -> Any:
     """The real part, as a view; `input` itself where it is real."""
     if not T.dtype_of(input).is_complex:
         return input
@@ -150,7 +153,7 @@ def real(input: Any) -> Any:
 
 
 @composite("")
-def imag(input: Any) -> Any:
+def imag(input: Tensor) -> Any:
     """The imaginary part, as a view.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory.meta import hollowed
@@ -18,6 +18,9 @@ from ..calls.argument_parser import misuse
 from ..modes import meta as _hollow
 from ..rows.composite import asks, composite
 from ..rows.row import linear
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 _type = type  # the name is taken below by the method
 
@@ -38,7 +41,7 @@ cast = linear(
 )
 
 
-def converted(t: Any, dtype: D.dtype) -> Any:
+def converted(t: Tensor, dtype: D.dtype) -> Any:
     """`t` with elements of `dtype`: itself where it has them already."""
     if T.from_raw(t._raw.dtype) is dtype:
         return t
@@ -46,7 +49,7 @@ def converted(t: Any, dtype: D.dtype) -> Any:
 
 
 @composite("private", method=True)
-def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None, other: Any = None) -> Any:  # fmt: skip
     """This tensor with another type, on a device, or like another tensor.
 
@@ -95,7 +98,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     return result
 
 
-def _emptied(t: Any, dtype: D.dtype | None) -> Any:
+def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
     """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
     found = T.from_raw(t._raw.dtype) if dtype is None else dtype
     if not (t.requires_grad and current().grad):
@@ -118,7 +121,7 @@ def _no_such_call(args: tuple[Any, ...], named: str = "") -> str:
     )
 
 
-def _meant(dtype: Any) -> D.dtype:
+def _meant(dtype: D.dtype) -> D.dtype:
     """The dtype that a Python number type stands for.
 
     Raises:
@@ -133,7 +136,7 @@ def _meant(dtype: Any) -> D.dtype:
 
 def _caster(name: str, dtype: D.dtype) -> None:
     @asks
-    def cast_to(self: Any, *, memory_format: Any = None) -> Any:
+    def cast_to(self: Tensor, *, memory_format: Any = None) -> Any:
         if ALERTED and interposed():
             named = {} if memory_format is None else {"memory_format": memory_format}
             handled = call_whole(cast_to, (self,), named)
@@ -159,7 +162,7 @@ for _name, _dtype in {
 
 
 @composite("private", method=True)
-def cpu(self: Any, *, memory_format: Any = None) -> Any:
+def cpu(self: Tensor, *, memory_format: Any = None) -> Any:
     """This tensor, which is on the CPU, in memory as asked.
 
     Raises:
@@ -175,14 +178,14 @@ def cpu(self: Any, *, memory_format: Any = None) -> Any:
 
 
 @composite("private", method=True)
-def cuda(self: Any, device: Any = None, non_blocking: bool = False, *,
+def cuda(self: Tensor, device: str | None = None, non_blocking: bool = False, *,
          memory_format: Any = None) -> Any:  # fmt: skip
     """Raises AssertionError: there is no CUDA here."""
     raise cuda_asked(device)
 
 
 @composite("private", method=True)
-def is_pinned(self: Any, device: Any = None) -> bool:
+def is_pinned(self: Tensor, device: str | None = None) -> bool:
     """False: there is no device to pin memory for."""
     if device is not None:
         named_device(device)
@@ -196,7 +199,7 @@ def is_pinned(self: Any, device: Any = None) -> bool:
 
 
 @composite("private", method=True)
-def type_as(self: Any, other: Any) -> Any:
+def type_as(self: Tensor, other: Any) -> Any:
     """This tensor with the element type of `other`."""
     return converted(self, T.from_raw(other._raw.dtype))
 
@@ -227,7 +230,7 @@ def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 @composite("private", method=True)
-def item(self: Any) -> Any:
+def item(self: Tensor) -> Any:
     """The only element as a Python number.
 
     Raises:
@@ -251,7 +254,7 @@ def tolist(self: Any) -> Any:
 
 
 @composite("private", method=True)
-def numpy(self: Any, *, force: bool = False) -> Any:
+def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The elements as an array that shares this tensor's memory.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -13,6 +13,11 @@ from ..._core.mode import current
 from ..._core.storage import TensorBase, new_tensor
 from ..random.generator import default_generator
 from ..rows.composite import composite
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")
 
@@ -26,7 +31,7 @@ def _range(p: float, error: type[Exception]) -> None:
         raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
 
 
-def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
+def _noise(like: Array, shape: tuple[int, ...], keep: float) -> Any:
     """Ones with probability `keep` and zeros, from the default stream.
 
     Raises: RuntimeError for an array of integers, after the drawing.
@@ -39,7 +44,9 @@ def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
     return noise
 
 
-def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha: bool) -> Any:
+def _dropped(
+    input: Tensor, p: float, train: bool, inplace: bool, shape: Shape | None, alpha: bool
+) -> Any:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
     _range(p, RuntimeError)
     if p == 0 or not train or not input._raw.size:
@@ -64,14 +71,14 @@ def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha
     return (input * masks[0]).add_(masks[1])
 
 
-def _mask(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
+def _mask(like: Array, shape: tuple[int, ...], p: float) -> list[Any]:
     """What dropout multiplies by."""
     noise = _noise(like, shape, 1 - p)
     noise /= 1 - p
     return [noise]
 
 
-def _alpha_masks(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
+def _alpha_masks(like: Array, shape: tuple[int, ...], p: float) -> list[Any]:
     """What alpha dropout multiplies by, and what it adds."""
     noise = _noise(like, shape, 1 - p)
     scale = 1.0 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
@@ -83,7 +90,7 @@ def _alpha_masks(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
 def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
     """The operators `name(input, p, train)` and `name_`."""
 
-    def operator(input: Any, p: float, train: bool) -> Any:
+    def operator(input: Tensor, p: float, train: bool) -> Any:
         return _dropped(input, p, train, False, None if feature else input._raw.shape, alpha)
 
     def in_place(input: Any, p: float, train: bool) -> Any:
@@ -156,7 +163,7 @@ def feature_alpha_dropout(
 
 
 @composite("nn.functional")
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """The input with whole channels zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Shapes: (N, C, L) or (C, L). Raises: RuntimeError for others.
@@ -173,7 +180,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _channels(input, p, training, inplace, ndim == 2)
 
 
-def _channels(input: Any, p: float, training: bool, inplace: bool, single: bool) -> Any:
+def _channels(input: Tensor, p: float, training: bool, inplace: bool, single: bool) -> Any:
     """Dropout of channels; a `single` sample has no batch dimension."""
     if not single:
         return _called("feature_dropout", input, p, training, inplace, None, False)
@@ -197,7 +204,7 @@ def _warn_dimensions(name: str, ndim: int, spatial: int) -> None:
 
 
 @composite("nn.functional")
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """The input with whole channels zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Shapes: (N, C, H, W); (N, C, L) too, with a warning.

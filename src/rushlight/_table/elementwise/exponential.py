@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log as _log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw
 from ..._array.lazy_modules import later
@@ -11,6 +11,11 @@ from ..._formula import words
 from ..._formula.words import formula
 from ..calls import dtype_checks as _checks
 from ..rows.row import elementwise
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
 
 logistic = later("elementwise.activations")
 
@@ -100,7 +105,7 @@ def _xlogy_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
     return xp.where((self == 0) & (other <= 0), 0, xp.xlogy(g, other))
 
 
-def _xlogy_self_number(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _xlogy_self_number(xp: Any, g: TensorLike, self: Any, other: Any) -> Any:
     slope = xp.xlogy(g, other)
     return slope if other > 0 else xp.where(self == 0, 0, slope)
 
@@ -149,7 +154,7 @@ sigmoid = elementwise(
 )
 
 
-def _logit_gradient(xp: Any, g: Any, self: Any, eps: Any) -> Any:
+def _logit_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, eps: float | None) -> Any:
     slope = g / (self * (1 - self))
     if eps is None or eps < 0:
         return xp.where((self < 0) | (self > 1), float("nan"), slope)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw
 from ..._array.number import with_number
 from ..rows.row import Row, elementwise
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 def _declare(
@@ -66,15 +69,15 @@ over = _declare(
 )
 
 
-def _number(x: Any, value: Any) -> bool:
+def _number(x: Tensor, value: float) -> bool:
     return type(value) in (int, float) and bool(x.is_floating_point())
 
 
-def multiplied(x: Any, value: Any) -> Any:
+def multiplied(x: Tensor, value: float) -> Tensor:
     """`x` times a number, or times whatever else `value` is."""
     return times(x, value) if _number(x, value) else x * value
 
 
-def divided(x: Any, value: Any) -> Any:
+def divided(x: Tensor, value: float) -> Tensor:
     """`x` by a number, or by whatever else `value` is."""
     return over(x, value) if _number(x, value) else x / value

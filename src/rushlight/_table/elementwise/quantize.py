@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -14,6 +14,9 @@ from ..rows.composite import composite
 from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import some
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 raw = later("elementwise.quantize")
 
@@ -97,7 +100,7 @@ _per_channel = general(
 
 @composite()
 def fake_quantize_per_tensor_affine(
-    input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
 ) -> Any:
     """Each element at the nearest of the levels that integers of few bits would have.
 
@@ -123,7 +126,7 @@ def fake_quantize_per_tensor_affine(
 
 @composite()
 def fake_quantize_per_channel_affine(
-    input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+    input: Tensor, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
 ) -> Any:
     """`fake_quantize_per_tensor_affine` with a step and a zero for each index of `axis`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.elementwise import rounding as raw
@@ -12,8 +12,14 @@ from ..._formula.words import formula, maximum as larger, minimum as smaller, si
 from ..calls import dtype_checks as _checks
 from ..rows.row import Row, elementwise, selection, written_as
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
 
-def _flat(name: str, forward: Any, doc: str, **declared: Any) -> Row:
+    from ..._base.annotations import TensorLike
+
+
+def _flat(name: str, forward: Callable[..., Any], doc: str, **declared: Any) -> Row:
     """A step function of one tensor: its gradient is 0."""
     zero = lambda xp, g: xp.zeros_like(g)  # noqa: E731
     return elementwise(f"{name}(Tensor self) -> Tensor", forward, self=zero, doc=doc, **declared)
@@ -48,7 +54,7 @@ sign = _flat(
 )
 
 
-def _sgn_gradient(xp: Any, g: Any, self: Any, out: Any) -> Any:
+def _sgn_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike) -> Any:
     """The part of g across the direction of z, over |z|; for reals nothing is left."""
     size = xp.abs(self)
     along = out * xp.real(g * xp.conj(out))
@@ -106,7 +112,13 @@ nan_to_num = elementwise(
 
 
 # ---- bounds -----------------------------------------------------------------------------------
-def _clamped(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+def _clamped(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    min: TensorLike | float | None,
+    max: TensorLike | float | None,
+) -> Any:
     if max is None:
         return xp.keep(g, self >= min)
     if min is None:
@@ -114,11 +126,15 @@ def _clamped(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     return xp.keep(g, (self >= min) & (self <= max))
 
 
-def _clamped_low(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+def _clamped_low(
+    xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike, max: TensorLike | None
+) -> Any:
     return xp.keep(g, self < min if max is None else (self < min) & (min < max))
 
 
-def _clamped_high(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+def _clamped_high(
+    xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike | None, max: TensorLike
+) -> Any:
     return xp.keep(g, self > max if min is None else (self > max) | (max < min))
 
 
@@ -258,12 +274,12 @@ clamp_max_number = elementwise(
 )
 
 
-def _larger(g: Any, self: Any, other: Any) -> Any:
+def _larger(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     """All of g where `self` wins, half at a tie; nan counts as a win of both."""
     return where(self == other, g / 2, where(self < other, 0.0, g))
 
 
-def _smaller(g: Any, self: Any, other: Any) -> Any:
+def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     return where(self == other, g / 2, where(self > other, 0.0, g))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -15,6 +15,9 @@ from ..calls.argument_parser import complaint_of_c
 from ..random.generator import stream_of
 from ..rows.composite import composite
 from ..rows.row import general
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")
 
@@ -47,7 +50,7 @@ _written = _row("RreluWithNoiseBackward1", False)  # in place
 
 
 def _run(
-    input: Any, lower: float, upper: float, training: bool, inplace: bool, generator: Any
+    input: Tensor, lower: float, upper: float, training: bool, inplace: bool, generator: Any
 ) -> Any:
     if (
         type(training) is not bool
@@ -94,7 +97,7 @@ def rrelu_(
 
 @composite("nn.functional", name="rrelu")
 def rrelu_function(
-    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
     inplace: bool = False,
 ) -> Any:  # fmt: skip
     """Each element where it is positive, else a slope times it.
@@ -107,7 +110,7 @@ def rrelu_function(
 
 @composite("nn.functional", name="rrelu_")
 def rrelu_function_(
-    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False
+    input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False
 ) -> Any:
     """In-place version of `rrelu`."""
     return _run(input, lower, upper, training, True, None)

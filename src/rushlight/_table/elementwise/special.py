@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.elementwise.masks import ordered
 from ..._array.lazy_modules import later
@@ -13,6 +13,12 @@ from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.row import Row, elementwise
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
 
 logistic = later("elementwise.activations")
 native = later("elementwise.erf")
@@ -134,7 +140,7 @@ mvlgamma = elementwise(
 )
 
 
-def _incomplete(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _incomplete(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     """x^(a-1) exp(-x) / Γ(a)."""
     return g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
 
@@ -233,7 +239,7 @@ def _xlog1py_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
     return xp.where((self == 0) & (other <= -1), 0, xp.xlog1py(g, other))
 
 
-def _zeta_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _zeta_other(xp: ModuleType, g: TensorLike, self: TensorLike | float, other: TensorLike) -> Any:
     return g * (-self * xp.zeta(self + 1, other))
 
 
@@ -333,7 +339,7 @@ for _name, _doc in {
 def _orthogonal(family: str) -> None:
     """The rows of one family of orthogonal polynomials, its degree an array or a number."""
 
-    def forward(x: Any, n: Any) -> Any:
+    def forward(x: Array | float, n: Array | float) -> Any:
         return raw.polynomial(family, x, n)
 
     for overload, first, second in (

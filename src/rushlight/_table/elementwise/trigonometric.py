@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw
 from ..._array.lazy_modules import later
@@ -11,6 +11,9 @@ from ..._formula import words
 from ..._formula.words import formula, rsqrt, where
 from ..calls import dtype_checks as _checks
 from ..rows.row import elementwise, written_as
+
+if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
 
 logistic = later("elementwise.activations")
 trigonometry = later("elementwise.trigonometry")
@@ -123,12 +126,12 @@ for _row in (asinh, acosh, atanh):
     )
 
 
-def _atan2_self(g: Any, self: Any, other: Any) -> Any:
+def _atan2_self(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     square = self * self + other * other
     return where(square == 0, 0, g * other / square)
 
 
-def _atan2_other(g: Any, self: Any, other: Any) -> Any:
+def _atan2_other(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
     square = self * self + other * other
     return where(square == 0, 0, g * -self / square)
 
@@ -145,7 +148,7 @@ atan2 = elementwise(
 )
 
 
-def _sinc_gradient(g: Any, self: Any) -> Any:
+def _sinc_gradient(g: TensorLike, self: TensorLike) -> Any:
     """(πx cos πx - sin πx) / (π x²), 0 at 0."""
     angle = self * pi
     square = self * self * pi

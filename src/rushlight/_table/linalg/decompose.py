@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.types import is_half
@@ -17,24 +17,34 @@ from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .linalg import adjoint, hermitian, regular
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
+
 checks = later("linalg.linalg")
 householder = later("linalg.householder")
 raw = later("linalg.eigen_svd")
 triangular = later("linalg.triangular")
 
 
-def _diagonal(xp: Any, x: Any) -> Any:
+def _diagonal(xp: ModuleType, x: TensorLike) -> Any:
     return xp.diagonal(x, 0, -2, -1)
 
 
-def _gaps(xp: Any, values: Any) -> Any:
+def _gaps(xp: ModuleType, values: TensorLike) -> Any:
     """values[j] - values[i] at (i, j), and 1 on the diagonal."""
     ones = xp.diag_embed(xp.zeros_like(values) + 1)
     return xp.expand_dims(values, -2) - xp.expand_dims(values, -1) + ones
 
 
 # ---- QR ---------------------------------------------------------------------------------------
-def _qr_gradient(xp: Any, gs: Any, Q: Any, R: Any, mode: str, A_shape: Any) -> Any:
+def _qr_gradient(
+    xp: ModuleType, gs: Any, Q: TensorLike, R: TensorLike, mode: str, A_shape: Shape
+) -> Any:
     """(gQ + Q copyltu(gR R^H - Q^H gQ)) R^-H; of a wide matrix, for its first columns.
 
     The other columns are Q times those of R, which adds to the gradient of Q.
@@ -61,13 +71,15 @@ def _qr_gradient(xp: Any, gs: Any, Q: Any, R: Any, mode: str, A_shape: Any) -> A
     return xp.cat([first, Q @ rest], -1)
 
 
-def _tall_qr_gradient(xp: Any, of_q: Any, of_r: Any, q: Any, r: Any) -> Any:
+def _tall_qr_gradient(
+    xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: TensorLike, r: TensorLike
+) -> Any:
     upper = xp.triu(of_r @ adjoint(xp, r) - adjoint(xp, q) @ of_q)
     both = upper + adjoint(xp, upper) - xp.diag_embed(xp.real(_diagonal(xp, upper)))
     return xp.solve_triangular(adjoint(xp, r), of_q + q @ both, upper=False, left=False)
 
 
-def _checked_qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
+def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Any, Any]:
     known = mode in ("reduced", "complete", "r")
     if known or not is_half(x.dtype):
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
@@ -97,14 +109,14 @@ linalg_qr = general(
 
 
 @composite(method=True, out=True)
-def qr(input: Any, some: bool = True) -> Any:
+def qr(input: Tensor, some: bool = True) -> Any:
     """Q and R with A = Q R; complete ones where `some` is False."""
     say_better("qr")
     made = _return_types.named_results("qr", ("Q", "R"))
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 
 
-def _no_geqrf(xp: Any, gs: Any) -> Any:
+def _no_geqrf(xp: ModuleType, gs: Any) -> Any:
     raise RuntimeError("derivative for aten::geqrf is not implemented")
 
 
@@ -118,7 +130,7 @@ geqrf = general(
 )
 
 
-def _vector(xp: Any, a: Any, k: int) -> Any:
+def _vector(xp: ModuleType, a: TensorLike, k: int) -> Any:
     """The k-th reflector's vector, a column: zeros, a one, and what is below the diagonal."""
     under = a[..., k + 1 :, k : k + 1]
     one = xp.zeros_like(a[..., k : k + 1, k : k + 1]) + 1
@@ -128,7 +140,13 @@ def _vector(xp: Any, a: Any, k: int) -> Any:
 
 
 def _product_gradients(
-    xp: Any, g: Any, a: Any, tau: Any, other: Any, forwards: bool, conjugate: bool
+    xp: ModuleType,
+    g: TensorLike,
+    a: TensorLike,
+    tau: TensorLike,
+    other: TensorLike,
+    forwards: bool,
+    conjugate: bool,
 ) -> tuple[Any, Any, Any]:
     """Those of H₁ H₂ … Hₖ times `other` (`forwards`), or of the product in the other order.
 
@@ -164,7 +182,9 @@ def _product_gradients(
     return of_a, of_tau, g
 
 
-def _householder_gradients(xp: Any, g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
+def _householder_gradients(
+    xp: ModuleType, g: TensorLike, input: TensorLike, tau: TensorLike
+) -> tuple[Any, Any]:
     eye = xp.broadcast_to(xp.eye_like(input), input.shape)
     of_a, of_tau, _ = _product_gradients(xp, g, input, tau, eye, True, False)
     return of_a, of_tau
@@ -191,7 +211,13 @@ orgqr = _householder("orgqr", "")
 
 
 def _ormqr_gradients(
-    xp: Any, g: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    input2: TensorLike,
+    input3: TensorLike,
+    left: bool,
+    transpose: bool,
 ) -> tuple[Any, Any, Any]:
     """Those of the product with reflectors; from the right as the adjoint of one from the left."""
     if left:
@@ -235,7 +261,9 @@ _SVD_PHASE = (
 )
 
 
-def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype: Any) -> Any:
+def _eigh_gradient(
+    xp: ModuleType, gs: Any, eigenvalues: TensorLike, eigenvectors: TensorLike, A_dtype: dtype
+) -> Any:
     """V (diag(gL) + (V^H gV) / (λⱼ - λᵢ)) V^H, its Hermitian part."""
     of_values, of_vectors = gs
     v, vh = eigenvectors, adjoint(xp, eigenvectors)
@@ -252,7 +280,7 @@ def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtyp
     return (whole + adjoint(xp, whole)) / 2
 
 
-def _eigh_tangents(xp: Any, A: Any, A_t: Any, UPLO: str) -> tuple[Any, Any]:
+def _eigh_tangents(xp: ModuleType, A: Tensor, A_t: Tensor, UPLO: str) -> tuple[Any, Any]:
     """The real diagonal of P = V^H dA V, and V (P / (λⱼ - λᵢ)); as in PyTorch all of dA is read."""
     values, vectors = xp.eigh(A, UPLO)
     inner = adjoint(xp, vectors) @ (A_t @ vectors)
@@ -293,11 +321,13 @@ eigvalsh = general(
 )
 
 
-def _values_gradient(xp: Any, g: Any, vectors: Any) -> Any:
+def _values_gradient(xp: ModuleType, g: TensorLike, vectors: TensorLike) -> Any:
     return (vectors * xp.expand_dims(g, -2)) @ adjoint(xp, vectors)
 
 
-def _eig_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype: Any) -> Any:
+def _eig_gradient(
+    xp: ModuleType, gs: Any, eigenvalues: TensorLike, eigenvectors: TensorLike, A_dtype: dtype
+) -> Any:
     """V^-H (diag(gL) + (V^H gV - V^H V diag(Re V^H gV)) / conj(λⱼ - λᵢ)) V^H.
 
     Source: C. Boeddeker et al., On the computation of complex-valued gradients (2017), eq. 4.77.
@@ -420,7 +450,7 @@ svdvals = general(
 
 
 @composite("private")
-def thin_svd(x: Any) -> Any:
+def thin_svd(x: Tensor) -> Any:
     """U, S and V^H, without what is outside the matrix's own spaces."""
     return apply_n(linalg_svd.op, [x, False, None])
 
@@ -447,7 +477,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 # ---- pseudo-inverse and least squares ---------------------------------------------------------
-def _pinv_gradient(xp: Any, g: Any, out: Any, self: Any) -> Any:
+def _pinv_gradient(xp: ModuleType, g: TensorLike, out: TensorLike, self: TensorLike) -> Any:
     """-P^H g P^H + (I - A P) g^H P P^H + P^H P g^H (I - P A).
 
     Source: G. Golub, V. Pereyra, The differentiation of pseudo-inverses (1973), eq. 4.12.
@@ -520,7 +550,9 @@ _rank = general(
 )
 
 
-def _lstsq_gradients(xp: Any, gs: Any, self: Any, b: Any, solution: Any) -> tuple[Any, Any]:
+def _lstsq_gradients(
+    xp: ModuleType, gs: Any, self: TensorLike, b: TensorLike, solution: TensorLike
+) -> tuple[Any, Any]:
     """Those of pinv(A) B and of the sums of squares of A X - B."""
     of_x, of_residuals = gs[0], gs[1]
     vector = b.ndim == 1 or (self.ndim - 1 == b.ndim and b.shape == self.shape[:-1])

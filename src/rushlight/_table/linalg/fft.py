@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -17,6 +17,13 @@ from ..rows.composite import composite
 from ..rows.out_argument import place
 from ..rows.row import Row, linear
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw = later("linalg.fft")
 
@@ -39,7 +46,7 @@ c2c = linear(
 
 
 def _r2c_gradient(
-    xp: Any, g: Any, self_shape: Any, dim: Any, normalization: int, onesided: bool
+    xp: ModuleType, g: TensorLike, self_shape: Shape, dim: Shape, normalization: int, onesided: bool
 ) -> Any:
     """The real part of the transposed transform; of the left-out half the gradient is zero."""
     if onesided:
@@ -100,7 +107,7 @@ def _wrapped(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-def _normalization(norm: Any, forward: bool) -> int:
+def _normalization(norm: str | None, forward: bool) -> int:
     if norm is None or norm == "backward":
         return 0 if forward else 2
     if norm == "forward":
@@ -110,7 +117,7 @@ def _normalization(norm: Any, forward: bool) -> int:
     raise RuntimeError(f'Invalid normalization mode: "{norm}"')
 
 
-def _promoted(x: Any, needs_complex: bool) -> Any:
+def _promoted(x: Tensor, needs_complex: bool) -> Tensor:
     """`x` in a type that transforms take: integers become the default type."""
     have = T.from_raw(x._raw.dtype)
     if have.category < D.FLOAT:
@@ -124,12 +131,12 @@ def _promoted(x: Any, needs_complex: bool) -> Any:
     return x if have is want else _traced.table("to")(x, want)
 
 
-def _require_real(x: Any, text: str) -> None:
+def _require_real(x: Tensor, text: str) -> None:
     if x._raw.dtype.kind == "c":
         raise RuntimeError(f"{text}{raw.raw_name(x._raw.dtype)}")
 
 
-def _resized(x: Any, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
     """`x` cut off or padded with zeros to `sizes` along `dims`."""
     padding = [0] * (2 * x._raw.ndim)
     pads = False
@@ -150,11 +157,11 @@ def _checked(n: int) -> None:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
 
 
-def _one(row: Row, x: Any, dims: tuple[int, ...], norm: int, last: Any) -> Any:
+def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Any:
     return apply_n(row.op, [x, dims, norm, last])
 
 
-def _c2c(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     """`fft` and `ifft`."""
     is_complex = x._raw.dtype.kind == "c"
     x = _promoted(x, False)
@@ -170,7 +177,7 @@ def _c2c(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
     return found if forward else found.conj()
 
 
-def _r2c(name: str, x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     """`rfft` and `ihfft`."""
     _require_real(x, f"{name} expects a real input tensor, but got ")
     x = _promoted(x, False)
@@ -183,7 +190,7 @@ def _r2c(name: str, x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
     return found if forward else found.conj()
 
 
-def _c2r(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+def _c2r(x: Tensor, n: int, dim: int, norm: str | None, forward: bool) -> Any:
     """`irfft` and `hfft`."""
     x = _promoted(x, True)
     d = _wrapped(dim, x._raw.ndim)
@@ -195,7 +202,9 @@ def _c2r(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
     return _one(c2r, x.conj() if forward else x, (d,), mode, size)
 
 
-def _shape_and_dims(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _shape_and_dims(
+    x: Tensor, s: Any, dim: Shape | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and the dimensions of a transform over several."""
     shape = x._raw.shape
     ndim = len(shape)
@@ -224,13 +233,13 @@ def _shape_and_dims(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[in
     return sizes, dims
 
 
-def _ints(values: Any) -> tuple[int, ...]:
+def _ints(values: Shape) -> tuple[int, ...]:
     if isinstance(values, (tuple, list)):
         return tuple([int(v) for v in values])
     return (int(values),)
 
 
-def _c2c_n(x: Any, s: Any, dim: Any, norm: Any, forward: bool) -> Any:
+def _c2c_n(x: Tensor, s: Any, dim: Shape | None, norm: str | None, forward: bool) -> Any:
     """`fftn` and `ifftn`."""
     sizes, dims = _shape_and_dims(x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
@@ -284,7 +293,7 @@ def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
     return _one(c2c, found, dims[:-1], mode, False) if len(dims) > 1 else found
 
 
-def _into(name: str, out: Any, to_real: bool, x: Any, compute: Any) -> Any:
+def _into(name: str, out: Any, to_real: bool, x: Tensor, compute: Callable[..., Any]) -> Any:
     """The result of `compute()`, in `out` where that is given."""
     if not isinstance(x, TensorBase):
         raise TypeError(
@@ -339,9 +348,14 @@ _SEVERAL: Final[dict[str, tuple[Any, bool, str]]] = {
 }  # fmt: skip
 
 
-def _declare_one(name: str, compute: Any, to_real: bool, doc: str) -> None:
+def _declare_one(name: str, compute: Callable[..., Any], to_real: bool, doc: str) -> None:
     def transform(
-        input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
+        input: Tensor,
+        n: int | None = None,
+        dim: int = -1,
+        norm: str | None = None,
+        *,
+        out: Any = None,
     ) -> Any:
         return _into(name, out, to_real, input, lambda: compute(input, n, dim, norm))
 
@@ -353,9 +367,11 @@ def _declare_one(name: str, compute: Any, to_real: bool, doc: str) -> None:
     composite("fft", name=name, numpy_words=True)(transform)
 
 
-def _declare_several(name: str, compute: Any, to_real: bool, doc: str, dims: Any) -> None:
+def _declare_several(
+    name: str, compute: Callable[..., Any], to_real: bool, doc: str, dims: Shape | None
+) -> None:
     def transform(
-        input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
+        input: Tensor, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
     ) -> Any:
         return _into(name, out, to_real, input, lambda: compute(input, s, dim, norm))
 
@@ -374,7 +390,7 @@ for _name, (_compute, _to_real, _doc) in _SEVERAL.items():
     _declare_several(_name[:-1] + "2", _compute, _to_real, _doc, (-2, -1))
 
 
-def _shifted(input: Any, dim: Any, sign: int) -> Any:
+def _shifted(input: Tensor, dim: Any, sign: int) -> Any:
     shape = input._raw.shape
     dims = tuple(range(len(shape))) if dim is None else _ints(dim)
     sizes = [shape[_wrapped(d, len(shape))] for d in dims]
@@ -383,13 +399,13 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
 
 
 @composite("fft", numpy_words=True)
-def fftshift(input: Any, dim: Any = None) -> Any:
+def fftshift(input: Tensor, dim: Any = None) -> Any:
     """The tensor with frequency zero in the middle of each of `dim` (all by default)."""
     return _shifted(input, dim, 1)
 
 
 @composite("fft", numpy_words=True)
-def ifftshift(input: Any, dim: Any = None) -> Any:
+def ifftshift(input: Tensor, dim: Any = None) -> Any:
     """The inverse of `fftshift`."""
     return _shifted(input, dim, -1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -14,11 +14,14 @@ from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
 from ..rows.row import general
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+
 arrays = later("linalg.linalg")
 raw = later("linalg.ldl")
 
 
-def _factor(x: Any, hermitian: bool, check_errors: bool) -> Any:
+def _factor(x: Array, hermitian: bool, check_errors: bool) -> Any:
     name = "torch.linalg.ldl_factor_ex"
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
@@ -77,7 +80,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     return _return_types.named_results("linalg_ldl_factor", ("LD", "pivots"))((ld, pivots))
 
 
-def _solved(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Any:
     name = "torch.linalg.ldl_solve"
     if ld.ndim < 2 or ld.shape[-1] != ld.shape[-2]:
         arrays.check(ld, name)

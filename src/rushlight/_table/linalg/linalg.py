@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.reduce.reduce import name_of
@@ -16,11 +16,19 @@ from ..rows.out_argument import give
 from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
+
 raw = later("linalg.linalg")
 triangular = later("linalg.triangular")
 
 
-def adjoint(xp: Any, x: Any) -> Any:
+def adjoint(xp: ModuleType, x: TensorLike) -> Any:
     """The conjugate transpose, in a formula."""
     return xp.matrix_transpose(xp.conj(x))
 
@@ -61,7 +69,7 @@ def cholesky_factor(mk: Any, *shape: int) -> Any:
 
 
 # ---- inverse and solution ---------------------------------------------------------------------
-def _inverse_gradient(xp: Any, g: Any, out: Any) -> Any:
+def _inverse_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> Any:
     """-A⁻ᵀ g A⁻ᵀ."""
     turned = xp.matrix_transpose(out)
     return -(turned @ (g @ turned))
@@ -102,7 +110,7 @@ def inverse(input: Any, *, out: Any = None) -> Any:
 
 
 def _solution_gradients(
-    xp: Any, g: Any, a: Any, b_shape: Any, x: Any, left: bool
+    xp: ModuleType, g: TensorLike, a: TensorLike, b_shape: Shape, x: TensorLike, left: bool
 ) -> tuple[Any, Any]:
     """Of A X = B: that for B is A⁻ᵀ g, that for A minus its product with Xᵀ."""
     vector = len(b_shape) == 1 or (a.ndim - 1 == len(b_shape) and b_shape == a.shape[:-1])
@@ -153,7 +161,7 @@ solve_ex = general(
 )
 
 
-def _checked_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
     name = "linalg.solve_triangular"
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raw.check(a, name)
@@ -167,7 +175,14 @@ def _checked_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: 
 
 
 def _triangular_gradients(
-    xp: Any, g: Any, A: Any, B_shape: Any, out: Any, upper: bool, left: bool, unitriangular: bool
+    xp: ModuleType,
+    g: TensorLike,
+    A: TensorLike,
+    B_shape: Shape,
+    out: TensorLike,
+    upper: bool,
+    left: bool,
+    unitriangular: bool,
 ) -> tuple[Any, Any]:
     """Those of `linalg.solve`, of which that for A keeps to the triangle that was read."""
     of_b = xp.solve_triangular(
@@ -200,7 +215,7 @@ solve_triangular = general(
 
 
 def _solved_and_cloned(
-    b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    b: Array, a: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Any, Any]:
     for x, what in ((b, "b"), (a, "A")):
         if x.ndim < 2:
@@ -283,7 +298,7 @@ _cofactors = general(
 )  # fmt: skip
 
 
-def _second_determinant_gradient(xp: Any, g: Any, x: Any) -> Any:
+def _second_determinant_gradient(xp: ModuleType, g: TensorLike, x: TensorLike) -> Any:
     """Of C = det(A) A⁻ᵀ, so only where A is regular."""
     inverse = xp.matrix_transpose(xp.inv(x))
     cofactors = xp.cofactors(x)
@@ -292,12 +307,12 @@ def _second_determinant_gradient(xp: Any, g: Any, x: Any) -> Any:
 
 
 @composite("private")
-def cofactors(x: Any) -> Any:
+def cofactors(x: Tensor) -> Any:
     """What formulas call the derivative of the determinant."""
     return apply_n(_cofactors.op, [x])
 
 
-def _add_matrix_dims(xp: Any, g: Any) -> Any:
+def _add_matrix_dims(xp: ModuleType, g: TensorLike) -> Any:
     return xp.expand_dims(xp.expand_dims(g, -1), -1)
 
 
@@ -313,7 +328,9 @@ det = general(
 )
 
 
-def _slogdet_gradient(xp: Any, gs: Any, A: Any, sign: Any, A_dtype: Any) -> Any:
+def _slogdet_gradient(
+    xp: ModuleType, gs: Any, A: TensorLike, sign: TensorLike, A_dtype: dtype
+) -> Any:
     """g A^-H, where g is that of the logarithm, and the turn of the sign as an imaginary part."""
     of_sign, of_log = gs
     if not A_dtype.is_complex:
@@ -345,7 +362,7 @@ slogdet = _slogdet("slogdet", "")
 
 
 @composite(method=True)
-def logdet(input: Any) -> Any:
+def logdet(input: Tensor) -> Any:
     """The logarithm of each determinant; nan where a real one is negative."""
     raw.check(input._raw, "logdet")
     sign, log = apply_n(linalg_slogdet.op, [input])
@@ -355,7 +372,7 @@ def logdet(input: Any) -> Any:
 
 
 # ---- Cholesky ---------------------------------------------------------------------------------
-def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
+def _cholesky_gradient(xp: ModuleType, g: TensorLike, factor: TensorLike, upper: bool) -> Any:
     """L^-H Φ(L^H g) L⁻¹, where Φ makes the lower triangle Hermitian and halves it.
 
     Source: I. Murray, Differentiation of the Cholesky decomposition (2016), eq. 8.
@@ -368,7 +385,7 @@ def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
-def _cholesky_tangent(xp: Any, A_t: Any, factor: Any, upper: bool) -> Any:
+def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> Any:
     """L Φ(L⁻¹ dA L^-H), where Φ keeps the lower triangle and halves its diagonal.
 
     As in PyTorch all of dA is read, which is meant to be Hermitian.
@@ -425,7 +442,7 @@ cholesky_ex = general(
 )
 
 
-def _former_cholesky(x: Any, upper: bool) -> Any:
+def _former_cholesky(x: Array, upper: bool) -> Any:
     say_better("cholesky")
     return raw.former_cholesky(x, upper)
 
@@ -443,7 +460,12 @@ cholesky = general(
 
 
 def _cholesky_solution_gradients(
-    xp: Any, g: Any, self_shape: Any, input2: Any, out: Any, upper: bool
+    xp: ModuleType,
+    g: TensorLike,
+    self_shape: Shape,
+    input2: TensorLike,
+    out: TensorLike,
+    upper: bool,
 ) -> tuple[Any, Any]:
     """G = A⁻¹ g for B, and for the factor of A = L L^H minus (G X^H + X G^H) L."""
     of_b = xp.cholesky_solve(g, input2, upper)
@@ -468,7 +490,9 @@ cholesky_solve = general(
 )  # fmt: skip
 
 
-def _cholesky_inverse_gradient(xp: Any, g: Any, self: Any, out: Any, upper: bool) -> Any:
+def _cholesky_inverse_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, upper: bool
+) -> Any:
     """That of the inverse of L L^H: minus A⁻¹ (g + g^H) A⁻¹ times the factor."""
     of_a = -(out @ ((g + adjoint(xp, g)) @ out))
     return self @ of_a if upper else of_a @ self
@@ -490,7 +514,7 @@ cholesky_inverse = general(
 
 
 # ---- exponentials and powers ------------------------------------------------------------------
-def _exponential_gradient(xp: Any, g: Any, A: Any) -> Any:
+def _exponential_gradient(xp: ModuleType, g: TensorLike, A: TensorLike) -> Any:
     """The upper right block of exp [[Aᵀ, g], [0, Aᵀ]].
 
     Source: R. Mathias, A chain rule for matrix functions and applications (1996), theorem 2.1.
@@ -518,13 +542,13 @@ matrix_exp = general(
 
 
 @composite("", method=True, name="matrix_exp")
-def matrix_exponential(input: Any) -> Any:
+def matrix_exponential(input: Tensor) -> Any:
     """The exponential of each square matrix."""
     return apply_n(matrix_exp.op, [input])
 
 
 @composite("", "linalg", method=True)
-def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
+def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """Each square matrix to the power `n`; that of its inverse where `n` is negative.
 
     Raises:
@@ -539,7 +563,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     return give("matrix_power", result, out)
 
 
-def _power(x: Any, n: int) -> Any:
+def _power(x: Tensor, n: int) -> Any:
     if n == 0:
         eye = table("eye")(x._raw.shape[-1], dtype=x.dtype)
         return x.clone().copy_(eye.expand(x.shape))
@@ -560,7 +584,7 @@ def _power(x: Any, n: int) -> Any:
 
 
 @composite("private")
-def same_phase(x: Any, text: str) -> Any:
+def same_phase(x: Tensor, text: str) -> Tensor:
     """`x`: the check is made on arrays alone."""
     if isinstance(x, TensorBase):
         raw.same_phase(x._raw, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.reduce.reduce import name_of
@@ -19,6 +19,15 @@ from ..rows.row import general
 from ..rows.tensor_namespace import some
 from .linalg import adjoint as conj_transpose, regular
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
+
 arrays = later("linalg.linalg")
 raw = later("linalg.triangular")
 
@@ -31,8 +40,8 @@ _SAMPLES = lambda mk: [  # noqa: E731
 ]
 
 
-def _checked(forward: Any, name: str) -> Any:
-    def run(x: Any, pivot: bool = True, *rest: Any) -> Any:
+def _checked(forward: Any, name: str) -> Callable[..., Any]:
+    def run(x: Array, pivot: bool = True, *rest: bool) -> Any:
         if x.ndim < 2:
             raise RuntimeError(
                 f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} "
@@ -52,7 +61,14 @@ def _checked(forward: Any, name: str) -> Any:
     return run
 
 
-def _plu_gradient(xp: Any, p: Any, low: Any, up: Any, of_low: Any, of_up: Any) -> Any:
+def _plu_gradient(
+    xp: ModuleType,
+    p: TensorLike,
+    low: TensorLike,
+    up: TensorLike,
+    of_low: TensorLike,
+    of_up: TensorLike,
+) -> Any:
     """P L⁻ᵀ (strictly lower part of Lᵀ gL + upper part of gU Uᵀ) U⁻ᵀ, for the leading square.
 
     Rows below it, and columns right of it, are linear in the rest of L and of U.
@@ -81,7 +97,7 @@ def _plu_gradient(xp: Any, p: Any, low: Any, up: Any, of_low: Any, of_up: Any) -
     return p @ of_a
 
 
-def _lu_gradient(xp: Any, gs: Any, P: Any, L: Any, U: Any) -> Any:
+def _lu_gradient(xp: ModuleType, gs: Any, P: TensorLike, L: TensorLike, U: TensorLike) -> Any:
     of_low = xp.zeros_like(L) if gs[1] is None else gs[1]
     of_up = xp.zeros_like(U) if gs[2] is None else gs[2]
     return _plu_gradient(xp, P, L, U, of_low, of_up)
@@ -101,7 +117,7 @@ lu = general(
 )
 
 
-def _refuse_zero_pivot(info: Any, name: str) -> None:
+def _refuse_zero_pivot(info: Array, name: str) -> None:
     if info.any():
         where, code = arrays.at(info)
         raise RuntimeError(
@@ -111,14 +127,16 @@ def _refuse_zero_pivot(info: Any, name: str) -> None:
         )
 
 
-def _factored(x: Any, check_errors: bool = False) -> tuple[Any, Any, Any]:
+def _factored(x: Array, check_errors: bool = False) -> tuple[Any, Any, Any]:
     found: tuple[Any, Any, Any] = raw.lu_factor(x)
     if check_errors:
         _refuse_zero_pivot(found[2], "lu_factor_ex")
     return found
 
 
-def _factor_gradient(xp: Any, g0: Any, LU: Any, pivots: Any, A_dtype: Any) -> Any:
+def _factor_gradient(
+    xp: ModuleType, g0: TensorLike, LU: TensorLike, pivots: TensorLike, A_dtype: dtype
+) -> Any:
     """That of `linalg.lu`, for both triangles in one matrix."""
     rows, columns = LU.shape[-2:]
     count = min(rows, columns)
@@ -196,14 +214,14 @@ def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = No
 
 
 @composite("private", name="lu", method=True)
-def lu_of(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu_of(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
     return tuple(packed_lu(self, pivot, get_infos))
 
 
 # ---- what the factors are for -----------------------------------------------------------------
 def _unpacked(
-    factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+    factors: Array, pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Any, Any, Any]:
     if factors.ndim < 2:
         raise RuntimeError(
@@ -229,7 +247,7 @@ def _unpacked(
     return p, low, up
 
 
-def _unpacked_gradient(xp: Any, gs: Any, LU_data: Any, unpack_data: bool) -> Any:
+def _unpacked_gradient(xp: ModuleType, gs: Any, LU_data: TensorLike, unpack_data: bool) -> Any:
     """The strictly lower part of that of L, the upper part of that of U."""
     of_low, of_up = gs[1], gs[2]
     rows, columns = LU_data.shape[-2:]
@@ -269,7 +287,7 @@ lu_unpack = general(
 )
 
 
-def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
+def _lu_solved(LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False) -> Any:
     name = "linalg.lu_solve"
     arrays.check_inexact(LU, "torch." + name)
     arrays.check_dtypes(LU, B, name, "LU")
@@ -294,15 +312,15 @@ def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = 
 
 
 def _lu_solved_gradients(
-    xp: Any,
-    g: Any,
-    LU: Any,
-    pivots: Any,
-    B_shape: Any,
-    out: Any,
+    xp: ModuleType,
+    g: TensorLike,
+    LU: TensorLike,
+    pivots: TensorLike,
+    B_shape: Shape | None,
+    out: TensorLike,
     left: bool,
     adjoint: bool,
-    dtype: Any,
+    dtype: dtype,
 ) -> tuple[Any, Any]:
     """With P L U X = B: of U minus the upper part of U^-H g X^H, of L the like with U X.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -22,6 +22,14 @@ from ..rows.row import general, multilinear
 from ..rows.tensor_namespace import table
 from ..shape.shape import unsafe_view
 from .linalg import inv, solve
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
 
 checks = later("linalg.linalg")
 norms = later("reduce.norm")
@@ -41,7 +49,7 @@ _ORDERS: Final = ("fro", "nuc", 2, -2, 1, -1, _INF, -_INF)
 
 @composite("linalg", numpy_words=True)
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
-                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+                dtype: Any = None, out: Any = None) -> Tensor:  # fmt: skip
     """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
 
     Raises:
@@ -84,7 +92,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return give("matrix_norm", result, out)
 
 
-def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Any:
     """The largest or smallest along `dim`; the largest of none is 0."""
     if largest and not x._raw.shape[dim]:
         return x.sum(dim, keepdim)
@@ -93,7 +101,7 @@ def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
 
 @composite("linalg", name="norm", numpy_words=True)
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
-                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+                dtype: Any = None, out: Any = None) -> Tensor:  # fmt: skip
     """The norm of a vector or of a matrix, as `dim` and the number of dimensions say."""
     if isinstance(dim, int):
         dim = (dim,)
@@ -212,7 +220,7 @@ def cross3(a: Any, b: Any, dim: int) -> Any:
 
 
 @composite(method=True, numpy_words=True)
-def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
+def cross(input: Tensor, other: Any, dim: Any = None, *, out: Any = None) -> Tensor:
     """The vector product along `dim`: by default the first dimension of size three."""
     if dim is None:
         say_better("cross")
@@ -258,7 +266,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 
 
 @composite("linalg", name="vander")
-def linalg_vander(x: Any, *, N: Any = None) -> Any:
+def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
     kind = x._raw.dtype
     if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
@@ -277,7 +285,7 @@ def linalg_vander(x: Any, *, N: Any = None) -> Any:
 
 
 @composite()
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     """The powers of each element of a vector, the highest first unless `increasing`."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -294,7 +302,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 
 
 @composite("linalg")
-def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
+def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Tensor:
     """The inverse of a tensor as a map of its last dimensions (from `ind` on) to its first."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
@@ -377,7 +385,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return result.squeeze()
 
 
-def _check_weights(what: str, w: Any, floating: bool, count: int) -> None:
+def _check_weights(what: str, w: Array, floating: bool, count: int) -> None:
     """Refuses weights that aren't one for each observation.
 
     Raises:
@@ -403,7 +411,7 @@ def _check_weights(what: str, w: Any, floating: bool, count: int) -> None:
 
 
 @composite(method=True)
-def corrcoef(input: Any) -> Any:
+def corrcoef(input: Tensor) -> Any:
     """The correlations of variables, one a row."""
     if input.ndim > 2:
         raise RuntimeError(
@@ -423,7 +431,13 @@ def corrcoef(input: Any) -> Any:
 
 # ---- distances --------------------------------------------------------------------------------
 def _cdist_gradients(
-    xp: Any, g: Any, x1: Any, x2: Any, p: float, out: Any, x1_dtype: Any
+    xp: ModuleType,
+    g: TensorLike,
+    x1: TensorLike,
+    x2: TensorLike,
+    p: float,
+    out: TensorLike,
+    x1_dtype: dtype,
 ) -> tuple[Any, Any]:
     """That of each norm of x1[i] - x2[j], summed; of p = 2 by matrix products."""
     if p == 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from math import pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes as D, errors
 from ..._base.device import hollow as elsewhere
@@ -14,8 +14,13 @@ from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _checked(name: str, size: int, dtype: Any, layout: Any) -> D.dtype:
+    from ..._tensor.tensor import Tensor
+
+
+def _checked(name: str, size: int, dtype: D.dtype, layout: Any) -> D.dtype:
     """The element type of a window of `torch.signal.windows`."""
     want: D.dtype = D.get_default_dtype() if dtype is None else dtype
     if size < 0:
@@ -36,11 +41,11 @@ def _short(size: int, dtype: D.dtype, device: Any, grad: bool) -> Any:
     return table("ones")(size, dtype=dtype, device=device, requires_grad=grad)
 
 
-def _finished(window: Any, requires_grad: bool) -> Any:
+def _finished(window: Tensor, requires_grad: bool) -> Tensor:
     return window.requires_grad_(True) if requires_grad else window
 
 
-def _placed(function: Any) -> Any:
+def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a window, which takes the device "meta" for a window without data."""
 
     @functools.wraps(function)
@@ -222,9 +227,15 @@ def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
 
 # ---- the older functions ------------------------------------------------------------------------
 def _old(
-    name: str, window_length: Any, periodic: bool, shape: Any, dtype: Any, layout: Any,
-    device: Any, requires_grad: bool,
-) -> Any:  # fmt: skip
+    name: str,
+    window_length: int,
+    periodic: bool,
+    shape: Callable[..., Any],
+    dtype: D.dtype,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Any:
     if not isinstance(window_length, int) and not (
         isinstance(window_length, TensorBase) and window_length._raw.dtype.kind in "iu"
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -18,6 +18,9 @@ from ..rows.warn_once import say_once
 from ..shape.rearrange import constant_pad_nd
 from ..shape.slices import unfold_backward
 from .fft import c2c, c2r, r2c
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 raw = later("linalg.fft")
 
@@ -53,7 +56,7 @@ def _is_real_frame(n_fft: int, size: int) -> bool:
 
 @composite("", method=True)
 def stft(
-    input: Any,
+    input: Tensor,
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
@@ -189,7 +192,7 @@ def _padded_stft(
 
 @composite("", method=True)
 def istft(
-    input: Any,
+    input: Tensor,
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,

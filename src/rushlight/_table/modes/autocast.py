@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import weakref
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -25,6 +25,11 @@ from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..elementwise.convert import converted
 from .autocast_functions import LOWER, SINGLE, WIDEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._tensor.tensor import Tensor
 
 #: The policy of each operation of the table that has one.
 POLICY: Final[dict[str, int]] = {
@@ -77,7 +82,7 @@ def forget() -> None:
     _kept.set(None)
 
 
-def eligible(t: Any) -> bool:
+def eligible(t: Tensor) -> bool:
     """Whether autocast converts it: a tensor of a real floating type other than float64."""
     if not isinstance(t, TensorBase):
         return False
@@ -85,7 +90,7 @@ def eligible(t: Any) -> bool:
     return dtype.is_floating_point and dtype is not D.float64
 
 
-def cast(t: Any, dtype: D.dtype, casting: Casting) -> Any:
+def cast(t: Tensor, dtype: D.dtype, casting: Casting) -> Any:
     """`t` in `dtype` if it is a tensor that autocast converts, also inside lists; else as it is."""
     if isinstance(t, (list, tuple)):
         if not any(isinstance(item, TensorBase) for item in t):
@@ -128,7 +133,7 @@ def _widest(values: Any, lower: D.dtype) -> D.dtype:
     return found
 
 
-def _target(policy: int, values: Any, casting: Casting) -> D.dtype:
+def _target(policy: int, values: Sequence[Tensor], casting: Casting) -> D.dtype:
     if policy == LOWER:
         return casting.dtype
     return D.float32 if policy == SINGLE else _widest(values, casting.dtype)

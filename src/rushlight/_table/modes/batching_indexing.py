@@ -5,7 +5,7 @@ Where an index is itself a batch, the number of the example becomes one more ind
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
@@ -21,6 +21,9 @@ from .batching_rules import (
     repeat_batch,
     rule,
 )
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 DYNAMIC_MASK = (
     "vmap: We do not support batching operators that can support dynamic shape. Attempting to "
@@ -107,9 +110,15 @@ def index_put(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
 
 
 def put(
-    me: Any, dim: int | None, indices: list[Any], where: list[Any], values: Any, dv: int | None,
-    accumulate: bool, size: int,
-) -> Any:  # fmt: skip
+    me: Tensor,
+    dim: int | None,
+    indices: list[Any],
+    where: list[Any],
+    values: Tensor,
+    dv: int | None,
+    accumulate: bool,
+    size: int,
+) -> Any:
     """Each example with values written (or added) at index tensors; the batch first."""
     indices, where = _whole(indices, where)
     if dim is None:

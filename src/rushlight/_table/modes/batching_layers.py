@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.axes import axis_of
 from ..._core.op import Op
 from ..rows.reduction_argument import MEAN, NONE
 from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 def _reduced(losses: Any, reduction: int) -> Any:
@@ -190,7 +193,7 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     reshape, expand = table("reshape"), table("expand")
     flat = reshape(table("movedim")(x, 0, 1), (shape[1], size * channels, *shape[3:]))
 
-    def tiled(p: Any, d: int | None) -> Any:
+    def tiled(p: Tensor | None, d: int | None) -> Any:
         if p is None:
             return None
         p = expand(p, (size, channels)) if d is None else front(p, d)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
-def product(a: Any, da: int | None, b: Any, db: int | None) -> Any:
+
+def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Any:
     """The products of examples, the batch first: vectors, matrices or stacks as in `matmul`."""
     ra, rb = rank_of(a, da), rank_of(b, db)
     matmul = table("matmul")
@@ -50,7 +53,9 @@ def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
     return product(a, dims[0], b, dims[1]), 0
 
 
-def _check(name: str, a: Any, da: int | None, b: Any, db: int | None, ra: int, rb: int) -> None:
+def _check(
+    name: str, a: Tensor, da: int | None, b: Tensor, db: int | None, ra: int, rb: int
+) -> None:
     """Refuses operands of other ranks, which the product on batches would take.
 
     Raises:

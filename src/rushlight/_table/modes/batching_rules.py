@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
@@ -24,6 +24,9 @@ from ..._core.op import PROMOTE_NONE, Op
 from ..._core.storage import TensorBase
 from ..rows.row import Row
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 Rule = Callable[[Op, list[Any], list[Any], int], tuple[Any, Any]]
 
@@ -231,7 +234,7 @@ def call_plain(op: Op, args: list[Any]) -> Any:
     return apply_n(op, args)
 
 
-def example(arg: Any, dim: Any, k: int) -> Any:
+def example(arg: Any, dim: int | None, k: int) -> Any:
     """The k-th example of an argument."""
     if dim is None:
         return arg
@@ -248,7 +251,7 @@ def _ones_example(arg: Any, dim: Any) -> Any:
     return table("ones")(example_shape(arg, dim), dtype=T.from_raw(arg._raw.dtype))
 
 
-def memory_of(t: Any) -> Any:
+def memory_of(t: Tensor) -> Any:
     """The array behind a tensor: under vmap that of the whole batch."""
     while hasattr(t, "_value"):
         t = t._value

@@ -5,7 +5,7 @@ They put the batch dimension first and move the dimensions that the user named b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.op import Op
 from ..._core.storage import TensorBase
@@ -24,6 +24,9 @@ from .batching_rules import (
     rule,
 )
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
 
 
@@ -38,7 +41,7 @@ def _first(args: list[Any]) -> int:
     return next(i for i, a in enumerate(args) if isinstance(a, TensorBase))
 
 
-def _flattened(x: Any) -> Any:
+def _flattened(x: Tensor) -> Any:
     """Each example as one row."""
     return (
         table("reshape")(x, (x._raw.shape[0], -1))
@@ -99,7 +102,7 @@ def by_dimension(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[A
     return result, 0
 
 
-def _numbers(result: Any, size: int) -> Any:
+def _numbers(result: Tensor, size: int) -> Any:
     """Results for examples that are single numbers."""
     if isinstance(result, (tuple, list)):
         return [_numbers(r, size) for r in result]

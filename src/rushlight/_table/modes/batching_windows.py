@@ -6,27 +6,30 @@ its examples become groups: as many convolutions side by side, each with its own
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
 from .batching_rules import call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
-def _samples(x: Any) -> Any:
+
+def _samples(x: Tensor) -> Any:
     """(B, N, C, …) as (B·N, C, …)."""
     shape = x._raw.shape
     return table("reshape")(x, (shape[0] * shape[1], *shape[2:]))
 
 
-def _beside(x: Any) -> Any:
+def _beside(x: Tensor) -> Any:
     """(B, N, C, …) as (N, B·C, …)."""
     shape = x._raw.shape
     moved = table("transpose")(x, 0, 1)
     return table("reshape")(moved, (shape[1], shape[0] * shape[2], *shape[3:]))
 
 
-def _apart(x: Any, size: int) -> Any:
+def _apart(x: Tensor, size: int) -> Any:
     """(N, B·C, …) as (B, N, C, …)."""
     shape = x._raw.shape
     parts = table("reshape")(x, (shape[0], size, shape[1] // size, *shape[2:]))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..rows.row import linear
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
 
-def _alias(array: Any) -> Any:
+
+def _alias(array: Array) -> Array:
     """A view of all of an array."""
     return array.view()
 

@@ -11,7 +11,7 @@ from that.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.meta import Hollow, corner, hollow, hollowed, with_strides
@@ -24,6 +24,13 @@ from ..._core.mode import Mode, current, ready
 from ..._core.op import PROMOTE_NONE, Op
 from ..._core.slow import ERRORS
 from ..._core.storage import TensorBase, bump, new_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import Array, RawType
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 _FEW: Final = 4096  # elements up to which an operation is just run
 _MANY: Final = 1 << 28  # elements from which on it isn't, where nothing less will do
@@ -43,14 +50,14 @@ def is_hollow(t: Any) -> bool:
     return isinstance(t, TensorBase) and type(t._raw) is Hollow
 
 
-def beside(t: Any, device: Any) -> bool:
+def beside(t: Tensor, device: str | None) -> bool:
     """Whether what is made after the model of a tensor gets no data."""
     if device is not None:
         return elsewhere(device)
     return not t._plain and type(t._raw) is Hollow
 
 
-def without_data(array: Any, requires_grad: bool = False) -> Any:
+def without_data(array: Array, requires_grad: bool = False) -> Any:
     """A tensor over a hollow array.
 
     Raises:
@@ -78,13 +85,15 @@ def empty_meta(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = Fal
     return without_data(hollow(shape, T.to_raw(dtype)), requires_grad)
 
 
-def empty_strided_meta(shape: Any, steps: Any, dtype: D.dtype, requires_grad: bool = False) -> Any:
+def empty_strided_meta(
+    shape: Shape, steps: Any, dtype: D.dtype, requires_grad: bool = False
+) -> Any:
     """A new tensor without data, with strides of one's own."""
     return without_data(with_strides(tuple(shape), tuple(steps), T.to_raw(dtype)), requires_grad)
 
 
 def empty_meta_like(
-    t: Any, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False
+    t: Tensor, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False
 ) -> Any:
     """A new tensor without data, shaped and laid out like another."""
     array = t._raw
@@ -98,7 +107,7 @@ def empty_meta_like(
     return without_data(found, requires_grad)
 
 
-def adopted(t: Any, other: Any) -> None:
+def adopted(t: Tensor, other: Tensor) -> None:
     """Prepares a tensor for the memory of another: one of the two may have no data."""
     if type(other._raw) is Hollow:
         marked(t)
@@ -223,7 +232,7 @@ def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
     return outs, raws, promoted
 
 
-def _follow_layout(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+def _follow_layout(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: RawType) -> Array:
     """A hollow array laid out like the first operand of its shape."""
     for raw in raws:
         if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
@@ -259,7 +268,7 @@ class _Aligned:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
 
-    def reduced(self, array: Any) -> Any:
+    def reduced(self, array: Array) -> Array:
         return corner(array, (1,) * array.ndim)
 
     def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
@@ -274,7 +283,7 @@ class _Renamed:
         self.small = {size: 2 + k for k, size in enumerate(large)}
         self.large = {small: size for size, small in self.small.items()}
 
-    def reduced(self, array: Any) -> Any:
+    def reduced(self, array: Array) -> Array:
         return corner(array, tuple(self.small.get(size, size) for size in array.shape))
 
     def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
@@ -340,8 +349,17 @@ _BY_SIZE: Final = frozenset({
 })  # fmt: skip
 
 
-def _convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
-                 transposed: bool, output_padding: Any, groups: int) -> Any:  # fmt: skip
+def _convolution(
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    output_padding: Shape,
+    groups: int,
+) -> Any:
     inputs, outputs = (0, 1) if transposed else (1, 0)
     channels = weight.shape[outputs] * (groups if transposed else 1)
     taken = weight.shape[inputs] * (1 if transposed else groups)
@@ -354,7 +372,7 @@ def _convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     return _Channels(x.shape[0], channels, groups)
 
 
-def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
+def call_inplace(op: Op, args: list[Any], writer: Callable[..., Any] | None) -> Any:
     """An operation that writes into its first argument, where an argument has no data.
 
     Raises:
@@ -394,11 +412,11 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     return me
 
 
-def _nothing(*raws: Any) -> None:
+def _nothing(*raws: Array | float) -> None:
     """Writes nothing."""
 
 
-def received(leaf: Any, g: Any) -> bool:
+def received(leaf: Any, g: Tensor) -> bool:
     """Gives a leaf a gradient without data; False where the gradient has data.
 
     Hooks that wait for a finished gradient are not run: there is nothing that they could read.

@@ -8,7 +8,7 @@ smaller operations, says so in `_aten_forms.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Parameter, Schema, parse
 from ..._core.apply import apply_n
@@ -18,6 +18,9 @@ from ..calls.dispatch import Dispatcher, match
 from ..rows.deferred_functions import Pending
 from ..rows.out_argument import apply_out
 from ..rows.row import ROWS, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class FunctionSchema:
@@ -245,7 +248,7 @@ def out_name(row: Row) -> str:
     return _OUT_NAMES.get(f"{row.schema.name}.{overload}", f"{overload}_out")
 
 
-def _of_row(row: Row) -> Any:
+def _of_row(row: Row) -> Callable[..., Any]:
     def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return apply_n(row.op, values_of(overload, row, args, kwargs))
 
@@ -259,7 +262,7 @@ def _of_writing(row: Row) -> Any:
     return call
 
 
-def _of_out(row: Row) -> Any:
+def _of_out(row: Row) -> Callable[..., Any]:
     def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rest = dict(kwargs)
         out = rest.pop("out", None)
@@ -268,7 +271,7 @@ def _of_out(row: Row) -> Any:
     return call
 
 
-def _of_public(function: Any) -> Any:
+def _of_public(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function(*args, **kwargs)
 

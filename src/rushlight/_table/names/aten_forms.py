@@ -7,7 +7,7 @@ function over public operations, for the rows that PyTorch computes by several.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED
 from ..._core.op import Op
@@ -19,6 +19,12 @@ from . import (
     aten_rare as _aten_seldom,  # noqa: F401
 )
 from .aten import ATEN, FORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base.schema import Parameter, Schema
+    from ..._tensor.tensor import Tensor
 
 # Arithmetic takes a number in its Tensor overload; elsewhere numbers have one of their own.
 _NUMBERS_AS_TENSORS: Final = frozenset({"add", "sub", "mul", "div", "floor_divide"})
@@ -41,11 +47,11 @@ _RENAMED_WRITES: Final = {
 }  # fmt: skip
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[..., Any]:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
-def _call(name: str) -> Any:
+def _call(name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: table(name)(*args, **kwargs)
 
 
@@ -55,7 +61,7 @@ def _norm_of(
     return ROWS["vector_norm"][0](x, ord, None if dim is None else tuple(dim), keepdim, dtype)
 
 
-def _softmax(name: str) -> Any:
+def _softmax(name: str) -> Callable[..., Any]:
     return lambda x, dim, half_to_float=False: ROWS[name][0](x, dim, None)
 
 
@@ -163,7 +169,7 @@ def _named(name: str) -> Any:
     return _aten.find_overload(stem, overload)
 
 
-def _split(schema: Any, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _split(schema: Schema, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments as a dispatcher hands them on: defaults left out."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -179,14 +185,14 @@ def _split(schema: Any, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any
     return tuple(positional), named
 
 
-def _is_default(p: Any, value: Any) -> bool:
+def _is_default(p: Parameter, value: Any) -> bool:
     if p.default is REQUIRED or isinstance(value, TensorBase):
         return False
     return value is p.default or (type(value) is type(p.default) and bool(value == p.default))
 
 
 # ---- what PyTorch computes by several operations -----------------------------------------------
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def _linear(x: Any, weight: Tensor, bias: Any = None) -> Any:
     turned = weight.t() if weight.dim() == 2 else weight
     if x.dim() == 2 and weight.dim() == 2:
         return table("mm")(x, turned) if bias is None else table("addmm")(bias, x, turned)

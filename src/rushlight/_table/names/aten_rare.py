@@ -6,10 +6,16 @@ skip a method's argument parsing. Each computes what the method does.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..rows.tensor_namespace import table
 from .aten import FORMS, OWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
 
 _MORE: Final = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"
 _PAIR: Final = (
@@ -19,13 +25,13 @@ _CTC: Final = ", int blank=0, int reduction=1, bool zero_infinity=False) -> Tens
 _OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None"
 
 
-def _to(x: Any, target: Any, non_blocking: bool = False, copy: bool = False,
+def _to(x: Tensor, target: dtype, non_blocking: bool = False, copy: bool = False,
         memory_format: Any = None) -> Any:  # fmt: skip
     kwargs = {} if memory_format is None else {"memory_format": memory_format}
     return x.to(target, copy=copy, **kwargs)
 
 
-def _to_options(x: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def _to_options(x: Tensor, *, dtype: dtype | None = None, layout: Any = None, device: Any = None,
                 pin_memory: Any = None, non_blocking: bool = False, copy: bool = False,
                 memory_format: Any = None) -> Any:  # fmt: skip
     return _to(x, dtype or x.dtype, non_blocking, copy, memory_format)
@@ -35,11 +41,11 @@ def _to_device(x: Any, device: Any, dtype: Any, *rest: Any, **kwargs: Any) -> An
     return _to(x.to(device), dtype, *rest, **kwargs)
 
 
-def _public(name: str) -> Any:
+def _public(name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: table(name)(*args, **kwargs)
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[..., Any]:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
@@ -47,7 +53,9 @@ def _copied(name: str) -> Any:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs).clone()
 
 
-def _slice_copy(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _slice_copy(
+    x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)].clone()
 
 
@@ -55,7 +63,7 @@ def _split_copy(x: Any, split_size: int, dim: int = 0) -> Any:
     return [part.clone() for part in x.split(split_size, dim)]
 
 
-def _assert_async(x: Any, message: str = "Expected Tensor with single nonzero value") -> None:
+def _assert_async(x: Tensor, message: str = "Expected Tensor with single nonzero value") -> None:
     if not bool(x):
         raise RuntimeError(message)
 
@@ -77,7 +85,7 @@ def _convolution_backward(
     )
 
 
-def _averaged(name: str, place: int) -> Any:
+def _averaged(name: str, place: int) -> Callable[..., Any]:
     """A loss whose operator takes the mean where the function of its name doesn't reduce.
 
     The signatures of those functions promise the mean, too, but PyTorch's parser of Python

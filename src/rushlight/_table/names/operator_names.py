@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -23,6 +23,11 @@ from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")
 
@@ -94,7 +99,7 @@ COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=No
 
 
 @composite("")
-def _assert(condition: Any, message: Any) -> None:
+def _assert(condition: Any, message: str) -> None:
     """Checks a condition; unlike the statement, a trace sees it.
 
     Raises:
@@ -117,7 +122,9 @@ def _is_any_true(input: Any) -> Any:
 
 
 @composite("")
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+def nuclear_norm(
+    input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None
+) -> Any:
     """The sum of the singular values of matrices."""
     say_better("nuclear_norm")
     if isinstance(dim, bool):  # the overload without dimensions
@@ -126,7 +133,7 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out:
 
 
 @composite("", out=True)
-def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def frobenius_norm(input: Tensor, dim: Any = (), keepdim: bool = False) -> Any:
     """The square root of the sum of squares."""
     say_better("frobenius_norm")
     if isinstance(dim, (tuple, list)) and len(dim) > 2:
@@ -285,7 +292,7 @@ def _ctc_loss(
 
 
 @composite("")
-def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: float) -> Any:
     """The table, whose rows that `indices` name are scaled down to `max_norm` in place."""
     from ..._array.nn import embedding as bags
     from ..._core.storage import bump
@@ -402,7 +409,7 @@ def apply_(self: Any, callable: Any) -> Any:
 
 
 @composite("private", method=True)
-def map_(self: Any, tensor: Any, callable: Any) -> Any:
+def map_(self: Tensor, tensor: Tensor, callable: Callable[..., Any]) -> Any:
     """Replaces each element by a function of it and of one of `tensor`: a Python loop."""
     return _mapped("map_", self, (tensor,), callable)
 
@@ -413,7 +420,7 @@ def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
     return _mapped("map2_", self, (x, y), callable)
 
 
-def _mapped(name: str, self: Any, others: tuple[Any, ...], function: Any) -> Any:
+def _mapped(name: str, self: Tensor, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
     words = ("x", "y") if len(others) == 2 else ("other",)
     for place, (word, t) in enumerate(zip(words, others), 1):
         if not isinstance(t, TensorBase):
@@ -445,7 +452,7 @@ def is_same_size(self: Any, other: Any) -> bool:
 
 
 @composite("private", method=True)
-def is_set_to(self: Any, tensor: Any) -> bool:
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same part of the same memory."""
     a, b = self._raw, tensor._raw
     if a.size == 0 and T.owner(a) is not T.owner(b):  # NumPy doesn't tell where it would begin

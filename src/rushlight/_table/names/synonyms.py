@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: name -> the operation it is another name of
 SYNONYMS: Final[dict[str, str]] = {
@@ -32,7 +35,7 @@ FUNCTIONS: Final = (
 )
 
 
-def _second(name: str, target: str) -> Any:
+def _second(name: str, target: str) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         return table(target)(*args, **kwargs)
 
@@ -42,7 +45,7 @@ def _second(name: str, target: str) -> Any:
     return function
 
 
-def _function(name: str) -> Any:
+def _function(name: str) -> Callable[..., Any]:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(input, name)(*args, **kwargs)
 
@@ -52,7 +55,7 @@ def _function(name: str) -> Any:
     return function
 
 
-def _with_alpha(name: str, target: str) -> Any:
+def _with_alpha(name: str, target: str) -> Callable[..., Any]:
     """The same, where a second number is `alpha`: this name has no old order of arguments."""
     second = _second(name, target)
 

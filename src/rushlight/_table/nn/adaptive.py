@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
@@ -16,11 +16,19 @@ from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .pool import max_rows
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.pooling")
 resample = later("nn.interpolation")
 
 
-def _sizes(output_size: Any, shape: Any, dims: int) -> Any:
+def _sizes(output_size: int | Sequence[int], shape: Any, dims: int) -> int | Shape:
     """The sizes asked for; None stands for the input's own.
 
     Raises:
@@ -34,7 +42,7 @@ def _sizes(output_size: Any, shape: Any, dims: int) -> Any:
     return tuple([n if v is None else v for v, n in zip(output_size, own)])
 
 
-def _refuse_empty(name: str, x: Any, dims: int, maxima: bool) -> None:
+def _refuse_empty(name: str, x: Array, dims: int, maxima: bool) -> None:
     first = 1 if maxima else x.ndim - dims
     if maxima and x.ndim == dims + 1:
         first = 0 if dims == 1 else 1
@@ -50,7 +58,7 @@ def _refuse_empty(name: str, x: Any, dims: int, maxima: bool) -> None:
 def _mean_forward(dims: int) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{dims}d"
 
-    def forward(x: Any, output_size: Any) -> Any:
+    def forward(x: Array, output_size: Shape) -> Array:
         _refuse_empty(name, x, dims, dims == 3)
         kernel = name if dims == 2 else name + "_cpu"
         checks.require(x, "fV", kernel)
@@ -98,7 +106,7 @@ _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward = _mean_rows(2)
 _adaptive_avg_pool3d, _adaptive_avg_pool3d_backward = _mean_rows(3)
 
 
-def _means(input: Any, size: Any, dims: int, row: Row) -> Any:
+def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Any:
     name = f"adaptive_avg_pool{dims}d"
     if len(size) != dims:
         raise RuntimeError(f"{name}: output_size must be {dims}")
@@ -134,11 +142,11 @@ def _mean_function(dims: int, row: Row) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{dims}d"
 
     @signed(f"{name}(Tensor self, int[{dims}] output_size) -> Tensor")
-    def checked(input: Any, output_size: Any) -> Any:
+    def checked(input: Tensor, output_size: Shape) -> Any:
         size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
         return _means(input, size, dims, row)
 
-    def function(input: Any, output_size: Any) -> Any:
+    def function(input: Tensor, output_size: int | Sequence[int]) -> Any:
         """The means of windows that divide the last dimensions evenly; None keeps a size.
 
         Raises: RuntimeError for sizes that don't fit.
@@ -169,7 +177,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 def _max_forward(dims: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{dims}d"
 
-    def forward(x: Any, output_size: Any) -> Any:
+    def forward(x: Array, output_size: Shape) -> tuple[Array, ...]:
         if x.ndim not in (dims + 1, dims + 2):
             raise RuntimeError(
                 f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(x.shape)}"
@@ -233,7 +241,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
 def _max_function(dims: int) -> None:
     name = f"adaptive_max_pool{dims}d"
 
-    def both(input: Any, output_size: Any) -> Any:
+    def both(input: Tensor, output_size: Shape) -> Any:
         if dims == 1:
             return adaptive_max_pool1d(input, output_size)
         return table(name)(input, _sizes(output_size, input.size(), dims))
@@ -242,7 +250,7 @@ def _max_function(dims: int) -> None:
         """The largest elements of windows that divide the last dimensions, and their places."""
         return both(input, output_size)
 
-    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def function(input: Tensor, output_size: Shape, return_indices: bool = False) -> Any:
         """The largest elements of windows that divide the last dimensions evenly.
 
         With `return_indices` also their places. Raises: RuntimeError for sizes that don't fit.
@@ -267,7 +275,7 @@ _AXES: Final = ("time", "height", "width")
 def _fractional_forward(dims: int) -> Callable[..., Any]:
     name = "fractional_max_pool2d" if dims == 2 else "fractional_max_pool3d_out"
 
-    def forward(x: Any, kernel_size: Any, output_size: Any, samples: Any) -> Any:
+    def forward(x: Array, kernel_size: Shape, output_size: Shape, samples: Any) -> Any:
         for word, value in (("kernel_size", kernel_size), ("output_size", output_size)):
             if len(value) != dims:
                 number = "two" if dims == 2 else "three"
@@ -302,7 +310,12 @@ def _fractional_forward(dims: int) -> Callable[..., Any]:
 
 def _with_sizes(gradient: Callable[..., Any]) -> Callable[..., Any]:
     def formula(
-        xp: Any, g0: Any, self: Any, indices: Any, kernel_size: Any, output_size: Any
+        xp: ModuleType,
+        g0: TensorLike,
+        self: TensorLike,
+        indices: TensorLike,
+        kernel_size: Shape,
+        output_size: Shape,
     ) -> Any:
         return gradient(xp, g0, self, indices)
 
@@ -339,7 +352,7 @@ def _fractional(dims: int) -> None:
     row = _fractional2 if dims == 2 else _fractional3
 
     def with_indices(
-        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+        input: Any, kernel_size: int, output_size: Any = None, output_ratio: Any = None,
         return_indices: bool = False, _random_samples: Any = None,
     ) -> Any:  # fmt: skip
         """The largest elements of windows at random places, and where they are.
@@ -368,9 +381,13 @@ def _fractional(dims: int) -> None:
         return apply_n(row.op, [input, k, out, _random_samples])
 
     def function(
-        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-        return_indices: bool = False, _random_samples: Any = None,
-    ) -> Any:  # fmt: skip
+        input: Tensor,
+        kernel_size: int,
+        output_size: int | Shape | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> Any:
         """The largest elements of windows at random places; with `return_indices` also theirs.
 
         Raises: ValueError without a size or a ratio, RuntimeError for sizes that don't fit.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -16,11 +16,18 @@ from ..rows.composite import composite
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.attention")
 
 
 # ---- softmax of masked scores -------------------------------------------------------------------
-def _safe_gradient(xp: Any, g: Any, out: Any) -> Any:
+def _safe_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> Any:
     return out * (g - xp.sum(g * out, -1, True))
 
 
@@ -41,7 +48,15 @@ _safe_softmax = general(
 
 # ---- the fused operation ------------------------------------------------------------------------
 def _gradients(
-    g: Any, q: Any, k: Any, v: Any, out: Any, logs: Any, mask: Any, causal: bool, scale: Any
+    g: Tensor,
+    q: Any,
+    k: Any,
+    v: Tensor,
+    out: Tensor,
+    logs: Tensor,
+    mask: Any,
+    causal: bool,
+    scale: Any,
 ) -> tuple[Any, Any, Any]:
     """The gradients in operations that are recorded: those of a softmax between two products."""
     shared = q.shape[-3] // k.shape[-3] if q.dim() > 2 and k.shape[-3] else 1
@@ -70,9 +85,17 @@ def _gradients(
 
 
 def _joint(
-    xp: Any, g0: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
-    attn_mask: Any, is_causal: bool, scale: Any,
-) -> tuple[Any, Any, Any, None]:  # fmt: skip
+    xp: ModuleType,
+    g0: TensorLike,
+    query: TensorLike,
+    key: TensorLike,
+    value: TensorLike,
+    output: TensorLike,
+    logsumexp: TensorLike,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: Any,
+) -> tuple[Any, Any, Any, None]:
     dq, dk, dv = xp.fused(
         raw.attention_backward, _gradients, g0, query, key, value, output, logsumexp, attn_mask,
         is_causal, scale,
@@ -115,7 +138,7 @@ def _word(d: D.dtype) -> str:
     return _checks._word(d)
 
 
-def _check(q: Any, k: Any, v: Any, mask: Any) -> None:
+def _check(q: Any, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
     dims = [t._raw.ndim for t in (q, k, v)]
     kinds = [T.dtype_of(t) for t in (q, k, v)]
     if kinds[0] is not kinds[1] or kinds[0] is not kinds[2]:
@@ -140,7 +163,7 @@ def _check(q: Any, k: Any, v: Any, mask: Any) -> None:
             raise IndexError(errors.dimension(-2, mask._raw.ndim))
 
 
-def _fits(q: Any, k: Any, v: Any, mask: Any, gqa: bool) -> bool:
+def _fits(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, gqa: bool) -> bool:
     """Whether the fused operation takes these operands."""
     shapes = [t._raw.shape for t in (q, k, v)]
     if len(shapes[0]) < 3 or len({len(s) for s in shapes}) > 1 or shapes[0][-1] != shapes[1][-1]:
@@ -175,8 +198,8 @@ def _with_equal_heads(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
 
 
 def attention_weights(
-    q: Any, k: Any, mask: Any, causal: bool, scale: float | None, dropout_p: float
-) -> Any:
+    q: Tensor, k: Tensor, mask: Any, causal: bool, scale: float | None, dropout_p: float
+) -> Tensor:
     """The weights of the values, step by step."""
     if causal:
         if mask is not None:
@@ -209,9 +232,9 @@ def attention_weights(
 
 @composite("nn.functional")
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     attn_mask: Any = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -18,13 +18,19 @@ from ..rows.composite import composite
 from ..rows.row import general
 from .loss import _shape
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.class_losses")
 
 # ---- negative log likelihood ------------------------------------------------------------------
 
 
 def _nll_gradient(
-    g: Any, log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+    g: Tensor, log_p: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int
 ) -> Any:
     """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
     like = log_p._raw
@@ -43,7 +49,13 @@ def _nll_gradient(
 
 
 def _nll_formula(
-    xp: Any, g: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    target: TensorLike,
+    weight: Any,
+    reduction: int,
+    ignore_index: int,
 ) -> Any:
     return xp.fused(
         raw.nll_loss_backward, _nll_gradient, g, self, target, weight, reduction, ignore_index
@@ -110,7 +122,7 @@ def _nll_nd(input: Any, target: Any, weight: Any, reduction: int, ignore_index: 
 
 @composite("nn.functional")
 def nll_loss(
-    input: Any,
+    input: Tensor,
     target: Any,
     weight: Any = None,
     size_average: Any = None,
@@ -131,7 +143,7 @@ def nll_loss(
 # ---- cross-entropy ----------------------------------------------------------------------------
 
 
-def _cross_gradient(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+def _cross_gradient(g: Tensor, x: Tensor, target: Tensor, reduction: int, ignore_index: int) -> Any:
     """(softmax(x) - 1 at the class) w g, with w zero for ignored rows."""
     like = x._raw
     weights = raw.nll_weights(target._raw, like, None, ignore_index)
@@ -172,9 +184,9 @@ _cross_entropy = general(
 
 @composite("nn.functional")
 def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: Any = None,
     ignore_index: int = -100,
     reduce: Any = None,
@@ -232,7 +244,7 @@ def _check_smoothing(label_smoothing: float) -> None:
 
 
 def _check_probabilities(
-    input: Any, target: Any, weight: Any, ignore_index: int, classes: int
+    input: Tensor, target: Tensor, weight: Any, ignore_index: int, classes: int
 ) -> None:
     if not target.is_floating_point():
         raise RuntimeError(
@@ -275,7 +287,7 @@ def _expected(
 
 
 def _smooth_loss(
-    log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int, dim: int
+    log_p: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int, dim: int
 ) -> Any:
     """-Σ w log p over all classes, for the targets that count."""
     weighted = log_p if weight is None else log_p * _by_class(weight, log_p.dim())
@@ -298,7 +310,7 @@ def _smooth_loss(
 
 
 def _margin_gradient(
-    g: Any, x: Any, target: Any, p: int, margin: float, weight: Any, reduction: int
+    g: Any, x: Tensor, target: Tensor, p: int, margin: float, weight: Any, reduction: int
 ) -> Any:
     """w/C (s_j - [j = y] Σ s) with s the slope of max(0, z)^p, z = margin - x_y + x_j."""
     rows = x.reshape(1, -1) if x.dim() < 2 else x
@@ -343,8 +355,8 @@ _multi_margin = general(
 
 @composite("nn.functional")
 def multi_margin_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     p: int = 1,
     margin: float = 1.0,
     weight: Any = None,
@@ -367,7 +379,7 @@ def multi_margin_loss(
     return apply_n(_multi_margin.op, [input, target, p, float(margin), weight, number])
 
 
-def _multilabel_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
+def _multilabel_gradient(g: Any, x: Tensor, target: Tensor, reduction: int) -> Tensor:
     """Piecewise constant in x: the kernel's slopes times `g`."""
     single = x.dim() < 2
     rows = 1 if single else x.shape[0]
@@ -393,7 +405,11 @@ _multilabel_margin = general(
 
 @composite("nn.functional")
 def multilabel_margin_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
 ) -> Any:
     """The mean over classes of max(0, 1 - x_label + x_i), summed over labels and other classes.
 

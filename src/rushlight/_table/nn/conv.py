@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
 from ..._base import errors
@@ -19,6 +19,13 @@ from ..calls.signed_functions import signed
 from ..rows.composite import composite
 from ..rows.row import linear, multilinear
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw = later("nn.convolution")
 
@@ -100,8 +107,8 @@ conv_weight = multilinear(
 # ---- the one row ------------------------------------------------------------------------------
 @lru_cache(maxsize=1024)
 def _geometry(
-    x: Sizes, w: Sizes, bias: Sizes | None, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int,
+    x: Sizes, w: Sizes, bias: Sizes | None, stride: Shape, padding: Shape, dilation: Shape,
+    transposed: bool, output_padding: Shape, groups: int,
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:  # fmt: skip
     """Stride, padding, dilation by dimension, and the sizes of a transposed convolution's output.
 
@@ -126,14 +133,14 @@ def _geometry(
 
 
 def _convolution(
-    x: Any,
-    w: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
     transposed: bool,
-    output_padding: Any,
+    output_padding: Shape,
     groups: int,
 ) -> Any:
     stride, padding, dilation, size = _geometry(
@@ -155,18 +162,18 @@ def _convolution(
 
 
 def _gradients(
-    xp: Any,
-    g: Any,
-    input: Any,
-    weight: Any,
-    bias_shape: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    xp: ModuleType,
+    g: TensorLike,
+    input: TensorLike,
+    weight: TensorLike,
+    bias_shape: Shape | None,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
     transposed: bool,
-    output_padding: Any,
+    output_padding: Shape,
     groups: int,
-    need: Any,
+    need: list[bool],
 ) -> Any:
     """The derivatives of the trilinear form; a transposed convolution exchanges x and y in it."""
     dims = len(input.shape) - 2
@@ -229,7 +236,7 @@ def _tuple(value: Any) -> tuple[int, ...]:
 
 
 # ---- the public functions ---------------------------------------------------------------------
-def _batched(input: Any, dims: int, name: str) -> tuple[Any, bool]:
+def _batched(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
     """The input with a batch dimension, and whether it came without."""
     ndim = input._raw.ndim
     if ndim == dims + 2:
@@ -245,15 +252,15 @@ def _batched(input: Any, dims: int, name: str) -> tuple[Any, bool]:
 def _run(
     dims: int,
     name: str,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: int | Shape,
+    padding: int | Shape,
+    dilation: int | Shape,
     groups: int,
     transposed: bool,
-    output_padding: Any,
+    output_padding: int | Shape,
 ) -> Any:
     input, alone = _batched(input, dims, name)
     if bias is not None and bias._raw.dtype != input._raw.dtype:
@@ -275,7 +282,7 @@ def _run(
     return out.squeeze(0) if alone else out
 
 
-def _wide(value: Any, dims: int) -> tuple[int, ...]:
+def _wide(value: int | Shape, dims: int) -> tuple[int, ...]:
     if isinstance(value, int):
         return (value,) * dims
     values: Sizes = tuple(value)
@@ -285,11 +292,11 @@ def _wide(value: Any, dims: int) -> tuple[int, ...]:
 def _same_or_valid(
     dims: int,
     input: Any,
-    weight: Any,
+    weight: Tensor,
     bias: Any,
-    stride: Any,
+    stride: int,
     padding: str,
-    dilation: Any,
+    dilation: int | Shape,
     groups: int,
 ) -> Any:
     """A convolution with the padding that a word asks for."""
@@ -359,7 +366,13 @@ def _forward(dims: int) -> Callable[..., Any]:
         then=(by_word,),
     )
     def function(
-        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        stride: int | Shape,
+        padding: int | Shape,
+        dilation: int | Shape,
+        groups: int,
     ) -> Any:
         return _run(
             dims, name, input, weight, bias, stride, padding, dilation, groups, False, 0
@@ -383,14 +396,14 @@ def _transposed(dims: int) -> Callable[..., Any]:
         "dilation=1) -> Tensor"
     )
     def function(
-        input: Any,
-        weight: Any,
-        bias: Any,
-        stride: Any,
-        padding: Any,
-        output_padding: Any,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        stride: int | Shape,
+        padding: int | Shape,
+        output_padding: int | Shape,
         groups: int,
-        dilation: Any,
+        dilation: int | Shape,
     ) -> Any:
         return _run(
             dims, name, input, weight, bias, stride, padding, dilation, groups, True, output_padding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -15,12 +15,17 @@ from ..rows.composite import composite
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.ctc")
 
 _WHERE = " (while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _lengths(values: Any, name: str, count: int) -> Any:
+def _lengths(values: Shape, name: str, count: int) -> Any:
     found = T.as_array(values)
     if found.dtype.kind not in "iub" and found.size:
         raise RuntimeError(f"{name} must be integral")
@@ -30,7 +35,7 @@ def _lengths(values: Any, name: str, count: int) -> Any:
 
 
 def _checked(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
+    log_probs: Any, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int
 ) -> tuple[Any, Any, Any]:
     """The targets and the lengths as int64.
 
@@ -78,7 +83,7 @@ def _checked(
     return targets.astype(T.to_raw(D.int64), copy=False), inputs, lengths
 
 
-def _expect(fits: bool, targets: Any, dim: int, size: int, least: str) -> None:
+def _expect(fits: bool, targets: Array, dim: int, size: int, least: str) -> None:
     if not fits:
         raise RuntimeError(
             f"Expected tensor to have size {least}{size} at dimension {dim}, but got size "
@@ -87,7 +92,7 @@ def _expect(fits: bool, targets: Any, dim: int, size: int, least: str) -> None:
 
 
 def _forward(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
+    log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int,
     zero_infinity: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
@@ -99,9 +104,16 @@ def _forward(
 
 
 def _backward(
-    g: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any,
-    alpha: Any, blank: int, zero_infinity: bool,
-) -> Any:  # fmt: skip
+    g: Array,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Shape,
+    target_lengths: Shape,
+    loss: Array,
+    alpha: Array,
+    blank: int,
+    zero_infinity: bool,
+) -> Any:
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
     return raw.ctc_loss_backward(
         g, log_probs, t, inputs, lengths, loss, alpha, blank, zero_infinity
@@ -176,7 +188,7 @@ def _as_ints(values: Any) -> Any:
 
 
 def _loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int,
     reduction: int, zero_infinity: bool,
 ) -> Any:  # fmt: skip
     for name, given in (("input", input_lengths), ("target", target_lengths)):

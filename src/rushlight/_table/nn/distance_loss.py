@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._base import errors
@@ -18,6 +18,13 @@ from ..reduce.norm import _norm_gradient
 from ..rows import reduction_argument as R, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import general
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
 
 norms = later("reduce.norm")
 raw = later("nn.element_losses")
@@ -54,7 +61,7 @@ def _number(value: float, like: Any) -> Any:
     return new_tensor(raw.filled(value, like._raw.dtype))
 
 
-def _directions(x: Any, dim: int, eps: float) -> Any:
+def _directions(x: Tensor, dim: int, eps: float) -> Any:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
     raw.floor_at(memory_of(norm), eps)
@@ -78,7 +85,14 @@ def pairwise_distance(
 
 
 def _norm_formula(
-    xp: Any, g: Any, self: Any, out: Any, p: Any, dim: Any, keepdim: bool, self_dtype: Any
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    out: TensorLike,
+    p: float,
+    dim: Shape,
+    keepdim: bool,
+    self_dtype: dtype,
 ) -> Any:
     return _norm_gradient(xp, g, self, out, p, dim, keepdim, self_dtype)
 
@@ -120,7 +134,7 @@ def cosine_embedding_loss(
 
 @composite("", name="cosine_embedding_loss")
 def cosine_embedding_operator(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0
+    input1: Any, input2: Any, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Any:
     """The cosine embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     count = target.dim()
@@ -169,7 +183,7 @@ def margin_ranking_loss(
 
 @composite("", name="margin_ranking_loss")
 def margin_ranking_operator(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0
+    input1: Any, input2: Any, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     apart = input1 - input2
@@ -192,7 +206,7 @@ def hinge_embedding_loss(
 
 @composite("", name="hinge_embedding_loss")
 def hinge_embedding_operator(
-    input: Any, target: Any, margin: float = 1.0, reduction: int = 0
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0
 ) -> Any:
     """The hinge embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     where = _traced.table("where")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -18,13 +18,23 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.embedding")
 sparse_rows = later("shape.sparse_gradient")
 
 # ---- embedding --------------------------------------------------------------------------------
 
 
-def _rows_added(g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool) -> Any:
+def _rows_added(
+    g: Tensor, index: Tensor, rows: int, padding_idx: int, scale_by_frequency: bool
+) -> Any:
     """The rows of `g` added at `index`, in operations that are recorded."""
     flat = index.reshape(-1)
     g = g.reshape(flat.shape[0], g.shape[-1])
@@ -36,7 +46,12 @@ def _rows_added(g: Any, index: Any, rows: int, padding_idx: int, scale_by_freque
 
 
 def _table_gradient(
-    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+    xp: ModuleType,
+    g: TensorLike,
+    indices: TensorLike,
+    weight_shape: Shape,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
 ) -> Any:
     return xp.fused(
         raw.embedding_gradient,
@@ -65,7 +80,12 @@ _embedding = linear(
 
 
 def _read_rows(
-    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+    xp: ModuleType,
+    g: TensorLike,
+    indices: TensorLike,
+    weight_shape: Shape,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
 ) -> Any:
     """The gradient of the table as the rows that were read; in recorded operations, all of it."""
     if scale_grad_by_freq:
@@ -100,8 +120,8 @@ _sparse_embedding = linear(
 
 @composite("nn.functional")
 def embedding(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
@@ -143,10 +163,10 @@ def _row_of(weight: Any, padding_idx: int) -> int:
 
 
 def _bag_gradient(
-    g: Any,
+    g: Tensor,
     weight: Any,
-    indices: Any,
-    offsets: Any,
+    indices: Tensor,
+    offsets: Tensor,
     mode: int,
     scales: Any,
     include_last: bool,
@@ -181,11 +201,11 @@ def _bag_weight_gradient(
 
 
 def _bag_table(
-    xp: Any,
-    g: Any,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    xp: ModuleType,
+    g: TensorLike,
+    weight: TensorLike,
+    indices: TensorLike,
+    offsets: TensorLike,
     mode: int,
     per_sample_weights: Any,
     include_last_offset: bool,
@@ -208,11 +228,11 @@ def _bag_table(
 
 
 def _bag_read_rows(
-    xp: Any,
-    g: Any,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    xp: ModuleType,
+    g: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
     mode: int,
     per_sample_weights: Any,
     include_last_offset: bool,
@@ -236,11 +256,11 @@ def _bag_read_rows(
 
 
 def _bag_scales(
-    xp: Any,
-    g: Any,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    xp: ModuleType,
+    g: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
     include_last_offset: bool,
     padding_idx: int,
 ) -> Any:
@@ -256,7 +276,9 @@ def _bag_scales(
     )
 
 
-def _bags(name: str, sparse: bool, table_gradient: Any, modes: tuple[int, ...], doc: str) -> Row:
+def _bags(
+    name: str, sparse: bool, table_gradient: Callable[..., Any], modes: tuple[int, ...], doc: str
+) -> Row:
     """A row that looks up bags, with its own gradient for the table."""
     return general(
         f"{name}(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
@@ -293,8 +315,8 @@ _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 @composite("nn.functional")
 def embedding_bag(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     offsets: Any = None,
     max_norm: float | None = None,
     norm_type: float = 2,
@@ -367,7 +389,7 @@ def embedding_bag(
 
 @composite("", name="embedding_bag")
 def embedding_bag_operator(
-    weight: Any,
+    weight: Tensor,
     indices: Any,
     offsets: Any,
     scale_grad_by_freq: bool = False,
@@ -455,7 +477,7 @@ def _check_scales(weight: Any, indices: Any, mode: int, scales: Any) -> None:
             )
 
 
-def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
+def _as_bags(input: Tensor, offsets: Tensor, scales: Tensor | None) -> tuple[Any, Any, Any]:
     """The input as one list with offsets."""
     if input.dim() == 2:
         if offsets is not None:
@@ -489,7 +511,7 @@ def _type_text(value: Any) -> str:
 # ---- one-hot ----------------------------------------------------------------------------------
 
 
-def _one_hot(x: Any, num_classes: int) -> Any:
+def _one_hot(x: Array, num_classes: int) -> Array:
     if x.dtype != T.to_raw(D.int64):
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     return gather.one_hot(x, num_classes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -13,6 +13,11 @@ from ..rows.composite import composite
 from ..rows.fused import either
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 convolve = later("nn.convolution")
 raw = later("nn.im2col")
@@ -28,7 +33,7 @@ def _pairs(**given: Any) -> list[tuple[int, int]]:
     return found
 
 
-def _check(k: Any, dilation: Any, padding: Any, stride: Any) -> None:
+def _check(k: Any, dilation: Shape, padding: Shape, stride: Shape) -> None:
     for word, prefix, values in (
         ("kernel size", "kernel", k),
         ("dilation", "dilation", dilation),
@@ -46,14 +51,14 @@ def _check(k: Any, dilation: Any, padding: Any, stride: Any) -> None:
         )
 
 
-def _refuse_integers(x: Any, kernel: str) -> None:
+def _refuse_integers(x: Array, kernel: str) -> None:
     if x.dtype.kind in "iu":
         raise NotImplementedError(
             errors.not_implemented(kernel, D.scalar_name(T.from_raw(x.dtype)))
         )
 
 
-def _im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def _im2col(x: Array, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Any:
     k, dilation, padding, stride = _pairs(
         kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     )
@@ -83,7 +88,7 @@ def _im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) 
 
 
 def _col2im(
-    x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+    x: Array, output_size: Shape, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape
 ) -> Any:
     size, k, dilation, padding, stride = _pairs(
         output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
@@ -152,7 +157,7 @@ col2im = linear(
 
 @composite("nn.functional")
 def unfold(
-    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """All patches of the last two dimensions, each as a column.
 
@@ -165,7 +170,7 @@ def unfold(
 
 @composite("nn.functional")
 def fold(
-    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     stride: Any = 1,
 ) -> Any:  # fmt: skip
     """The sum of columns, each as a patch at its place in planes of `output_size`.

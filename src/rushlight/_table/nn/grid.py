@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -15,13 +15,20 @@ from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import constant, table
 from ..rows.warn_once import warn_the_caller
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.grid_sample")
 
 _MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS: Final = {"zeros": 0, "border": 1, "reflection": 2}
 
 
-def _check(x: Any, grid: Any, dims: int, mode: int) -> None:
+def _check(x: Any, grid: Array, dims: int, mode: int) -> None:
     shown = f"input with sizes {list(x.shape)} and grid with sizes {list(grid.shape)}"
     if x.shape[0] != grid.shape[0]:
         raise RuntimeError(
@@ -56,7 +63,7 @@ def _check(x: Any, grid: Any, dims: int, mode: int) -> None:
 
 
 def _recorded_gradients(
-    g: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, need: Any
+    g: Tensor, x: Any, grid: Tensor, mode: int, padding: int, align: bool, need: list[bool]
 ) -> tuple[Any, Any]:
     """The gradients in operations that are recorded: for second derivatives.
 
@@ -113,15 +120,21 @@ def _recorded_gradients(
 
 def _rows(dims: int) -> Row:
     def forward(
-        x: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
+        x: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
     ) -> Any:
         _check(x, grid, dims, interpolation_mode)
         return raw.grid_sample(x, grid, interpolation_mode, padding_mode, align_corners)
 
     def joint(
-        xp: Any, g: Any, input: Any, grid: Any, interpolation_mode: int, padding_mode: int,
-        align_corners: bool, need: Any,
-    ) -> Any:  # fmt: skip
+        xp: ModuleType,
+        g: TensorLike,
+        input: TensorLike,
+        grid: TensorLike,
+        interpolation_mode: int,
+        padding_mode: int,
+        align_corners: bool,
+        need: list[bool],
+    ) -> Any:
         return xp.fused(
             raw.grid_sample_backward, _recorded_gradients, g, input, grid, interpolation_mode,
             padding_mode, align_corners, need,
@@ -150,7 +163,7 @@ grid_sampler_3d: Final = _rows(3)
 
 @composite("")
 def grid_sampler(
-    input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
+    input: Tensor, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
     """The input's values at the points of a grid; modes by number.
 
@@ -182,7 +195,7 @@ def _check_first(input: Any, grid: Any, shown: str) -> None:
 
 @composite("nn.functional")
 def grid_sample(
-    input: Any,
+    input: Tensor,
     grid: Any,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
@@ -216,7 +229,7 @@ def grid_sample(
 
 
 # ---- the grids of affine maps -----------------------------------------------------------------
-def _affine_forward(theta: Any, size: Any, align_corners: bool) -> Any:
+def _affine_forward(theta: Array, size: Shape, align_corners: bool) -> Array:
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     count, places = size[0], tuple(size[2:])
@@ -225,14 +238,14 @@ def _affine_forward(theta: Any, size: Any, align_corners: bool) -> Any:
     return _products(base, theta).reshape(count, *places, dims)
 
 
-def _products(base: Any, theta: Any) -> Any:
+def _products(base: Array, theta: Array) -> Array:
     if theta.dtype.kind == "V":
         wide = T.FLOAT32
         return (base.astype(wide) @ theta.astype(wide).swapaxes(1, 2)).astype(theta.dtype)
     return base @ theta.swapaxes(1, 2)
 
 
-def _affine_gradient(xp: Any, g: Any, size: Any, align_corners: bool) -> Any:
+def _affine_gradient(xp: ModuleType, g: TensorLike, size: Shape, align_corners: bool) -> Any:
     places = tuple(size[2:])
     dims = len(places)
     flat = xp.reshape(g, (size[0], -1, dims))

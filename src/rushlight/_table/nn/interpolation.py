@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -18,6 +18,13 @@ from ..rows.composite import composite
 from ..rows.fused import either
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw = later("nn.interpolation")
 
@@ -48,7 +55,7 @@ def _name(kind: str, dims: int) -> str:
     return f"{'_' if kind[0] == '_' else ''}upsample_{kind.lstrip('_')}{dims}d"
 
 
-def _check(name: str, x: Any, out: Any, dims: int, kind: str) -> None:
+def _check(name: str, x: Array, out: Shape, dims: int, kind: str) -> None:
     """Refuses shapes and element types.
 
     Raises:
@@ -102,7 +109,7 @@ def _rows(kind: str, dims: int) -> Row:
     def split(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
         return (rest[0], rest[1:]) if aligns else (False, rest)
 
-    def forward(x: Any, output_size: Any, *rest: Any) -> Any:
+    def forward(x: Array, output_size: Shape, *rest: float | None) -> Array:
         _check(name, x, output_size, dims, kind)
         align, factors = split(rest)
         y = raw.upsample(x, mode, tuple(output_size), align, factors)
@@ -112,12 +119,14 @@ def _rows(kind: str, dims: int) -> Row:
         align, factors = split(rest)
         return raw.upsample_backward(g, mode, tuple(input_size), align, factors)
 
-    def both(xp: Any, g: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
+    def both(
+        xp: ModuleType, g: TensorLike, output_size: Shape, input_size: Shape, *rest: bool | None
+    ) -> Any:
         return either(
             xp, backward, name + "_backward", g, tuple(output_size), tuple(input_size), *rest
         )
 
-    def again(xp: Any, g: Any, output_size: Any, *rest: Any) -> Any:
+    def again(xp: ModuleType, g: TensorLike, output_size: Shape, *rest: bool | None) -> Any:
         return either(xp, forward, name, g, tuple(output_size), *rest)
 
     linear(
@@ -255,7 +264,7 @@ def interpolate(
     return apply_n(ROWS_BY_KIND[kind, dims].op, [input, tuple(output_size), *corners, *steps])
 
 
-def _area(input: Any, size: Any, dims: int) -> Any:
+def _area(input: Tensor, size: list[int], dims: int) -> Any:
     space = table("adaptive_avg_pool1d") if dims == 1 else None
     if space is not None:
         return space(input, size)

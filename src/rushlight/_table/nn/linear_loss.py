@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._core.apply import apply_n
@@ -14,10 +14,18 @@ from ..rows.tensor_namespace import table
 from .class_loss import cross_entropy
 from .embed import one_hot as one_hot_row
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.linear_loss")
 
 
-def _check(input: Any, weight: Any, target: Any, bias: Any, ignore_index: Any) -> bool:
+def _check(
+    input: Any, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: Any
+) -> bool:
     """Whether the targets are probabilities.
 
     Raises: RuntimeError for shapes that don't fit.
@@ -48,7 +56,7 @@ def _check(input: Any, weight: Any, target: Any, bias: Any, ignore_index: Any) -
     return probabilities
 
 
-def _logits(input: Any, weight: Any, bias: Any) -> Any:
+def _logits(input: Any, weight: Any, bias: Tensor | None) -> Any:
     """The linear map, with the classes in dimension 1."""
     if weight.dim() == 2:
         return linear(input, weight, bias)
@@ -59,7 +67,14 @@ def _logits(input: Any, weight: Any, bias: Any) -> Any:
 
 # ---- a part of the batch at a time --------------------------------------------------------------
 def _gradients(
-    g: Any, x: Any, w: Any, bias: Any, y: Any, reduction: int, ignored: int, size: int
+    g: Tensor,
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor,
+    y: Tensor,
+    reduction: int,
+    ignored: int,
+    size: int,
 ) -> tuple[Any, Any, Any]:
     """The gradients in operations that are recorded."""
     p = table("softmax")(linear(x, w, bias), 1)
@@ -74,9 +89,16 @@ def _gradients(
 
 
 def _joint(
-    xp: Any, g: Any, input: Any, linear_weight: Any, linear_bias: Any, target: Any,
-    reduction: int, ignore_index: int, batch_chunk_size: int,
-) -> tuple[Any, Any, Any, None]:  # fmt: skip
+    xp: ModuleType,
+    g: TensorLike,
+    input: TensorLike,
+    linear_weight: TensorLike,
+    linear_bias: TensorLike | None,
+    target: TensorLike,
+    reduction: int,
+    ignore_index: int,
+    batch_chunk_size: int,
+) -> tuple[Any, Any, Any, None]:
     dx, dw, db = xp.fused(
         raw.linear_cross_entropy_backward, _gradients, g, input, linear_weight, linear_bias,
         target, reduction, ignore_index, batch_chunk_size,
@@ -107,7 +129,7 @@ _chunked = general(
 def linear_cross_entropy(
     input: Any,
     linear_weight: Any,
-    target: Any,
+    target: Tensor,
     *,
     linear_bias: Any = None,
     weight: Any = None,
@@ -128,7 +150,7 @@ def linear_cross_entropy(
     probabilities = _check(input, linear_weight, target, linear_bias, ignore_index)
     ignored = -100 if ignore_index is None else ignore_index
 
-    def whole(x: Any, y: Any, how: str) -> Any:
+    def whole(x: Tensor, y: Tensor, how: str) -> Any:
         return cross_entropy(
             _logits(x, linear_weight, linear_bias), y, weight, ignore_index=ignored, reduction=how,
             label_smoothing=label_smoothing,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -29,6 +29,9 @@ from ..rows.element_loss import element_loss
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.element_losses")
 
 
@@ -39,7 +42,7 @@ def _shape(x: Any) -> Any:
         return x.size()  # what isn't a tensor fails in PyTorch's words
 
 
-def _different(input: Any, target: Any) -> tuple[Any, Any]:
+def _different(input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """Both broadcast to one shape, with PyTorch's warning."""
     warn_the_caller(
         f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
@@ -86,8 +89,8 @@ _mse = element_loss(
 
 @composite("nn.functional")
 def mse_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -111,8 +114,8 @@ def mse_loss(
 
 @composite("nn.functional")
 def l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -164,8 +167,8 @@ _smooth_l1 = element_loss(
 
 @composite("nn.functional")
 def smooth_l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -209,7 +212,7 @@ _huber = element_loss(
 
 @composite("nn.functional")
 def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
     """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
 
@@ -245,7 +248,11 @@ _soft_margin = element_loss(
 
 @composite("nn.functional")
 def soft_margin_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    input: Any,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
 ) -> Any:
     """The logistic loss for targets of 1 and -1, reduced."""
     number = R.number(reduction, size_average, reduce)
@@ -290,9 +297,9 @@ _bce = element_loss(
 
 @composite("nn.functional")
 def binary_cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -392,8 +399,8 @@ _bcel = element_loss(
 
 @composite("nn.functional")
 def binary_cross_entropy_with_logits(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     weight: Any = None,
     size_average: Any = None,
     reduce: Any = None,
@@ -416,7 +423,7 @@ def binary_cross_entropy_with_logits(
 
 @composite("", name="binary_cross_entropy_with_logits")
 def logits_loss_operator(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0
+    input: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = 0
 ) -> Any:
     """The cross-entropy of logits; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     if weight is not None or pos_weight is not None:
@@ -431,7 +438,7 @@ def logits_loss_operator(
 @composite("nn.functional")
 def kl_div(
     input: Any,
-    target: Any,
+    target: Tensor,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -460,7 +467,7 @@ def kl_div(
     return loss / input.size()[0] if batch and input.dim() != 0 else loss
 
 
-def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
+def _kl_each(input: Any, target: Tensor, log_target: bool) -> Any:
     if not (input.is_floating_point() and target.is_floating_point()):
         kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")
@@ -471,7 +478,7 @@ def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
 
 @composite("", name="kl_div")
 def kl_div_operator(
-    input: Any, target: Any, reduction: int = 0, *, log_target: bool = False
+    input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False
 ) -> Any:
     """The Kullback-Leibler divergence; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     return R.apply(_kl_each(input, target, log_target), reduction)
@@ -479,8 +486,8 @@ def kl_div_operator(
 
 @composite("nn.functional")
 def poisson_nll_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     log_input: bool = True,
     full: bool = False,
     size_average: Any = None,
@@ -504,7 +511,7 @@ def poisson_nll_loss(
 
 @composite("", name="poisson_nll_loss")
 def poisson_nll_operator(
-    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Any:
     """The Poisson negative log-likelihood; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     if log_input:
@@ -537,8 +544,8 @@ def _refuse_negative(var: Any) -> None:
 
 @composite("nn.functional")
 def gaussian_nll_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     var: Any,
     full: bool = False,
     eps: float = 1e-6,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -13,12 +13,22 @@ from ..rows.tensor_namespace import table
 from .attention import scaled_dot_product_attention
 from .pad import pad
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
 
 def _dtype_text(t: Any) -> str:
     return repr(T.dtype_of(t)).replace("rushlight.", "torch.")
 
 
-def _check_shapes(query: Any, key: Any, value: Any, padding: Any, mask: Any, heads: int) -> bool:
+def _check_shapes(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    padding: Tensor | None,
+    mask: Tensor | None,
+    heads: int,
+) -> bool:
     """Whether there is a batch dimension.
 
     Raises: AssertionError, in PyTorch's words.
@@ -55,7 +65,9 @@ def _check_shapes(query: Any, key: Any, value: Any, padding: Any, mask: Any, hea
     return batched
 
 
-def as_numbers(mask: Any, name: str, other: Any, other_name: str, dtype: D.dtype) -> Any:
+def as_numbers(
+    mask: Tensor | None, name: str, other: Tensor | None, other_name: str, dtype: D.dtype
+) -> Any:
     """A mask as numbers to add: True becomes -inf.
 
     Raises: AssertionError for integers.
@@ -77,7 +89,9 @@ def as_numbers(mask: Any, name: str, other: Any, other_name: str, dtype: D.dtype
     return mask
 
 
-def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
+def _projected(
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor
+) -> tuple[Any, Any, Any]:
     """Queries, keys and values by one packed matrix, in one product where they are one tensor."""
     size = query.shape[-1]
     if key is value:
@@ -122,7 +136,7 @@ def _one_more(mask: Any) -> Any:
     return None if mask is None else pad(mask, (0, 1))
 
 
-def _heads(t: Any, static: Any, name: str, batch: int, heads: int, size: int) -> Any:
+def _heads(t: Tensor, static: Any, name: str, batch: int, heads: int, size: int) -> Any:
     """(S, N, E) as (N H, S, E / H), or what is given instead."""
     if static is None:
         return t.view(t.shape[0], batch * heads, size).transpose(0, 1)
@@ -284,7 +298,7 @@ def _checked_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> 
 
 
 def _with_weights(
-    q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool
+    q: Any, k: Tensor, v: Tensor, mask: Any, dropout_p: float, is_causal: bool
 ) -> tuple[Any, Any]:
     if is_causal and mask is None:
         raise AssertionError("FIXME: is_causal not implemented for need_weights")
@@ -300,7 +314,7 @@ def _with_weights(
 
 
 def _without_weights(
-    q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool,
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool,
     sizes: tuple[int, int, int, int],
 ) -> tuple[Any, None]:  # fmt: skip
     batch, heads, length, keys = sizes

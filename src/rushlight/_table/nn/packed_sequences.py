@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
@@ -14,12 +14,16 @@ from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.packed_sequences")
 
 _TENSOR: Any = TensorBase
 
 
-def _unpacked(g: Any, places: Any, shape: Any, value: float) -> Any:
+def _unpacked(g: Tensor, places: Tensor, shape: Shape, value: float) -> Any:
     rest = tuple(shape[2:])
     flat = (g * 0).sum(0).expand(shape[0] * shape[1], *rest)
     return flat.index_copy(0, places, g).reshape(shape)
@@ -56,7 +60,7 @@ _place = general(
 )
 
 
-def _picked(g: Any, places: Any) -> Any:
+def _picked(g: Tensor, places: Tensor) -> Any:
     return g.flatten(0, 1).index_select(0, places)
 
 

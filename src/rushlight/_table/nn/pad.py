@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.nn import padding as raw
 from ..._array.nn.channels_last import follow_layout
@@ -15,8 +15,13 @@ from ..rows.composite import composite
 from ..rows.row import Row, linear
 from ..shape.rearrange import constant_pad_nd
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
-def _add_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
+
+def _add_back(g: Any, shape: Any, padding: Shape, mode: str) -> Any:
     """The gradient of a borrowing padding, in operations that are recorded."""
     for axis in range(len(shape) - len(padding) // 2, len(shape)):
         k = len(shape) - 1 - axis
@@ -29,7 +34,7 @@ def _add_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
     return g
 
 
-def _follow_layout(y: Any, x: Any, mode: str) -> Any:
+def _follow_layout(y: Array, x: Array, mode: str) -> Array:
     return y if mode == "circular" or x.flags.c_contiguous else follow_layout(y, x)
 
 
@@ -65,7 +70,7 @@ _PADDINGS: Final = ("constant", "reflect", "replicate", "circular")
 
 
 @composite("nn.functional")
-def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
     """The input with borders: `pad` lists (before, after) for the last dimension first.
 
     Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".

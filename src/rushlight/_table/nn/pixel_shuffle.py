@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
@@ -10,10 +10,16 @@ from ..calls.dtype_checks import no_derivative
 from ..rows.fused import either
 from ..rows.row import linear
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+
 raw = later("nn.im2col")
 
 
-def _shuffle(x: Any, upscale_factor: int) -> Any:
+def _shuffle(x: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if x.ndim < 3:
         raise RuntimeError(
@@ -32,7 +38,7 @@ def _shuffle(x: Any, upscale_factor: int) -> Any:
     return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
-def _unshuffle(x: Any, downscale_factor: int) -> Any:
+def _unshuffle(x: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     if x.ndim < 3:
         raise RuntimeError(
@@ -52,7 +58,7 @@ def _unshuffle(x: Any, downscale_factor: int) -> Any:
     return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
-def _exchange(x: Any, groups: int) -> Any:
+def _exchange(x: Array, groups: int) -> Array:
     if x.ndim < 3:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}"
@@ -70,7 +76,7 @@ def _exchange(x: Any, groups: int) -> Any:
     return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
-def _exchange_back(xp: Any, g: Any, self_shape: Any, groups: int) -> Any:
+def _exchange_back(xp: ModuleType, g: TensorLike, self_shape: Shape, groups: int) -> Any:
     """The shuffle of the other number of groups undoes it."""
     others = self_shape[1] // groups if self_shape[1] else 1
     return either(xp, _exchange, "channel_shuffle", g, others)

@@ -6,7 +6,7 @@ What PyTorch does with each mistake differs by operation; see `_pool_checks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
@@ -18,6 +18,13 @@ from ..rows.fused import either
 from ..rows.row import Row, general, linear, when_settled
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.pooling")
 
 Sizes = tuple[int, ...]
@@ -26,9 +33,9 @@ Sizes = tuple[int, ...]
 # ---- means ------------------------------------------------------------------------------------
 def _avg_pool(dims: int) -> Callable[..., Any]:
     def forward(
-        x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool,
+        x: Array, kernel_size: Shape, stride: Shape, padding: Shape, ceil_mode: bool, include: bool,
         divisor: int | None,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
         out = checks.pool_shape(f"avg_pool{dims}d", x, k, s, p, (1,) * dims, ceil_mode)
         y = raw.avg_pool(x, k, s, p, out, include, divisor)
@@ -39,7 +46,7 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
 
 def _avg_pool_backward(dims: int) -> Callable[..., Any]:
     def forward(
-        g: Any, size: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+        g: Array, size: Shape, kernel_size: Shape, stride: Shape, padding: Shape, ceil_mode: bool,
         include: bool, divisor: int | None,
     ) -> Any:  # fmt: skip
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
@@ -60,18 +67,31 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
     raw_forward, raw_backward = _avg_pool(dims), _avg_pool_backward(dims)
 
     def gradient(
-        xp: Any, g: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
-        count_include_pad: Any, divisor_override: Any,
-    ) -> Any:  # fmt: skip
+        xp: ModuleType,
+        g: TensorLike,
+        self: TensorLike,
+        kernel_size: Shape,
+        stride: Shape,
+        padding: Shape,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Any:
         return either(
             xp, raw_backward, back, g, tuple(self.shape[-dims:]), kernel_size, stride, padding,
             ceil_mode, count_include_pad, divisor_override,
         )  # fmt: skip
 
     def again(
-        xp: Any, g: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
-        count_include_pad: Any, divisor_override: Any,
-    ) -> Any:  # fmt: skip
+        xp: ModuleType,
+        g: TensorLike,
+        kernel_size: Shape,
+        stride: Shape,
+        padding: Shape,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Any:
         return either(
             xp, raw_forward, f"avg_pool{dims}d", g, kernel_size, stride, padding, ceil_mode,
             count_include_pad, divisor_override,
@@ -117,7 +137,7 @@ avg_pool3d, avg_pool3d_backward = _avg_rows(3)
     "ceil_mode=False, bool count_include_pad=True) -> Tensor"
 )
 def avg_pool1d(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool
+    input: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool
 ) -> Any:
     """The mean of each window of the last dimension.
 
@@ -134,9 +154,15 @@ def avg_pool1d(
 
 # ---- maxima -----------------------------------------------------------------------------------
 def _max_parameters(
-    dims: int, name: str, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+    dims: int,
+    name: str,
+    x: Array,
+    kernel_size: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
     ceil_mode: bool,
-) -> tuple[Sizes, Sizes, Sizes, Sizes, Sizes]:  # fmt: skip
+) -> tuple[Sizes, Sizes, Sizes, Sizes, Sizes]:
     k, s, p, d = checks.max_parameters(dims, name, kernel_size, stride, padding, dilation)
     out = checks.pool_shape(name, x, k, s, p, d, ceil_mode)
     return k, s, p, d, out
@@ -146,8 +172,13 @@ def _max_pool(dims: int) -> Callable[..., Any]:
     name = f"max_pool{dims}d"
 
     def forward(
-        x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-    ) -> Any:
+        x: Array,
+        kernel_size: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+        ceil_mode: bool,
+    ) -> tuple[Array, ...]:
         found = _max_parameters(dims, name, x, kernel_size, stride, padding, dilation, ceil_mode)
         values, where = raw.max_pool(x, *found)
         if x.flags.c_contiguous:
@@ -194,7 +225,7 @@ def max_rows(
         doc="Zeros with planes of `size`, and the elements added at their places.",
     )
 
-    def gradient(xp: Any, g0: Any, self: Any, indices: Any) -> Any:
+    def gradient(xp: ModuleType, g0: TensorLike, self: TensorLike, indices: TensorLike) -> Any:
         size = tuple(self.shape[-dims:])
         return either(xp, raw.place_in_planes, back, g0, indices, size)
 
@@ -241,9 +272,16 @@ place_in_planes = linear(
 
 def _with_window(gradient: Callable[..., Any]) -> Callable[..., Any]:
     def formula(
-        xp: Any, g0: Any, self: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any,
-        dilation: Any, ceil_mode: Any,
-    ) -> Any:  # fmt: skip
+        xp: ModuleType,
+        g0: TensorLike,
+        self: TensorLike,
+        indices: TensorLike,
+        kernel_size: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+        ceil_mode: bool,
+    ) -> Any:
         return gradient(xp, g0, self, indices)
 
     return formula
@@ -278,8 +316,8 @@ max_pool3d_with_indices, max_pool3d_with_indices_backward = _max_window_rows(3)
     "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 )
 def max_pool1d_with_indices(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
+    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Tensor, ...]:
     """The largest element of each window of the last dimension, and its place.
 
     Shapes: input ([N,] C, L). Raises: RuntimeError for parameters that don't fit.
@@ -302,7 +340,7 @@ def max_pool1d_with_indices(
     "dilation=1, bool ceil_mode=False) -> Tensor"
 )
 def max_pool1d(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
     """The largest element of each window of the last dimension.
 
@@ -322,7 +360,7 @@ def _values_alone(dims: int, row: Row) -> Callable[..., Any]:
         f"padding=0, int[{dims}] dilation=1, bool ceil_mode=False) -> Tensor"
     )
     def function(
-        input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+        input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
     ) -> Any:
         """The largest element of each window of the last dimensions.
 
@@ -337,7 +375,7 @@ max_pool2d: Final = _values_alone(2, max_pool2d_with_indices)
 max_pool3d: Final = _values_alone(3, max_pool3d_with_indices)
 
 
-def _functional_max(dims: int, plain: Any, both: Any) -> None:
+def _functional_max(dims: int, plain: Callable[..., Any], both: Callable[..., Any]) -> None:
     name = f"max_pool{dims}d"
 
     def with_indices(
@@ -348,9 +386,14 @@ def _functional_max(dims: int, plain: Any, both: Any) -> None:
         return both(input, kernel_size, _none(stride), padding, dilation, ceil_mode)
 
     def function(
-        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
+        input: Tensor,
+        kernel_size: int | Shape,
+        stride: int | Shape | None = None,
+        padding: int | Shape = 0,
+        dilation: int | Shape = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
         """The largest element of each window; with `return_indices` also its place."""
         if return_indices:
             return both(input, kernel_size, _none(stride), padding, dilation, ceil_mode)
@@ -362,7 +405,7 @@ def _functional_max(dims: int, plain: Any, both: Any) -> None:
     composite("nn.functional", name=name + "_with_indices")(with_indices)
 
 
-def _none(stride: Any) -> Any:
+def _none(stride: int | Shape | None) -> int | Shape:
     return () if stride is None else stride
 
 
@@ -378,7 +421,7 @@ _functional_max(3, max_pool3d, _row_function(max_pool3d_with_indices))
 # ---- power means ------------------------------------------------------------------------------
 def _lp_pool(dims: int) -> Callable[..., Any]:
     def function(
-        input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+        input: Tensor, norm_type: int, kernel_size: int, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
         k = (kernel_size,) * dims if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -405,7 +448,7 @@ for _dims in (1, 2, 3):
 
 # ---- the way back from maxima -----------------------------------------------------------------
 def _unpool(dims: int) -> Callable[..., Any]:
-    def forward(x: Any, indices: Any, output_size: Any, *steps: Any) -> Any:
+    def forward(x: Array, indices: Array, output_size: Shape, *steps: Shape) -> Array:
         checks.unpool(dims, x, indices, output_size)
         checks.require(x, "fV", f"max_unpool{dims}d")
         out = raw.unpooled(x, indices, tuple(output_size))
@@ -448,9 +491,13 @@ max_unpool3d_row = _unpool_row(3, ", int[3] stride, int[3] padding", ((2, 2, 2),
 
 def _unpool_function(dims: int) -> Callable[..., Any]:
     def function(
-        input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-        output_size: Any = None,
-    ) -> Any:  # fmt: skip
+        input: Tensor,
+        indices: Tensor,
+        kernel_size: int | Shape,
+        stride: Shape | None = None,
+        padding: int | Shape = 0,
+        output_size: Shape | None = None,
+    ) -> Any:
         """The partial inverse of max pooling: zeros, and the elements where they came from.
 
         Raises: ValueError for an impossible `output_size`, RuntimeError for wrong indices.

@@ -7,7 +7,7 @@ pass is recorded (second derivatives, batches, forward mode) it is done step by 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -20,6 +20,10 @@ from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
+
 raw = later("nn.recurrent")
 
 # ---- steps, in operations ------------------------------------------------------------------------
@@ -29,7 +33,7 @@ raw = later("nn.recurrent")
 
 
 def _plain_step(
-    part: Any, states: tuple[Any, ...], w: Any, b: Any, relu: bool
+    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, relu: bool
 ) -> tuple[tuple[Any, ...], Any]:
     z = part + linear(states[0], w, b)
     h = table("relu" if relu else "tanh")(z)
@@ -43,7 +47,7 @@ def _plain_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...
 
 
 def _lstm_step(
-    part: Any, states: tuple[Any, ...], w: Any, b: Any, _: bool = False
+    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h, c = states
     gates = part + linear(h, w, b)
@@ -54,7 +58,7 @@ def _lstm_step(
     return (o * squashed, cell), (i, f, new, o, c, squashed)
 
 
-def _lstm_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+def _lstm_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
     i, f, new, o, c, squashed = kept
     dh, dc = d
     dc = dc + dh * o * (1 - squashed * squashed)
@@ -67,7 +71,7 @@ def _lstm_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]
 
 
 def _gru_step(
-    part: Any, states: tuple[Any, ...], w: Any, b: Any, _: bool = False
+    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h = states[0]
     r_x, z_x, n_x = part.chunk(3, -1)
@@ -77,7 +81,7 @@ def _gru_step(
     return ((h - new) * z + new,), (r, z, new, n_h, h)
 
 
-def _gru_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+def _gru_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
     r, z, new, n_h, h = kept
     dh = d[0]
     dn = dh * (1 - z) * (1 - new * new)
@@ -94,7 +98,7 @@ _STEPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def _renewed(state: Any, rows: Any, batch: int) -> Any:
+def _renewed(state: Tensor, rows: Tensor, batch: int) -> Any:
     """The state with its first rows renewed. See Note [Rows of a packed sequence]."""
     if batch == state.shape[0]:
         return rows
@@ -102,7 +106,13 @@ def _renewed(state: Any, rows: Any, batch: int) -> Any:
 
 
 def _forward(
-    kind: str, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool, relu: bool
+    kind: str,
+    x: Tensor,
+    states: tuple[Any, ...],
+    weights: Any,
+    sizes: Shape | None,
+    reverse: bool,
+    relu: bool,
 ) -> tuple[dict[int, Any], tuple[Any, ...], list[Any]]:
     """The rows by their first row's number, the last states, and what the way back reads."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
@@ -202,7 +212,7 @@ def _plain_joint(
     )  # fmt: skip
 
 
-def _draws(mk: Any, gates: int, *middle: Any, states: int = 1) -> list[tuple[Any, ...]]:
+def _draws(mk: Any, gates: int, *middle: bool | None, states: int = 1) -> list[tuple[Any, ...]]:
     weights = (mk(gates * 2, 3), mk(gates * 2, 2), mk(gates * 2), mk(gates * 2))
     first = tuple(mk(2, 2) for _ in range(states))
     return [
@@ -305,7 +315,12 @@ _gru = general(
 
 
 def _layer(
-    kind: str, x: Any, states: tuple[Any, ...], weights: list[Any], sizes: Any, reverse: bool
+    kind: str,
+    x: Tensor,
+    states: tuple[Any, ...],
+    weights: list[Any],
+    sizes: Shape | None,
+    reverse: bool,
 ) -> tuple[Any, tuple[Any, ...]]:
     """One direction of one layer: the outputs and the last states."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
@@ -327,7 +342,7 @@ def _layer(
 # ---- several layers ------------------------------------------------------------------------------
 
 
-def _grouped(params: Any, biased: bool, projected: bool) -> list[list[Any]]:
+def _grouped(params: list[Tensor], biased: bool, projected: bool) -> list[list[Any]]:
     """The parameters of each direction of each layer: W, U, b, c and the projection."""
     many = (4 if biased else 2) + projected
     if len(params) % many:
@@ -461,7 +476,9 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
 # ---- single steps --------------------------------------------------------------------------------
 
 
-def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
+def _check_cell(
+    input: Tensor, states: tuple[Tensor, ...], w_ih: Tensor, w_hh: Tensor, gates: int
+) -> None:
     """Refuses what doesn't fit together, of a cell of so many gates.
 
     Raises: RuntimeError in PyTorch's words, IndexError for too few dimensions.
@@ -498,7 +515,7 @@ def _check_weights(w_ih: Any, w_hh: Any, gates: int) -> None:
 
 @composite()
 def lstm_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Any, Any]:
     """One step of an LSTM: the new hidden and cell states from (h, c)."""
     if len(hx) != 2:
@@ -510,7 +527,9 @@ def lstm_cell(
 
 
 @composite()
-def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def gru_cell(
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
     """One step of a gated recurrent unit: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 3)
     part = linear(input, w_ih, b_ih)
@@ -519,7 +538,7 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
 
 @composite()
 def rnn_tanh_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
     """One step of a plain recurrent network with tanh: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import kernels, types as T
 from ..._array.lazy_modules import later
@@ -16,13 +16,24 @@ from ..rows.composite import composite
 from ..rows.row import general
 from .normalization import _needed, _refuse_layer, _refuse_parameters
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
+
 losses = later("nn.element_losses")
 moments = later("reduce.layer_norm")
 raw = later("nn.batch_norm")
 
 
 def _rms_gradients(
-    g: Any, x: Any, shape: Any, inverse: Any, weight: Any, eps: float, need: Any
+    g: Tensor,
+    x: Tensor,
+    shape: Shape,
+    inverse: Tensor,
+    weight: Tensor | None,
+    eps: float,
+    need: list[bool],
 ) -> Any:
     dims = tuple(range(-len(shape), 0))
     outer = tuple(range(x.dim() - len(shape)))
@@ -55,12 +66,18 @@ _RMS_NORM = general(
 
 
 def _rms_kernel(
-    g: Any, x: Any, shape: Any, inverse: Any, weight: Any, eps: float, need: Any
+    g: Array,
+    x: Array,
+    shape: Shape,
+    inverse: Array,
+    weight: Array | None,
+    eps: float,
+    need: list[bool],
 ) -> Any:
     return _needed(moments.rms_norm_backward(g, x, inverse, weight, need), need)
 
 
-def _one_norm(x: Any, weight: Any) -> bool:
+def _one_norm(x: Tensor, weight: Any) -> bool:
     """Whether a kernel normalises. See Note [One node for a root mean square]."""
     raw_x = x._raw
     if raw_x.size < kernels.LEAST or raw_x.dtype not in (T.FLOAT32, T.FLOAT64):

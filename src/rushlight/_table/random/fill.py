@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._core.copyslices import custom_op
@@ -12,6 +12,9 @@ from ..._core.node import Node, new_node
 from ..._core.slow import TANGENTS
 from ..._core.views import view_target
 from ..modes import meta as _hollow
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 class _Refilled(Node):
@@ -28,7 +31,7 @@ class _Refilled(Node):
 _node_classes: dict[str, Any] = {}
 
 
-def refuse_leaf(self: Any) -> bool:
+def refuse_leaf(self: Tensor) -> bool:
     """Whether a fill is recorded; a tensor that may not be written is refused first of all."""
     mode = ready()
     recorded: bool = mode.grad and not mode.inference and self.requires_grad

@@ -12,6 +12,7 @@ from ..._core.storage import TensorBase, new_tensor
 
 if TYPE_CHECKING:
     from ..._array.random.mt19937 import Stream
+    from ..._tensor.tensor import Tensor
 
 
 def _new_stream(*seed: int) -> Stream:
@@ -68,7 +69,7 @@ class Generator:
         """The state of the stream: 5056 bytes, as PyTorch lays them out."""
         return new_tensor(self.stream.get_state())
 
-    def set_state(self, new_state: Any) -> None:
+    def set_state(self, new_state: Tensor) -> None:
         """Takes up the state that `get_state` gave.
 
         Raises:
@@ -94,7 +95,7 @@ class Generator:
         return _rebuilt, (self.get_state(), self.initial_seed())
 
 
-def _rebuilt(state: Any, seed: int) -> Generator:
+def _rebuilt(state: Tensor, seed: int) -> Generator:
     made = Generator()
     made.stream.seed(seed)
     made.set_state(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -22,6 +22,13 @@ from ..shape.create import delivered, dtype_or_default, finished, size_of, type_
 from .fill import refill, refuse_leaf
 from .generator import Generator, stream_of
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 discrete = later("random.discrete")
 distributions = later("random.distributions")
 
@@ -38,7 +45,7 @@ def _refuse_integers(name: str, array: Any) -> None:
         raise NotImplementedError(errors.not_implemented(name, kind))
 
 
-def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
+def _check_generator(name: str, size: tuple[Any, ...], generator: Generator | None) -> None:
     if generator is None or isinstance(generator, Generator):
         return
     given = ", ".join([type(n).__name__ for n in size] + [f"generator={type(generator).__name__}"])
@@ -115,12 +122,12 @@ def randn(
     return delivered(array, out, requires_grad)
 
 
-def _like_dtype(input: Any, dtype: Any) -> D.dtype:
+def _like_dtype(input: Tensor, dtype: Any) -> D.dtype:
     return T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
 
 
 @composite()
-def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def rand_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None,
               generator: Any = None) -> Any:  # fmt: skip
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
@@ -134,7 +141,7 @@ def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any 
 
 
 @composite()
-def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def randn_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
                requires_grad: bool = False, memory_format: Any = None,
                generator: Any = None) -> Any:  # fmt: skip
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
@@ -176,7 +183,7 @@ def randint(
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
-    device: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     **kwargs: Any,
@@ -199,7 +206,7 @@ def randint(
 
 
 @composite()
-def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None,
+def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: Any = None,
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
                  **kwargs: Any) -> Any:  # fmt: skip
     """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
@@ -223,7 +230,7 @@ def randperm(
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
-    device: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Any:
@@ -242,7 +249,7 @@ def randperm(
     return delivered(array, out, requires_grad)
 
 
-def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
+def _as_number(value: float, given: tuple[Any, ...]) -> float:
     """A parameter beside a size: a number, or a tensor that is one.
 
     Raises:
@@ -265,7 +272,7 @@ def normal(
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
-    device: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Any:
@@ -304,7 +311,7 @@ def normal(
     return apply_n(_around_both.op, [mean, std, finished(array, False)])
 
 
-def _no_slope(xp: Any, g: Any, self_shape: Any) -> Any:
+def _no_slope(xp: ModuleType, g: TensorLike, self_shape: Shape) -> Any:
     """Zeros: random numbers don't move with what they were drawn from."""
     return xp.zeros(self_shape, g.dtype)
 
@@ -341,13 +348,13 @@ _around_both = general(
 _coins = _attach_draws("_bernoulli", "BernoulliBackward0")
 
 
-def _check_std(std: Any) -> None:
+def _check_std(std: float) -> None:
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std):g}")
 
 
 @composite("", method=True)
-def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
     """Ones with the probabilities in `input` (or `p`), else zeros.
 
     Raises:
@@ -366,8 +373,14 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 
 
 @composite("", method=True)
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None,
-                out: Any = None) -> Any:  # fmt: skip
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+    out: Any = None,
+) -> Any:
     """Indices drawn by weight, from each row.
 
     Raises:
@@ -400,7 +413,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     )
 
 
-def _bad_weight(weights: Any, replacement: bool) -> str:
+def _bad_weight(weights: Array, replacement: bool) -> str:
     if not replacement:
         return "probability tensor contains either `inf`, `nan` or element < 0"
     # In the order in which the running sums are made: the first bad entry is the one named.
@@ -413,7 +426,7 @@ def _bad_weight(weights: Any, replacement: bool) -> str:
 # ---- in place ---------------------------------------------------------------------------------
 
 
-def _needs_float(self: Any, kernel: str) -> None:
+def _needs_float(self: Tensor, kernel: str) -> None:
     if self._raw.dtype.kind in "biu":
         raise NotImplementedError(
             errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype)))
@@ -422,7 +435,7 @@ def _needs_float(self: Any, kernel: str) -> None:
 
 @composite("private", method=True)
 def uniform_(
-    self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any
 ) -> Any:
     """Fills with uniform numbers in [from, to).
 
@@ -444,7 +457,7 @@ def uniform_(
 
 
 @composite("private", method=True)
-def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     """Fills with normal numbers.
 
     Raises:
@@ -485,7 +498,7 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 
 @composite("private", method=True)
-def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
     """Fills with whole numbers of the type's range, below `to`, or from `from` to below `to`.
 
     Raises:
@@ -505,7 +518,7 @@ def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
 
 
 @composite("private", method=True)
-def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """Fills with exponentially distributed numbers of the given rate.
 
     Raises:
@@ -522,7 +535,7 @@ def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any
 
 
 @composite("private", method=True)
-def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """Fills with Cauchy-distributed numbers.
 
     Raises:
@@ -539,7 +552,7 @@ def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: An
 
 
 @composite("private", method=True)
-def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """Fills with numbers whose logarithms are normal.
 
     Raises:
@@ -556,7 +569,7 @@ def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: An
 
 
 @composite("private", method=True)
-def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Any:
     """Fills with numbers of trials up to the first success.
 
     Raises:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.elementwise import rounding as raw_rounding
 from ..._array.lazy_modules import later
 from ..._array.reduce import extreme as raw
 from ..rows.row import elementwise, general, linear, selection
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
 
 raw_sort = later("reduce.sort")
 
@@ -51,14 +57,22 @@ ties = general(
 )
 
 
-def _evenly(xp: Any, g: Any, self: Any, out: Any, self_dtype: Any) -> Any:
+def _evenly(
+    xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, self_dtype: dtype
+) -> Any:
     """The gradient in equal parts to all elements that equal the result."""
     mask = xp.ties(self, out)
     return xp.where(mask, g / xp.sum(xp.astype(mask, self_dtype)), 0)
 
 
 def _evenly_along(
-    xp: Any, g: Any, self: Any, out: Any, self_dtype: Any, dim: Any, keepdim: bool
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    out: TensorLike,
+    self_dtype: dtype,
+    dim: Shape | None,
+    keepdim: bool,
 ) -> Any:
     """The same, within each slice over the dimensions `dim`."""
     shape = self.shape
@@ -68,7 +82,9 @@ def _evenly_along(
     return xp.expand_reduced(g, shape, dim, keepdim) * same / count
 
 
-def _at_index(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int, keepdim: bool) -> Any:
+def _at_index(
+    xp: ModuleType, g0: TensorLike, indices: TensorLike, self_shape: Shape, dim: int, keepdim: bool
+) -> Any:
     """The gradient at the places that were chosen."""
     return xp.placed_along(g0, indices, dim, keepdim, self_shape)
 
@@ -169,7 +185,14 @@ amin = selection(
 
 
 def _aminmax_gradient(
-    xp: Any, gs: Any, self: Any, min: Any, max: Any, self_dtype: Any, dim: Any, keepdim: bool
+    xp: ModuleType,
+    gs: Any,
+    self: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    self_dtype: dtype,
+    dim: int | None,
+    keepdim: bool,
 ) -> Any:
     """Those of both, as far as they are asked for."""
     dims = None if dim is None else (dim,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -11,6 +11,10 @@ from ..._core.storage import TensorBase, new_tensor
 from ..rows.composite import composite
 from ..rows.return_type_classes import named_results
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
+
 raw = later("reduce.histogram")
 
 _RESULT = named_results("histogram", ("hist", "bin_edges"))
@@ -18,7 +22,7 @@ _RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
 named_results("histogram_out", ("hist", "bin_edges"))
 
 
-def _edges(rows: Any, bins: Any, limits: Any) -> list[Any]:
+def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Any]:
     """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
     width = rows.shape[1]
     numbered = not isinstance(bins, TensorBase)
@@ -52,7 +56,7 @@ def _edges(rows: Any, bins: Any, limits: Any) -> list[Any]:
     return found
 
 
-def _check(x: Any, bins: list[Any], weight: Any) -> None:
+def _check(x: Any, bins: list[Any], weight: Tensor | None) -> None:
     """Refuses what doesn't fit together.
 
     Raises:
@@ -93,7 +97,7 @@ def _check(x: Any, bins: list[Any], weight: Any) -> None:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {d}")
 
 
-def _check_weight(x: Any, weight: Any) -> None:
+def _check_weight(x: Array, weight: Tensor | None) -> None:
     name = "torch.histogramdd"
     own = D.c_name(T.from_raw(x.dtype))
     if weight is not None:
@@ -113,11 +117,11 @@ def _check_weight(x: Any, weight: Any) -> None:
 
 @composite(method=True)
 def histogram(
-    input: Any,
+    input: Tensor,
     bins: Any = 100,
     *,
     range: Any = None,
-    weight: Any = None,
+    weight: Tensor | None = None,
     density: bool = False,
     out: Any = None,
 ) -> Any:

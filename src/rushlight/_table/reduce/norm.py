@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._core.storage import TensorBase
@@ -11,13 +11,27 @@ from ..rows.composite import composite
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
+
 raw = later("reduce.norm")
 
 _INF = float("inf")
 
 
 def _norm_gradient(
-    xp: Any, g: Any, x: Any, out: Any, p: Any, dim: Any, keepdim: bool, dtype: Any
+    xp: ModuleType,
+    g: TensorLike,
+    x: TensorLike,
+    out: TensorLike,
+    p: float,
+    dim: int | Shape | None,
+    keepdim: bool,
+    dtype: dtype,
 ) -> Any:
     """sgn(x) |x|^(p-1) / norm^(p-1), with its limits; 0 wherever the norm is 0.
 
@@ -49,8 +63,16 @@ def _norm_gradient(
     return scaled * xp.where(xp.equal(norm, 0), 0, g / norm ** (p - 1))
 
 
-def _vector_norm_gradient(xp: Any, g: Any, self: Any, out: Any, ord: Any, dim: Any, keepdim: bool,
-                          self_dtype: Any) -> Any:  # fmt: skip
+def _vector_norm_gradient(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    out: TensorLike,
+    ord: float,
+    dim: Shape | None,
+    keepdim: bool,
+    self_dtype: dtype,
+) -> Any:
     """See `_norm_gradient`."""
     return _norm_gradient(xp, g, self, out, ord, dim, keepdim, self_dtype.to_real())
 
@@ -74,7 +96,7 @@ vector_norm = general(
 
 
 @composite(method=True)
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None,
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None,
          dtype: Any = None) -> Any:  # fmt: skip
     """The norm of a vector or matrix: of order `p`, "fro" (the default) or "nuc".
 
@@ -96,17 +118,41 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     return table("matrix_norm")(input, p, dim, keepdim, dtype=dtype, **extra)
 
 
-def _dist_gradient(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, dtype: Any) -> Any:
+def _dist_gradient(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    other: TensorLike,
+    p: int,
+    out: TensorLike,
+    dtype: dtype,
+) -> Any:
     """That of the norm at self - other."""
     return _norm_gradient(xp, g, self - other, out, p, None, False, dtype)
 
 
-def _dist_self(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, self_dtype: Any) -> Any:
+def _dist_self(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    other: TensorLike,
+    p: int,
+    out: TensorLike,
+    self_dtype: dtype,
+) -> Any:
     """The gradient of the norm of self - other, summed to the shape of `self`."""
     return xp.sum_to(_dist_gradient(xp, g, self, other, p, out, self_dtype.to_real()), self.shape)
 
 
-def _dist_other(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, self_dtype: Any) -> Any:
+def _dist_other(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    other: TensorLike,
+    p: int,
+    out: TensorLike,
+    self_dtype: dtype,
+) -> Any:
     """The gradient of the norm of self - other, summed to the shape of `other`, negated."""
     return xp.sum_to(-_dist_gradient(xp, g, self, other, p, out, self_dtype.to_real()), other.shape)
 
@@ -132,7 +178,13 @@ dist = general(
 
 
 def _renorm_gradient(
-    xp: Any, g: Any, self: Any, p: Any, dim: int, maxnorm: Any, self_dtype: Any
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    p: int,
+    dim: int,
+    maxnorm: float,
+    self_dtype: dtype,
 ) -> Any:
     """Where a slice was scaled by m / n: m (g / n - (g · x) / n² times the gradient of n)."""
     own = dim % self.ndim

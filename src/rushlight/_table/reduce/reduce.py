@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.reduce import reduce as raw, scan as raw_scan
@@ -16,6 +16,13 @@ from ..rows.node_classes import element_count
 from ..rows.out_argument import apply_out
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import expand_reduced, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw_spread = later("reduce.variance")
 
@@ -58,7 +65,7 @@ mean_dim = linear(
 )
 
 
-def _others_gradient(xp: Any, g: Any, self: Any, dim: int | None) -> Any:
+def _others_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, dim: int | None) -> Any:
     """Of the products of all others: each is a product of those before times one of those after.
 
     See Note [A linear recurrence gives the gradients of scans].
@@ -141,7 +148,7 @@ count_nonzero = general(
 )
 
 
-def _logsumexp_gradient(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, dim: Shape, keepdim: bool) -> Any:
     """g exp(x - out): g times the softmax."""
     g = expand_reduced(g, x.shape, dim, keepdim)
     return g * table("exp")(x - expand_reduced(out, x.shape, dim, keepdim))
@@ -160,7 +167,7 @@ logsumexp = general(
 
 
 @composite(method=True, numpy_words=True)
-def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
             out: Any = None) -> Any:  # fmt: skip
     """The mean of the elements that aren't NaN.
 
@@ -183,7 +190,14 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 
 # ---- variances --------------------------------------------------------------------------------
-def _var_gradient(xp: Any, g: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+def _var_gradient(
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    dim: Shape | None,
+    correction: int | None,
+    keepdim: bool,
+) -> Any:
     """2 g (x - mean) / (n - correction)."""
     shape = self.shape
     freedom = _count(shape, dim) - (1 if correction is None else correction)
@@ -194,19 +208,32 @@ def _var_gradient(xp: Any, g: Any, self: Any, dim: Any, correction: Any, keepdim
 
 
 def _std_gradient(
-    xp: Any, g: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
+    out: TensorLike,
+    dim: Shape | None,
+    correction: int | None,
+    keepdim: bool,
 ) -> Any:
     """That of the variance by the chain rule; 0 where the deviation is 0."""
     g = xp.where(xp.equal(out, 0), 0, g / (out * 2))
     return _var_gradient(xp, g, self, dim, correction, keepdim)
 
 
-def _mean_gradient(xp: Any, g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+def _mean_gradient(
+    xp: ModuleType, g: TensorLike, shape: Shape, dim: Shape | None, keepdim: bool
+) -> Any:
     return xp.expand_reduced(g / _count(shape, dim), shape, dim, keepdim)
 
 
 def _var_mean_gradient(
-    xp: Any, gs: Any, self: Any, dim: Any, correction: Any, keepdim: bool
+    xp: ModuleType,
+    gs: Any,
+    self: TensorLike,
+    dim: Shape | None,
+    correction: int | None,
+    keepdim: bool,
 ) -> Any:
     """Those of the variance and of the mean, as far as they are asked for."""
     g0, g1 = gs
@@ -216,7 +243,13 @@ def _var_mean_gradient(
 
 
 def _std_mean_gradient(
-    xp: Any, gs: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool
+    xp: ModuleType,
+    gs: Any,
+    self: TensorLike,
+    out: TensorLike,
+    dim: Shape | None,
+    correction: int | None,
+    keepdim: bool,
 ) -> Any:
     """Those of the deviation and of the mean, as far as they are asked for."""
     g0, g1 = gs
@@ -286,13 +319,20 @@ _std_mean = general(
 _GIVEN = object()  # the default of `correction`: that of the overload
 
 
-def _variance_function(name: str, row: Any, doc: str) -> Any:
+def _variance_function(name: str, row: Any, doc: str) -> Callable[..., Any]:
     """The public function over the three overloads that PyTorch has for each of these."""
 
     def function(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: Any = False, *,
-        correction: Any = _GIVEN, axis: Any = None, keepdims: Any = None, out: Any = None,
-    ) -> Any:  # fmt: skip
+        input: Tensor,
+        dim: int | Shape | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Any = _GIVEN,
+        axis: int | None = None,
+        keepdims: Any = None,
+        out: Any = None,
+    ) -> Any:
         if axis is not None:
             dim = axis
         if keepdims is not None:

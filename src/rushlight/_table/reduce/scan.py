@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.reduce import scan as raw
@@ -15,6 +15,12 @@ from ..elementwise.number import divided, multiplied
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
 
 # ---- what the gradients are made of -----------------------------------------------------------
 reverse_cumsum = linear(
@@ -53,7 +59,9 @@ recurrence = general(
 )
 
 
-def _exclusive_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int, back: bool) -> Any:
+def _exclusive_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int, back: bool
+) -> Any:
     """See Note [A linear recurrence gives the gradients of scans]."""
     by = -1 if back else 1
     return out * xp.recurrence(xp.shifted(g, dim, by), xp.shifted(self, dim, by), dim, not back)
@@ -81,7 +89,9 @@ cumsum = linear(
 )
 
 
-def _cumprod_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int) -> Any:
+def _cumprod_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int
+) -> Any:
     """See Note [A linear recurrence gives the gradients of scans]."""
     before = xp.exclusive_products(self, dim, False)
     return before * xp.recurrence(g, xp.shifted(self, dim, 1), dim, True)
@@ -118,7 +128,9 @@ when_settled(cumsum, _note_type)
 when_settled(cumprod, _note_type)
 
 
-def _logcumsumexp_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int) -> Any:
+def _logcumsumexp_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int
+) -> Any:
     """Σ g[j] exp(x[i] - out[j]) over j ≥ i, by the steps exp(out[j] - out[j+1]) ≤ 1.
 
     See Note [A linear recurrence gives the gradients of scans].
@@ -168,19 +180,19 @@ cummin = selection(
 
 
 # ---- differences and integrals ----------------------------------------------------------------
-def _dimension(t: Any, dim: int) -> int:
+def _dimension(t: Tensor, dim: int) -> int:
     ndim: int = t._raw.ndim
     if not -max(ndim, 1) <= dim < max(ndim, 1):
         raise IndexError(errors.dimension(dim, ndim))
     return dim % max(ndim, 1)
 
 
-def _part(t: Any, dim: int, start: int, stop: int) -> Any:
+def _part(t: Tensor, dim: int, start: int, stop: int) -> Any:
     """The places from `start` to `stop` (negative: from the end; 0: to the end) of a dimension."""
     return table("slice")(t, dim, start, stop or None)
 
 
-def _difference(t: Any, dim: int) -> Any:
+def _difference(t: Tensor, dim: int) -> Any:
     high, low = _part(t, dim, 1, 0), _part(t, dim, 0, -1)
     if t._raw.dtype.kind == "b":
         return table("logical_xor")(high, low)
@@ -188,7 +200,7 @@ def _difference(t: Any, dim: int) -> Any:
 
 
 @composite(method=True, numpy_words=True)
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *,
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *,
          out: Any = None) -> Any:  # fmt: skip
     """The differences of neighbours along `dim`, taken `n` times.
 
@@ -220,7 +232,7 @@ def _write_out(result: Any, out: Any) -> Any:
     return out
 
 
-def _samples_distance(y: Any, x: Any, dim: int) -> Any:
+def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Any:
     """The distances of the sample points, shaped to go with `y` along `dim`."""
     shape = x._raw.shape
     if x._raw.ndim == 1:
@@ -234,14 +246,14 @@ def _samples_distance(y: Any, x: Any, dim: int) -> Any:
     return _part(x, dim, 1, 0) - _part(x, dim, 0, -1)
 
 
-def _refuse_bools(name: str, x: Any, y: Any) -> None:
+def _refuse_bools(name: str, x: Tensor | None, y: Tensor) -> None:
     if y._raw.dtype.kind == "b" or (x is not None and x._raw.dtype.kind == "b"):
         which = "`y`" if x is None else "`x` or `y`"
         raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
 @composite(numpy_words=True)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def trapezoid(y: Any, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
@@ -286,7 +298,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
 
 @composite(numpy_words=True)
 def gradient(
-    input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
+    input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
 ) -> tuple[Any, ...]:
     """The derivatives of samples along each of the dimensions, by central differences.
 
@@ -319,7 +331,7 @@ def gradient(
     return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
 
 
-def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[Any]:
+def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list[Any]:
     if isinstance(spacing, (int, float, complex)):
         return [spacing] * len(dims)
     found = [spacing] if isinstance(spacing, TensorBase) else list(spacing)
@@ -338,7 +350,7 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[An
     return found
 
 
-def _derivative(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
+def _derivative(f: Tensor, dim: int, spacing: Tensor | int, edge_order: int) -> Any:
     if isinstance(spacing, TensorBase):
         return _uneven_derivative(f, dim, spacing, edge_order)
     centre = divided(divided(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
@@ -355,7 +367,7 @@ def _derivative(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     return table("cat")([first, centre, last], dim)
 
 
-def _uneven_derivative(f: Any, dim: int, points: Any, edge_order: int) -> Any:
+def _uneven_derivative(f: Tensor, dim: int, points: Tensor, edge_order: int) -> Any:
     """Second-order differences over the sample points `points`, which must be a row."""
     n = f._raw.shape[dim]
     inner = [1] * f._raw.ndim

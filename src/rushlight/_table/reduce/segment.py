@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -11,6 +11,12 @@ from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.row import general
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
 
 raw = later("reduce.segments")
 
@@ -22,7 +28,7 @@ _EXPECTED = (
 
 
 def _checked(
-    data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool
+    data: Any, reduce: str, lengths: Array, indices: Any, offsets: Any, axis: int, unsafe: bool
 ) -> str:
     """The name of the reduction.
 
@@ -75,8 +81,8 @@ def _checked(
 
 
 def _forward(
-    data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool,
-    initial: Any,
+    data: Array, reduce: str, lengths: Array, indices: Any, offsets: Any, axis: int, unsafe: bool,
+    initial: float | None,
 ) -> Any:  # fmt: skip
     axis = axis % data.ndim if data.ndim else axis
     name = _checked(data, reduce, lengths, indices, offsets, axis, unsafe)
@@ -84,7 +90,14 @@ def _forward(
 
 
 def _backward(
-    g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
+    g: Array,
+    out: Array,
+    data: Array,
+    reduce: str,
+    lengths: Array,
+    offsets: Any,
+    axis: int,
+    initial: float | None,
 ) -> Any:
     name = _WORDS.get(reduce, reduce)
     return raw.segment_reduce_backward(
@@ -113,9 +126,16 @@ _segment_backward = general(
 
 
 def _formula(
-    xp: Any, g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int,
+    xp: ModuleType,
+    g: TensorLike,
+    out: TensorLike,
+    data: TensorLike,
+    reduce: str,
+    lengths: TensorLike,
+    offsets: Any,
+    axis: int,
     initial: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     return xp.fused(
         _backward, lambda *args: apply_n(_segment_backward.op, list(args)), g, out, data, reduce,
         lengths, offsets, axis, initial,
@@ -151,7 +171,7 @@ def _segment_reduce(
 
 
 # ---- hashes -------------------------------------------------------------------------------------
-def _hash(x: Any, dim: Any, keepdim: bool, mode: int) -> Any:
+def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Any:
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     every = dim is None or not dim

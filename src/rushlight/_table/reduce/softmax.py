@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -14,11 +14,15 @@ from ..._core.storage import TensorBase
 from ..rows.composite import composite
 from ..rows.row import general
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
+
 losses = later("nn.element_losses")
 small = later("nn.small_rows")
 
 
-def _prepared(name: str, x: Any, dim: int, dtype: Any) -> Any:
+def _prepared(name: str, x: Array, dim: int, dtype: D.dtype | None) -> Array:
     """The operand in its final type.
 
     Raises: IndexError for a dimension that isn't there, NotImplementedError for integers.
@@ -33,11 +37,11 @@ def _prepared(name: str, x: Any, dim: int, dtype: Any) -> Any:
     return x
 
 
-def _kernel(x: Any, dim: int) -> str:
+def _kernel(x: Array, dim: int) -> str:
     return "_lastdim" if x.ndim == 0 or dim % x.ndim == x.ndim - 1 else ""
 
 
-def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+def _softmax(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
         found = small.softmax(x)
         if found is not None:
@@ -46,31 +50,31 @@ def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     return raw.softmax(x, dim) if x.size else x.copy()
 
 
-def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
+def _softmax_backward(g: Array, y: Array, dim: int) -> Any:
     if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
         return small.softmax_backward(g, y)
     return raw.softmax_backward(g, y, dim)
 
 
-def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+def _log_softmax(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
         return small.log_softmax(x)
     x = _prepared("log_softmax", x, dim, dtype)
     return raw.log_softmax(x, dim) if x.size else x.copy()
 
 
-def _log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
+def _log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
         return small.log_softmax_backward(g, y)
     return raw.log_softmax_backward(g, y, dim)
 
 
-def _softmax_gradient(g: Any, y: Any, dim: int) -> Any:
+def _softmax_gradient(g: Tensor, y: Tensor, dim: int) -> Any:
     """y (g - Σ g y): the Jacobian diag(y) - y yᵀ times g."""
     return y * (g - (g * y).sum(dim, keepdim=True))
 
 
-def _log_softmax_gradient(g: Any, y: Any, dim: int) -> Any:
+def _log_softmax_gradient(g: Tensor, y: Tensor, dim: int) -> Any:
     """g - exp(y) Σ g."""
     return g - y.exp() * g.sum(dim, keepdim=True)
 
@@ -110,7 +114,9 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _called(row: Any, name: str, input: Any, dim: Any, stacklevel: int, dtype: Any) -> Any:
+def _called(
+    row: Any, name: str, input: Tensor, dim: int | None, stacklevel: int, dtype: D.dtype | None
+) -> Any:
     if dim is None:
         dim = _implicit_dim(name, input.dim(), stacklevel + 1)
     if (
@@ -123,7 +129,7 @@ def _called(row: Any, name: str, input: Any, dim: Any, stacklevel: int, dtype: A
 
 
 @composite("nn.functional")
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(input) divided by its sum along `dim`: numbers between 0 and 1 that add up to 1.
 
     Special: a row of -inf, a row with inf or nan -> nan.
@@ -133,7 +139,9 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 @composite("nn.functional")
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Any:
     """The logarithm of softmax(input) along `dim`, without its rounding errors.
 
     Raises: IndexError for a dimension that isn't there.
@@ -142,7 +150,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 
 
 @composite("nn.functional")
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """softmax(-input) along `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel)

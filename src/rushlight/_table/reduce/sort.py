@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -13,11 +13,21 @@ from ..rows.composite import composite
 from ..rows.row import general, linear, selection
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 raw = later("reduce.sort")
 raw_search = later("reduce.searchsorted")
 
 
-def _in_order(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int) -> Any:
+def _in_order(
+    xp: ModuleType, g0: TensorLike, indices: TensorLike, self_shape: Shape, dim: int
+) -> Any:
     """The gradient back at the places that the elements came from."""
     return xp.placed_along(g0, indices, dim, True, self_shape)
 
@@ -63,7 +73,7 @@ topk = selection(
 
 
 @composite(method=True)
-def msort(input: Any, *, out: Any = None) -> Any:
+def msort(input: Tensor, *, out: Any = None) -> Any:
     """The elements in order along the first dimension."""
     if out is not None:
         table("sort")(input, 0, out=(out, new_tensor(T.empty((0,), T.to_raw(D.int64)))))
@@ -137,7 +147,9 @@ _without_last = linear(
 )
 
 
-def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: int) -> Any:
+def _arranged(
+    result: Tensor, q: Any, dim: int | None, place: int, keepdim: bool, ndim: int
+) -> Tensor:
     """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""
     if q._raw.ndim:
         moved = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
@@ -152,7 +164,7 @@ def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: in
 
 @composite(method=True, numpy_words=True)
 def quantile(
-    input: Any,
+    input: Tensor,
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
@@ -171,7 +183,7 @@ def quantile(
 
 @composite(method=True, numpy_words=True)
 def nanquantile(
-    input: Any,
+    input: Tensor,
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
@@ -188,7 +200,7 @@ def nanquantile(
     return result if out is None else _write_out(result, out, "nanquantile")
 
 
-def _write_out(result: Any, out: Any, name: str) -> Any:
+def _write_out(result: Any, out: Tensor, name: str) -> Any:
     from ..rows.out_argument import give
 
     return give(name, result, out)
@@ -268,7 +280,7 @@ def searchsorted(
     return result if out is None else _write_out(result, out, "searchsorted")
 
 
-def _levels(row: Any, values: Any) -> tuple[D.dtype | None, D.dtype | None]:
+def _levels(row: Array, values: Array | None) -> tuple[D.dtype | None, D.dtype | None]:
     """The types of operands with dimensions, and of those without."""
     have = T.from_raw(row.dtype)
     if values is None:
@@ -294,8 +306,8 @@ def bucketize(
 
 
 # ---- distinct values --------------------------------------------------------------------------
-def _no_derivative(name: str) -> Any:
-    def formula(g0: Any) -> Any:
+def _no_derivative(name: str) -> Callable[..., Any]:
+    def formula(g0: Array) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return formula
@@ -337,7 +349,7 @@ _runs = general(
 )
 
 
-def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
+def _chosen(found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Any:
     values, inverse, counts = found
     if return_inverse:
         return (values, inverse, counts) if return_counts else (values, inverse)
@@ -346,7 +358,7 @@ def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
 
 @composite(method=True)
 def unique(
-    input: Any,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -362,7 +374,7 @@ def unique(
 
 @composite(method=True)
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
     return _chosen(_runs(input, dim), return_inverse, return_counts)

@@ -47,7 +47,7 @@ class Pending(dict[K, Any]):
                 self._makers[key] = None
         return self[key]
 
-    def __setitem__(self, key: K, value: Any) -> None:
+    def __setitem__(self, key: K, value: Callable[..., Any]) -> None:
         super().__setitem__(key, value)
         self._makers[key] = None
 

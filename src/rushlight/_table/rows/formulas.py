@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import Function
 from ..._base.schema import REQUIRED, Schema
@@ -23,6 +23,9 @@ from ..._core.op import (
     Op,
 )
 from ..._formula.words import Formula
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def generate_functions(row: Any, schema: Schema) -> None:
@@ -58,7 +61,9 @@ def check_formulas(schema: Schema, formulas: dict[str, Any]) -> None:
             raise ValueError(f"{schema.text}: no tensor argument {name!r} to differentiate")
 
 
-def lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> None:
+def lay_out(
+    op: Op, schema: Schema, formulas: dict[str, Any], joint: Callable[..., Any] | None
+) -> None:
     """Decides what nodes of `op` save, and how each formula's parameters are filled."""
     edges = ([op.lists] if op.lists >= 0 else []) + list(op.tensors)
     wanted: dict[tuple[int, int, str], int] = {}  # entry -> mask
@@ -120,7 +125,7 @@ def lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> Non
     op.joint_picks = picks_of[id(joint)] if joint is not None else ()
 
 
-def _parameters_of(formula: Any) -> tuple[str, ...]:
+def _parameters_of(formula: Callable[..., Any]) -> tuple[str, ...]:
     """The parameter names of a plain function: `inspect`'s answer, a hundred times quicker."""
     code = formula.__code__
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]

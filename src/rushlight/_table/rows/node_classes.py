@@ -23,7 +23,7 @@ Shows = Callable[[Op, Schema], dict[str, Any]]
 
 def node_class(
     name: str, op: Op, schema: Schema, saved_as: dict[str, str | None], shows: Shows | None
-) -> Any:
+) -> type[Any]:
     """The class of an operation's nodes, called `name`.
 
     `saved_as` has the names under which saved values are shown where these are others, None for

@@ -16,7 +16,7 @@ A node stays whole during a backward, and where the shapes of its inputs aren't 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -39,6 +39,9 @@ from ..nn.class_loss import _cross_entropy, _nll
 from ..shape.shape import unsafe_view
 from .row import Row, when_settled
 from .tensor_namespace import table
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 # An op that is recorded as one node: what does the same step by step, and the shapes that stand-ins
 # for its tensors get (None where they aren't known) from those of the tensors that are there.
@@ -82,7 +85,7 @@ def _next_functions(node: Any) -> Any:
     return Node.next_functions.fget(node)  # type: ignore[attr-defined]
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[..., Any]:
     def method(node: Any, *args: Any) -> Any:
         take_apart(node)
         return getattr(Node, name)(node, *args)
@@ -210,12 +213,12 @@ interpose("parts", _Parts())
 # ---- the parts -----------------------------------------------------------------------------------
 
 
-def _rows(x: Any) -> Any:
+def _rows(x: Tensor) -> Any:
     """A stack of matrices as one."""
     return table("reshape")(x, (-1, x._raw.shape[-1]))
 
 
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     shape = x._raw.shape
     if not shape:
         return None  # which is refused
@@ -243,7 +246,7 @@ def _stacked(a: Any, b: Any) -> Any:
     return unsafe_view(table("bmm")(one, two), (*batch, left[-2], right[-1]))
 
 
-def _classes(x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+def _classes(x: Tensor, target: Tensor, reduction: int, ignore_index: int) -> Any:
     return _nll(table("log_softmax")(x, 1), target, None, reduction, ignore_index)
 
 

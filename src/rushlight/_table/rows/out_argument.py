@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.shape.writing import contiguous_strides
@@ -19,6 +19,13 @@ from ..calls.out_dtypes import refusal
 from ..shape.resizing import resized
 from .return_type_classes import name_outputs
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
+    from .row import Row
+
 # Operations that read elements in another order than they write: `out` may not be an operand.
 _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
 
@@ -29,7 +36,7 @@ _GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
 _ANSWERS: Final = frozenset({"all", "any"})
 
 
-def apply_out(row: Any, args: list[Any], out: Any, name: str = "") -> Any:
+def apply_out(row: Row, args: list[Any], out: Tensor | Sequence[Tensor], name: str = "") -> Any:
     """Runs a row and writes its result into `out` (a tuple where it has several).
 
     A function whose part the row is gives its `name`.
@@ -162,7 +169,7 @@ def _refuse_tangents(name: str, values: list[Any]) -> None:
                 )
 
 
-def give(name: str, result: Any, out: Any) -> Any:
+def give(name: str, result: Tensor, out: Tensor | None) -> Tensor:
     """A result that has been made, or `out` with it written there.
 
     Raises:
@@ -179,7 +186,7 @@ def give(name: str, result: Any, out: Any) -> Any:
     return out
 
 
-def place(t: TensorBase, array: Any) -> None:
+def place(t: TensorBase, array: Array) -> None:
     """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning)."""
     if t._raw.shape != array.shape:
         if t._raw.size:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from .warn_once import warn_the_caller
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 NONE: Final = 0
 MEAN: Final = 1
@@ -44,14 +47,14 @@ def word_of_old(size_average: Any, reduce: Any) -> str:
     return word
 
 
-def apply(each: Any, reduction: int) -> Any:
+def apply(each: Tensor, reduction: int) -> Any:
     """A tensor of losses, reduced."""
     if reduction == MEAN:
         return each.mean()
     return each.sum() if reduction == SUM else each
 
 
-def expand_gradient(g: Any, count: int, reduction: int) -> Any:
+def expand_gradient(g: Tensor, count: int, reduction: int) -> Tensor:
     """The gradient of each loss from that of the reduced one."""
     return g / count if reduction == MEAN else g
 

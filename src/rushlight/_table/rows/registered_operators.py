@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Schema
 from ..._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from ..._base.schema import Parameter
 
 NAMESPACES: Final[dict[str, Namespace]] = {}
 LOADED: Final[set[str]] = set()
@@ -135,7 +138,7 @@ class RegisteredOverload:
         return self
 
 
-def _kind(p: Any) -> str:
+def _kind(p: Parameter) -> str:
     base = p.type + ("[]" if p.is_list else "")
     return f"Optional[{base}]" if p.optional else ("int" if base == "SymInt" else base)
 
@@ -146,7 +149,7 @@ _SIMPLE: Final = {
 }  # fmt: skip
 
 
-def _fits(p: Any, value: Any) -> bool:
+def _fits(p: Parameter, value: Any) -> bool:
     if value is None:
         return bool(p.optional)
     if p.is_list:
@@ -163,7 +166,7 @@ def _fits(p: Any, value: Any) -> bool:
     return isinstance(value, kinds)
 
 
-def _cast_error(p: Any, value: Any) -> str:
+def _cast_error(p: Parameter, value: str) -> str:
     if p.type == "Tensor" and not p.is_list:
         return f"Unable to cast {value} to Tensor"
     return (

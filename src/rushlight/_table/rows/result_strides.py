@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.number import filling
 from ..._array.shape import create as raw
@@ -15,8 +15,14 @@ from ..._base.memory_format import (
 )
 from ..modes import meta as _hollow
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Scalar
+    from ..._base.memory_format import memory_format
+    from ..._tensor.tensor import Tensor
 
-def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[int, ...]:
+
+def steps_of(name: str, shape: tuple[int, ...], wanted: memory_format, out: Any) -> tuple[int, ...]:
     """The strides of a new tensor in a memory format, in elements.
 
     Raises:
@@ -58,7 +64,7 @@ def steps_in(shape: tuple[int, ...], wanted: MemoryFormat) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def array_like(t: Any, dtype: D.dtype, fill: Any, wanted: Any) -> Any:
+def array_like(t: Any, dtype: D.dtype, fill: Scalar | None, wanted: memory_format | None) -> Array:
     """An array shaped like a tensor and laid out like it, or in a memory format.
 
     Raises:
@@ -73,7 +79,7 @@ def array_like(t: Any, dtype: D.dtype, fill: Any, wanted: Any) -> Any:
     return made
 
 
-def hollow_like(t: Any, dtype: D.dtype, wanted: Any, requires_grad: bool) -> Any:
+def hollow_like(t: Tensor, dtype: D.dtype, wanted: Any, requires_grad: bool) -> Any:
     """The tensor without data that `array_like` would be the array of."""
     if wanted is None or wanted is preserve_format or wanted is contiguous_format:
         return _hollow.empty_meta_like(t, dtype, wanted is contiguous_format, requires_grad)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
+    from .row import Row
 
 RETURN_TYPES: Final[dict[str, Any]] = {}  # by name: "max", "linalg_svd", and "max_out" for out=
 #: Rows with several results by the name of these: the types are made when a row settles.
@@ -50,7 +56,7 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
             f"'torch.return_types.{type(self).__name__}' object has no attribute '{name}'"
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Tensor) -> None:
         if name in self.__match_args__:
             raise AttributeError("readonly attribute")
         self.__getattr__(name)
@@ -66,7 +72,7 @@ def rebuilt(name: str, items: tuple[Any, ...]) -> Any:
     return RETURN_TYPES[name](items)
 
 
-def make_types(row: Any) -> None:
+def make_types(row: Row) -> None:
     """Has the types of a row's results made, which settling it does."""
     assert row.schema is not None
 
@@ -78,7 +84,7 @@ def all_types() -> dict[str, Any]:
     return RETURN_TYPES
 
 
-def named_results(name: str, fields: tuple[str, ...]) -> Any:
+def named_results(name: str, fields: tuple[str, ...]) -> type[Any]:
     """The class of results called `name`, with those fields; made at the first call."""
     made = RETURN_TYPES.get(name)
     if made is None:
@@ -98,7 +104,7 @@ def named_results(name: str, fields: tuple[str, ...]) -> Any:
 _PLAIN: Final = frozenset(("native_layer_norm",))
 
 
-def maker(schema: Schema) -> Any:
+def maker(schema: Schema) -> Callable[..., Any] | None:
     """What makes the schema's named results of a list of outputs; None where they have no names."""
     fields = tuple(r.name for r in schema.returns)
     if len(fields) < 2 or not all(fields) or schema.name in _PLAIN:

@@ -257,11 +257,11 @@ def declare(
     raw: Callable[..., Any],
     *,
     doc: str = "",
-    samples: Any = None,
+    samples: Callable[..., Any] | None = None,
     formula: Any = None,
     ref: Any = None,
-    joint: Any = None,
-    jvp: Any = None,
+    joint: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | None = None,
     batch: Any = None,
     promote: str | None = None,
     promote_at: tuple[str, ...] | None = None,
@@ -278,7 +278,7 @@ def declare(
     saved_as: dict[str, str | None] | None = None,
     node_shows: _nodes.Shows | None = None,
     dtypes: str = "all",
-    check: Any = None,
+    check: Callable[..., Any] | None = None,
     numbers: bool = True,
     shaped_by_values: bool | Callable[[list[Any]], bool] = False,
     wide: bool = False,
@@ -491,7 +491,13 @@ def _node_name(name: str, given: str | None) -> str:
 _WHOLE_NAMES: Final = ("NotImplemented", "Identity", "CopyBackwards")
 
 
-def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row) -> Op:
+def _op(
+    schema: Schema,
+    raw: Callable[..., Any],
+    formulas: dict[str, Any],
+    joint: Callable[..., Any] | None,
+    row: Row,
+) -> Op:
     declared = row.declared
     op = Op()
     op.name = schema.name

@@ -7,7 +7,7 @@ built.
 from __future__ import annotations
 
 from math import pi
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as _raw, types as T
 from ..._base import dtypes as D
@@ -16,6 +16,13 @@ from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
 from ..._formula.words import WORLDS as WORDS_OF
 from .deferred_functions import Pending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import RawType
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 
 class _Connected(dict[str, Any]):
@@ -80,7 +87,7 @@ def _alias(short: str) -> Any:
 class _Words(dict[str, Any]):
     """The vocabulary of formulas on Tensors: the table's functions."""
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> Callable[..., Any]:
         if name in _BOUNDS:
             found = _bounded(*_BOUNDS[name])
         else:
@@ -89,8 +96,8 @@ class _Words(dict[str, Any]):
         return found
 
 
-def _bounded(by_tensor: str, by_number: str) -> Any:
-    def bound(x: Any, y: Any) -> Any:
+def _bounded(by_tensor: str, by_number: str) -> Callable[..., Any]:
+    def bound(x: Tensor, y: int) -> Any:
         if isinstance(y, TensorBase):
             return _functions[by_tensor](x, y)
         return _functions[by_number](x, y)
@@ -110,7 +117,7 @@ def table(name: str) -> Any:
     return _functions[name]
 
 
-def some(test: Any, t: Any) -> bool:
+def some(test: Callable[..., Any], t: Tensor) -> bool:
     """Whether a test of elements, on arrays and Tensors alike, is true of some element of `t`.
 
     The program of a compiled step expects the answer that it was recorded with.
@@ -118,17 +125,17 @@ def some(test: Any, t: Any) -> bool:
     return bool(t._raw.size) and holds(lambda x: test(x).any(), t)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: Tensor) -> Any:
     """`x` with its last two dimensions exchanged."""
     return _functions["transpose"](x, -1, -2)
 
 
-def expand_dims(x: Any, axis: int) -> Any:
+def expand_dims(x: Tensor, axis: int) -> Any:
     """`x` with a dimension of size one at `axis`."""
     return _functions["unsqueeze"](x, axis)
 
 
-def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Tensor, axis: int | Shape | None = None, keepdims: bool = False) -> Any:
     """The sum over `axis` (all by default)."""
     if axis is None:
         return _functions["sum"](x)
@@ -149,14 +156,14 @@ def eye_like(x: Any) -> Any:
     return new_tensor(_raw.eye_like(x._raw))
 
 
-def astype(x: Any, dtype: D.dtype) -> Any:
+def astype(x: Tensor, dtype: D.dtype) -> Any:
     """`x` converted to `dtype`; a real one takes the real part."""
     if x._raw.dtype.kind == "c" and not dtype.is_complex:
         x = _functions["real"](x)
     return _functions["to"](x, dtype)
 
 
-def to_dtype(r: Any, dtype: Any) -> Any:
+def to_dtype(r: Tensor, dtype: RawType) -> Any:
     """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
     if r._raw.dtype == dtype:
         return r
@@ -165,7 +172,7 @@ def to_dtype(r: Any, dtype: Any) -> Any:
     return _functions["to"](r, T.from_raw(dtype))
 
 
-def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+def sum_to(r: Tensor, shape: tuple[int, ...]) -> Tensor:
     """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
     have = r._raw.shape
     lead = len(have) - len(shape)
@@ -177,7 +184,9 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
     return r if r._raw.shape == tuple(shape) else _functions["reshape"](r, shape)
 
 
-def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def expand_reduced(
+    g: Tensor, shape: tuple[int, ...], dim: int | Shape | None, keepdim: bool
+) -> Any:
     """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
     if dim is not None and not keepdim and len(shape):
         dims = (dim,) if isinstance(dim, int) else dim
@@ -189,12 +198,12 @@ def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> A
     return _functions["expand"](g, shape)
 
 
-def keep(g: Any, mask: Any) -> Any:
+def keep(g: Tensor, mask: Tensor) -> Any:
     """`g` where `mask` is True, zero elsewhere."""
     return _functions["where"](mask, g, 0)
 
 
-def angle_gradient(x: Any) -> Any:
+def angle_gradient(x: Tensor) -> Any:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if not T.dtype_of(x).is_complex:
         return _functions["zeros_like"](x)
@@ -203,7 +212,7 @@ def angle_gradient(x: Any) -> Any:
     return _functions["where"](zero, 0, x * 1j / _functions["where"](zero, 1, square))
 
 
-def digamma_sum(x: Any, p: int) -> Any:
+def digamma_sum(x: Tensor, p: int) -> Any:
     """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
     total = _functions["digamma"](x)
     for j in range(1, p):
@@ -211,7 +220,7 @@ def digamma_sum(x: Any, p: int) -> Any:
     return total
 
 
-def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:
+def glu_gradients(g: Tensor, grad_output: Tensor, x: Any, dim: int) -> tuple[Any, Any]:
     """The gradients of `glu_backward` for its incoming gradient and for its input."""
     size = x.shape[dim] // 2
     (a, b), (first, second) = (
@@ -224,7 +233,7 @@ def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]
     return first * s + second * a * slope, _functions["cat"]([second * along, outer], dim)
 
 
-def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
+def gelu_backward(g: Tensor, x: Tensor, approximate: str = "none") -> Any:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
     if approximate == "tanh":
         scale, cubic = (2 / pi) ** 0.5, 0.044715
@@ -241,6 +250,6 @@ def constant(x: Any) -> Any:
     return x if isinstance(x, TensorBase) else new_tensor(x)
 
 
-def fused(kernel: Any, formula: Any, *args: Any) -> Any:
+def fused(kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
     """`formula(*args)`: what the raw side computes by `kernel`, in operations that are recorded."""
     return formula(*args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory.meta import hollow
@@ -27,6 +27,13 @@ from ..rows.node_classes import all_edges
 from ..rows.result_strides import steps_of
 from ..rows.row import Row, general, linear
 from .resizing import resized
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 # ---- copies -----------------------------------------------------------------------------------
 copy_row = linear(
@@ -63,7 +70,7 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     return copy_into(self, other, non_blocking)
 
 
-def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
+def copy_into(t: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
     """Writes one tensor into another."""
     mode = current()
     if (
@@ -78,13 +85,13 @@ def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
     return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
 
 
-def is_free(t: Any) -> bool:
+def is_free(t: Tensor) -> bool:
     """Whether a write to `t` needs no check and no record."""
     mode = current()
     return bool(t._plain and not mode.slow and not (mode.grad and records(t)))
 
 
-def records(t: Any) -> bool:
+def records(t: Tensor) -> bool:
     """Whether an operation on `t` may be recorded: it has history, or its base has."""
     view = t._view
     return bool(t._requires_grad or (view is not None and view.base._requires_grad))
@@ -157,7 +164,7 @@ zero_row = general(
 
 
 @composite("", method=True)
-def fill_(self: Any, value: Any) -> Any:
+def fill_(self: Tensor, value: Any) -> Any:
     """Writes one value everywhere.
 
     Raises:
@@ -175,7 +182,7 @@ def fill_(self: Any, value: Any) -> Any:
 
 
 @composite("", method=True)
-def zero_(self: Any) -> Any:
+def zero_(self: Tensor) -> Any:
     """Writes zeros everywhere."""
     if is_free(self):
         self._raw.fill(0)
@@ -185,7 +192,7 @@ def zero_(self: Any) -> Any:
 
 
 @composite("private", method=True)
-def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Any:
     """Writes one value on the main diagonal.
 
     Raises:
@@ -211,13 +218,13 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
 
 # ---- other memory, other shape ------------------------------------------------------------------
-def _refuse_grad(t: Any) -> None:
+def _refuse_grad(t: Tensor) -> None:
     if t.requires_grad and not current().inference:
         raise RuntimeError("cannot resize variables that require grad")
 
 
 @composite("private", method=True)
-def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Gives the tensor another shape; elements keep their place in memory, new ones aren't set.
 
     The memory grows where it must, and whoever looks at it sees the larger one; see Note [Memory
@@ -257,7 +264,7 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
 
 
 @composite("", method=True)
-def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+def resize_as_(self: Tensor, the_template: Any, memory_format: Any = None) -> Tensor:
     """Gives the tensor the shape of another one."""
     if memory_format is preserve_format:
         last = T.is_channels_last(the_template._raw) and not the_template._raw.flags.c_contiguous
@@ -268,8 +275,8 @@ def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
 
 @composite("private", method=True)
 def set_(
-    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
-) -> Any:
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
     """Makes the tensor show the memory of another one.
 
     Raises:
@@ -300,7 +307,14 @@ def is_recorded(*tensors: Any) -> bool:
     return current().grad and any(records(t) for t in tensors)
 
 
-def _inplace_view(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
+def _inplace_view(
+    name: str,
+    schema: str,
+    forward: Callable[..., Any],
+    formula: Callable[..., Any],
+    node: str,
+    *rest: int | Shape | None,
+) -> Row:
     return linear(schema, forward, self=formula, node=node, holomorphic=False, public=False,
                   method=False, out=False, samples=lambda mk: [(mk(3, 1), *rest)],
                   doc=f"{name}, in place.")  # fmt: skip
@@ -324,7 +338,7 @@ _squeeze_dims = _inplace_view(
 )  # fmt: skip
 
 
-def _transposed(x: Any) -> Any:
+def _transposed(x: Array) -> Any:
     if x.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
     return shapes.t(x)
@@ -405,7 +419,7 @@ def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
             t._view.forward = (source, Step(row.op, args, -1, before))
 
 
-def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
+def _change(t: Tensor, row: Row, args: tuple[Any, ...]) -> Tensor:
     """Makes `t` its own view: other metadata over the same memory, and one more node.
 
     It counts as a write. Nothing in memory has changed, so a base keeps its history where one of
@@ -457,7 +471,7 @@ def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
 
 
 @composite("private", method=True)
-def unsqueeze_(self: Any, dim: int) -> Any:
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Gives the tensor a dimension of size one, in place."""
     if type(dim) is not int:
         dim = dimension("unsqueeze_", dim)
@@ -465,7 +479,7 @@ def unsqueeze_(self: Any, dim: int) -> Any:
 
 
 @composite("private", method=True)
-def squeeze_(self: Any, dim: Any = None) -> Any:
+def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
     if dim is None:
         return _change(self, _squeeze, ())
@@ -477,13 +491,13 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
 
 
 @composite("private", method=True)
-def t_(self: Any) -> Any:
+def t_(self: Tensor) -> Tensor:
     """Transposes a matrix, in place: the memory stays as it is."""
     return _change(self, _t, ())
 
 
 @composite("private", method=True)
-def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchanges two dimensions, in place: the memory stays as it is."""
     if type(dim0) is not int or type(dim1) is not int:
         problem = complaint("method", "transpose_", (dim0, dim1), {})

@@ -8,7 +8,7 @@ Where nothing is recorded, a chain of views is taken in one step.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import END
@@ -30,6 +30,12 @@ from .copy import copy_into, fill_tensor_row, records
 from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, _zero_dim
 from .shape import alias, expand, unsqueeze, view
 from .slices import select, slice_
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import Scalar, TensorLike
+    from ..._tensor.tensor import Tensor
 
 index = linear(
     "index.Tensor(Tensor self, Indices indices) -> Tensor",
@@ -62,14 +68,14 @@ index_backward = linear(
 )
 
 
-def _zero_at(xp: Any, g: Any, indices: Any, accumulate: bool) -> Any:
+def _zero_at(xp: ModuleType, g: TensorLike, indices: Any, accumulate: bool) -> Any:
     """The gradient of what `index_put` wrote into: nothing comes back from overwritten places."""
     if accumulate:
         return g
     return xp.index_put(g, indices, xp.zeros((), g.dtype), False)
 
 
-def _fitted(xp: Any, g: Any, indices: Any, values_shape: tuple[int, ...]) -> Any:
+def _fitted(xp: ModuleType, g: TensorLike, indices: Any, values_shape: tuple[int, ...]) -> Any:
     """The gradient of the values that `index_put` wrote: summed to their shape."""
     return xp.sum_to(xp.index(g, indices), values_shape)
 
@@ -114,7 +120,7 @@ def _checked(indices: Any) -> tuple[Any, ...]:
 
 
 @composite("", method=True)
-def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written (or added) at index tensors, one per dimension."""
     if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
         return apply_n(index_put_row.op, [input, indices, values, accumulate])
@@ -123,7 +129,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 @composite("", method=True)
-def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put_(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Writes (or adds) `values` at index tensors, in place."""
     checked = _checked(indices)
     if len(checked) > input._raw.ndim and current().grad:
@@ -131,7 +137,7 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     return _put_at(input, _counted(input, checked), values, accumulate)
 
 
-def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+def _counted(t: Tensor, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """The indices, unless there are more than dimensions.
 
     Raises:
@@ -143,7 +149,7 @@ def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return indices
 
 
-def _put_at(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+def _put_at(t: Tensor, indices: tuple[Any, ...], values: Tensor, accumulate: bool) -> Any:
     return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
 
 
@@ -151,7 +157,7 @@ def _covers(start: int, end: int, step: int, n: int) -> bool:
     return start == 0 and end >= n and step == 1
 
 
-def _take_basic(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
+def _take_basic(t: Tensor, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
     """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
     specified = 0
     for item in given:
@@ -221,7 +227,7 @@ _SKIP: Final = object()
 
 # ---- reading ----------------------------------------------------------------------------------
 @asks
-def getitem(self: Any, given: Any) -> Any:
+def getitem(self: Tensor, given: Any) -> Any:
     """The part of the tensor that an index names: a view for basic indices, else a copy.
 
     Raises:
@@ -272,7 +278,7 @@ def getitem(self: Any, given: Any) -> Any:
     return apply_n(index.op, [seen, tuple(found)])
 
 
-def _take_simple(t: Any, items: tuple[Any, ...]) -> Any:
+def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """The view that integers, slices without a step, None and one `...` leave; None where the index
     has other items, or doesn't fit.
     """
@@ -356,7 +362,7 @@ basic = linear(
 
 
 # ---- writing ----------------------------------------------------------------------------------
-def setitem(self: Any, given: Any, value: Any) -> None:
+def setitem(self: Tensor, given: Any, value: Any) -> None:
     """Writes a number or a tensor into the part that an index names.
 
     Raises:
@@ -398,7 +404,7 @@ def setitem(self: Any, given: Any, value: Any) -> None:
         _write(seen, value)
 
 
-def _write_number(t: Any, given: Any, value: Any) -> bool:
+def _write_number(t: Tensor, given: Any, value: Any) -> bool:
     """Whether a number could be written at once: basic indices, nothing recorded."""
     mode = current()
     if mode.slow or not t._plain or (mode.grad and records(t)):
@@ -436,7 +442,7 @@ def _write_number(t: Any, given: Any, value: Any) -> bool:
     return True
 
 
-def _write_tensor(t: Any, given: Any, value: Any) -> bool:
+def _write_tensor(t: Tensor, given: Any, value: Any) -> bool:
     """Whether a tensor of the same type could be written at once, unrecorded, at basic indices."""
     mode = current()
     if mode.slow or not t._plain or not value._plain:
@@ -465,7 +471,7 @@ def _write_tensor(t: Any, given: Any, value: Any) -> bool:
     return True
 
 
-def _number(value: Any, t: Any) -> Any:
+def _number(value: Scalar, t: Tensor) -> Any:
     """A number as a tensor of the type of `t`."""
     dtype = t._raw.dtype
     if T.is_half(dtype) and isinstance(value, complex) and value.imag:
@@ -477,7 +483,7 @@ def _number(value: Any, t: Any) -> Any:
     return new_tensor(array)
 
 
-def _write(t: Any, value: Any) -> None:
+def _write(t: Tensor, value: Tensor) -> None:
     shape, have = t._raw.shape, value._raw.shape
     if value._raw.ndim == 0 and shape:
         apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
@@ -489,7 +495,7 @@ def _write(t: Any, value: Any) -> None:
     copy_into(t, value)
 
 
-def _without_ones(value: Any) -> Any:
+def _without_ones(value: Tensor) -> Any:
     """`value` without leading dimensions of size one."""
     shape = value._raw.shape
     lead = 0
@@ -502,7 +508,7 @@ def _without_ones(value: Any) -> Any:
     return apply_view(view.op, value, (shape[lead:],))
 
 
-def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
+def _write_at(t: Tensor, found: tuple[Any, ...], value: Tensor) -> None:
     if value._raw.ndim and value._raw.shape[0] == 1:
         value = _without_ones(value)
     _put_at(t, found, value, False)

@@ -40,7 +40,7 @@ def _zero_dim(place: int) -> str:
     return f"index {place} is out of bounds for dimension 0 with size 0" if place else _ZERO_DIM
 
 
-def _refused(item: Any) -> IndexError:
+def _refused(item: float) -> IndexError:
     return IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
         "valid indices "

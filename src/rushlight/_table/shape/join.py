@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.shape import concatenate as raw
@@ -19,9 +19,18 @@ from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 
 # ---- one after the other ----------------------------------------------------------------------
-def _cat_backward(xp: Any, g: Any, tensors_shape: Any, dim: int, need: Any) -> list[Any]:
+def _cat_backward(
+    xp: ModuleType, g: TensorLike, tensors_shape: Any, dim: int, need: list[bool]
+) -> list[Any]:
     """The gradient of each tensor of `cat`: its part of the whole; empty vectors got no place."""
     start = 0
     ndim = g.ndim
@@ -49,7 +58,7 @@ cat = linear(
 )
 
 
-def _stack_backward(xp: Any, g: Any, dim: int, need: Any) -> list[Any]:
+def _stack_backward(xp: ModuleType, g: TensorLike, dim: int, need: list[bool]) -> list[Any]:
     """The gradient of each tensor of `stack`: its part of the whole."""
     return [xp.select(g, dim, k) if wanted else None for k, wanted in enumerate(need)]
 
@@ -77,7 +86,7 @@ def _checked(tensors: Any) -> list[Any]:
     return found
 
 
-def _joining(name: str, row: Row, doc: str) -> Any:
+def _joining(name: str, row: Row, doc: str) -> Callable[..., Any]:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
 
@@ -159,7 +168,9 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
     return _finished(apply_list(cat.op, found, (1,)), out)
 
 
-def _block_backward(xp: Any, g: Any, tensors_shape: Any, need: Any) -> list[Any]:
+def _block_backward(
+    xp: ModuleType, g: TensorLike, tensors_shape: Any, need: list[bool]
+) -> list[Any]:
     """The gradient of each block of `block_diag`: its part of the matrix, in its own shape."""
     row = column = 0
     grads: list[Any] = []
@@ -213,7 +224,7 @@ def _one_dimension(x: Any) -> Any:
     return reshape(x, (1,)) if x._raw.ndim == 0 else x
 
 
-def _two_dimensions(x: Any) -> Any:
+def _two_dimensions(x: Tensor) -> Any:
     if x._raw.ndim == 0:
         return reshape(x, (1, 1))
     return apply_view(unsqueeze.op, x, (0,)) if x._raw.ndim == 1 else x
@@ -260,7 +271,7 @@ def _shape_together(shapes: Any) -> tuple[int, ...]:
 
 
 @composite("")
-def broadcast_tensors(*tensors: Any) -> Any:
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape, without copying."""
     _checked(tensors)
     shape = _shape_together([x._raw.shape for x in tensors])
@@ -270,7 +281,7 @@ def broadcast_tensors(*tensors: Any) -> Any:
 
 
 @composite("")
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: Any) -> Shape:
     """The common shape that tensors of the given shapes broadcast to.
 
     Raises:
@@ -300,7 +311,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 @composite("")
-def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Every vector expanded along its own dimension of a common grid."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
@@ -358,7 +369,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 @composite("")
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
     """All combinations of `r` elements of a vector, as rows."""
     if input._raw.ndim != 1:
         raise RuntimeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.number import number_like
@@ -19,8 +19,11 @@ from ..rows.composite import composite
 from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
-def _number(value: Any) -> Any:
+
+def _number(value: Tensor | float) -> float:
     return read_by_python(value, "a bound").item() if isinstance(value, TensorBase) else value
 
 
@@ -71,8 +74,17 @@ def _format(value: float) -> str:
 
 
 @composite(name="range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
-           layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+def range_(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Any:
     """start, start + step, … up to and including `end` (deprecated in favour of `arange`).
 
     Raises:
@@ -100,7 +112,7 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     return delivered(raw.arange(start, last, step, found), out, requires_grad)
 
 
-def _check_range(start: Any, end: Any, step: Any) -> None:
+def _check_range(start: float, end: float, step: float) -> None:
     """Refuses ranges that lead nowhere.
 
     Raises:
@@ -123,7 +135,7 @@ def linspace(
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
-    device: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:
     """`steps` values evenly spaced from `start` to `end`.
@@ -144,7 +156,9 @@ def linspace(
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
 
 
-def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> None:
+def _check_steps(
+    name: str, start: Tensor | float, end: Tensor | float, steps: int, *base: Any
+) -> None:
     """Refuses ends that aren't numbers and steps that aren't a count.
 
     Raises:
@@ -179,7 +193,7 @@ def logspace(
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
-    device: Any = None,
+    device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -19,6 +19,12 @@ from ..rows.tensor_namespace import table
 from .create import finished
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw = later("shape.rearrange")
 
@@ -82,7 +88,7 @@ def repeat_interleave(
     return apply_n(index_select.op, [input, axis, where])
 
 
-def _repeated_evenly(input: Any, repeats: int, dim: int | None) -> Any:
+def _repeated_evenly(input: Tensor, repeats: int, dim: int | None) -> Any:
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     shape = input._raw.shape or (1,)
@@ -174,7 +180,7 @@ def tril_indices(
     offset: int = 0,
     *,
     dtype: Any = D.int64,
-    device: Any = None,
+    device: str | None = None,
     layout: Any = None,
     requires_grad: bool = False,
 ) -> Any:
@@ -199,7 +205,7 @@ def triu_indices(
     return _hollow.emptied(made) if hollow(device) else made
 
 
-def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, lower: bool) -> Any:
+def _triangle(name: str, row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
     if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
     return raw.triangle_places(row, col, offset, dtype, lower)
@@ -217,7 +223,7 @@ diag_embed = linear(
 
 
 @composite("", method=True, out=True)
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     ndim = input._raw.ndim
     if ndim == 1:
@@ -248,7 +254,7 @@ trace = linear(
 
 
 # ---- padded, summed ---------------------------------------------------------------------------
-def _pad_backward(xp: Any, g: Any, pad: tuple[int, ...]) -> Any:
+def _pad_backward(xp: ModuleType, g: TensorLike, pad: tuple[int, ...]) -> Any:
     return xp.constant_pad_nd(g, tuple([-n for n in pad]), 0)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import sys
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory import shared
@@ -20,6 +20,10 @@ from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
 from ..._base import errors
 from ..._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
 
 __all__ = ["STORAGES", "grown", "resized"]
 
@@ -57,18 +61,18 @@ def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     return T.array_over(size, array.dtype, octets, start * item, [s * item for s in strides])
 
 
-def _start(array: Any) -> int:
+def _start(array: Array) -> int:
     whole = T.owner(array)
     if whole is array:
         return 0
     return (_address(array) - _address(whole)) // int(array.itemsize)
 
 
-def _address(array: Any) -> int:
+def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def grown(t: Any, count: int) -> None:
+def grown(t: Tensor, count: int) -> None:
     """Gives the memory behind a tensor so many bytes, for all that look at it.
 
     Raises:
@@ -96,12 +100,12 @@ def grown(t: Any, count: int) -> None:
             holder._data = moved[at:] if at + data.size == old.size else moved[at : at + data.size]
 
 
-def _view_from(array: Any, moved: Any, begin: int) -> Any:
+def _view_from(array: Array, moved: Array, begin: int) -> Any:
     at = _address(array) - begin
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 
 
-def _holders(whole: Any) -> list[Any]:
+def _holders(whole: Array) -> list[Any]:
     """The tensors and storages that look at some memory."""
     kinds = (TensorBase, *STORAGES)
     found = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -19,6 +19,13 @@ from ..rows.out_argument import apply_out, give
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, reshape
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
 
 placing = later("shape.scatter")
 
@@ -49,7 +56,9 @@ index_select_backward = linear(
 )
 
 
-def _read_back(xp: Any, g: Any, dim: int, index: Any, source_shape: tuple[int, ...]) -> Any:
+def _read_back(
+    xp: ModuleType, g: TensorLike, dim: int, index: TensorLike, source_shape: tuple[int, ...]
+) -> Any:
     """The gradient of what was written at `index`: the gradient read there, reshaped."""
     return xp.reshape(xp.index_select(g, dim, index), source_shape)
 
@@ -164,7 +173,7 @@ def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
     )
 
 
-def _no_formula(g: Any) -> Any:
+def _no_formula(g: Array) -> Any:
     raise RuntimeError("derivative for aten::scatter is not implemented")
 
 
@@ -197,7 +206,9 @@ scatter_value_with = general(
 )
 
 
-def _gathered(xp: Any, g: Any, dim: int, index: Any, src_shape: tuple[int, ...]) -> Any:
+def _gathered(
+    xp: ModuleType, g: TensorLike, dim: int, index: TensorLike, src_shape: tuple[int, ...]
+) -> Any:
     """The gradient of `scatter`'s source: that of the elements which were read, zeros elsewhere."""
     found = xp.gather(g, dim, index)
     for d, n in enumerate(found.shape):
@@ -226,8 +237,8 @@ scatter_add = linear(
 
 
 def _reduce_backward(
-    xp: Any,
-    g: Any,
+    xp: ModuleType,
+    g: TensorLike,
     self: Any,
     dim: int,
     index: Any,
@@ -284,7 +295,14 @@ def _filled_out(xp: Any, part: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _product_backward(
-    xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+    xp: Any,
+    g: TensorLike,
+    self: Any,
+    dim: int,
+    index: TensorLike,
+    src: Any,
+    include_self: bool,
+    result: TensorLike,
 ) -> tuple[Any, Any]:
     zeros = xp.zeros(self.shape, g.dtype)
     safe_self = xp.where(self == 0, 1, self)
@@ -326,16 +344,16 @@ scatter_reduce = general(
 
 
 def _index_reduce_backward(
-    xp: Any,
-    g: Any,
-    self: Any,
+    xp: ModuleType,
+    g: TensorLike,
+    self: TensorLike,
     dim: int,
-    index: Any,
-    source: Any,
+    index: TensorLike,
+    source: TensorLike,
     reduce: str,
     include_self: bool,
-    result: Any,
-    need: Any,
+    result: TensorLike,
+    need: list[bool],
 ) -> list[Any]:
     """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the
     source.
@@ -379,7 +397,7 @@ take = linear(
 )
 
 
-def _put_backward(xp: Any, g: Any, index: Any, accumulate: bool) -> Any:
+def _put_backward(xp: ModuleType, g: TensorLike, index: TensorLike, accumulate: bool) -> TensorLike:
     """The gradient of what `put` wrote into: nothing comes back from overwritten places."""
     return g if accumulate else xp.put(g, index, xp.zeros(index.shape, g.dtype), False)
 
@@ -400,7 +418,7 @@ put = linear(
 
 
 @composite("", method=True, numpy_words=True)
-def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+def take_along_dim(input: Tensor, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The elements that `indices` name along a dimension, the others broadcast.
 
     Without a dimension, of the flattened tensor.
@@ -449,7 +467,9 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
 
 # ---- masks ------------------------------------------------------------------------------------
-def _select_backward(xp: Any, g: Any, self_shape: tuple[int, ...], mask: Any) -> Any:
+def _select_backward(
+    xp: ModuleType, g: TensorLike, self_shape: tuple[int, ...], mask: TensorLike
+) -> Any:
     shape = T.broadcast_shape(self_shape, tuple(mask.shape))
     return xp.sum_to(xp.masked_place(g, mask, shape), self_shape)
 
@@ -477,7 +497,9 @@ masked_place = linear(
 )
 
 
-def _unmasked_gradient(xp: Any, g: Any, mask: Any, self_shape: tuple[int, ...]) -> Any:
+def _unmasked_gradient(
+    xp: ModuleType, g: TensorLike, mask: TensorLike, self_shape: tuple[int, ...]
+) -> Any:
     return xp.sum_to(xp.where(mask, 0, g), self_shape)
 
 
@@ -524,7 +546,7 @@ nonzero_static = general(
 
 
 @composite("", method=True)
-def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
     if not as_tuple:
         found = apply_n(nonzero_.op, [input])
@@ -535,6 +557,6 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
 
 
 @composite("", method=True)
-def argwhere(input: Any) -> Any:
+def argwhere(input: Tensor) -> Any:
     """The places of all nonzero elements, a row each."""
     return apply_n(nonzero_.op, [input])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -30,6 +30,10 @@ from ..calls.conversions import integers, is_int
 from ..calls.dispatch import Dispatcher
 from ..rows.composite import METHODS, asks, composite
 from ..rows.row import linear
+
+if TYPE_CHECKING:
+    from ..._base.memory_format import memory_format
+    from ..._tensor.tensor import Tensor
 
 # ---- shapes -----------------------------------------------------------------------------------
 view = linear(
@@ -125,7 +129,7 @@ _expand_words = expand
 
 @composite("private", method=True, name="view")
 @asks
-def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
+def _view(self: Tensor, /, *size: Any, **kwargs: Any) -> Any:
     """The same elements in another shape (one size may be -1), or their bits as another type.
 
     Raises:
@@ -162,7 +166,7 @@ def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
 _view.__name__ = _view.__qualname__ = "view"
 
 
-def _as_type(self: Any, dtype: D.dtype) -> Any:
+def _as_type(self: Tensor, dtype: D.dtype) -> Any:
     out = new_tensor(raw.view_dtype(self._raw, dtype))
     if self._inference or current().inference:
         out._inference = True
@@ -182,7 +186,7 @@ def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
     return apply1(clone_channels_last.op, _ranked(input, memory_format))
 
 
-def _ranked(t: Any, memory_format: Any) -> Any:
+def _ranked(t: Tensor, memory_format: memory_format) -> Tensor:
     rank = 5 if memory_format is channels_last_3d else 4
     if t._raw.ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
@@ -191,7 +195,7 @@ def _ranked(t: Any, memory_format: Any) -> Any:
 
 @composite("private", method=True)
 @asks
-def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
+def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
     if ALERTED and interposed():
         named = {} if memory_format is contiguous_format else {"memory_format": memory_format}
@@ -211,7 +215,7 @@ def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
     return apply1(clone_channels_last.op, self)
 
 
-def is_laid_out(t: Any, memory_format: Any) -> bool:
+def is_laid_out(t: Tensor, memory_format: Any) -> bool:
     """Whether a tensor lies in memory as the format says."""
     if type(memory_format) is not MemoryFormat:
         raise misuse("method", "is_contiguous", (), {"memory_format": memory_format})
@@ -292,25 +296,25 @@ _RESHAPE = linear(
 
 
 @composite("private", method=True)
-def view_as(self: Any, other: Any) -> Any:
+def view_as(self: Tensor, other: Any) -> Any:
     """A view in the shape of `other`."""
     return apply_view(view.op, self, (other._raw.shape,))
 
 
 @composite("private", method=True)
-def reshape_as(self: Any, other: Any) -> Any:
+def reshape_as(self: Tensor, other: Any) -> Any:
     """The same elements in the shape of `other`."""
     return reshape(self, other._raw.shape)
 
 
 @composite("private", method=True)
-def expand_as(self: Any, other: Any) -> Any:
+def expand_as(self: Tensor, other: Any) -> Any:
     """The tensor expanded to the shape of `other`."""
     return apply_view(expand.op, self, (other._raw.shape, False))
 
 
 @composite("", method=True)
-def broadcast_to(input: Any, *size: Any) -> Any:
+def broadcast_to(input: Tensor, *size: Any) -> Any:
     """The tensor expanded to a shape, without copying."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
@@ -358,7 +362,7 @@ def _whole(dim: Any) -> int:
 
 
 @composite("", method=True)
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The tensor with its dimensions from `start_dim` to `end_dim` made one."""
     if type(start_dim) is not int or type(end_dim) is not int:
         start_dim, end_dim = _whole(start_dim), _whole(end_dim)
@@ -378,7 +382,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 @composite("", method=True)
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
     """The tensor with one dimension split into several (one of them may be -1)."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -403,7 +407,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 
 @composite("", method=True)
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Any:
     """All elements in one dimension: a view where the layout allows it."""
     array = input._raw
     if not array.flags.c_contiguous:
@@ -449,7 +453,7 @@ permute = linear(
 
 
 @composite("", method=True)
-def movedim(input: Any, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: Any, destination: Any) -> Any:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
     given = integers((source,) if is_int(source) else source)
@@ -478,7 +482,7 @@ composite("", method=True, name="moveaxis")(movedim)
 
 
 @composite("", "private", method=True)
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
     """The tensor with two dimensions exchanged."""
     return apply_view(transpose.op, input, (axis0, axis1))
 
@@ -489,7 +493,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Any:
     return apply_view(transpose.op, input, (dim0, dim1))
 
 
-def _conjugate(t_: Any) -> Any:
+def _conjugate(t_: Tensor) -> Tensor:
     from ..rows.tensor_namespace import table
 
     return table("conj")(t_) if t_._raw.dtype.kind == "c" else t_
@@ -501,7 +505,7 @@ def adjoint(input: Any) -> Any:
     return _matrix(input, "mH", "adjoint()")
 
 
-def _matrix(input: Any, name: str, function: str = "") -> Any:
+def _matrix(input: Tensor, name: str, function: str = "") -> Tensor:
     ndim = input._raw.ndim
     if ndim == 0:
         _warn_zero_dim(function if function else f"Tensor.{name}", name)
@@ -515,17 +519,17 @@ def _matrix(input: Any, name: str, function: str = "") -> Any:
     return _conjugate(turned) if name == "mH" else turned
 
 
-def _mT(self: Any) -> Any:
+def _mT(self: Tensor) -> Tensor:
     """The transpose of the last two dimensions."""
     return _matrix(self, "mT")
 
 
-def _mH(self: Any) -> Any:
+def _mH(self: Tensor) -> Tensor:
     """The conjugate transpose of the last two dimensions."""
     return _matrix(self, "mH")
 
 
-def _H(self: Any) -> Any:
+def _H(self: Tensor) -> Tensor:
     """The conjugate transpose of a matrix."""
     ndim = self._raw.ndim
     if ndim not in (0, 2):
@@ -557,7 +561,7 @@ def _warn_zero_dim(what: str, name: str) -> None:
     )
 
 
-def _T(self: Any) -> Any:
+def _T(self: Tensor) -> Any:
     """The tensor with its dimensions in reverse order."""
     ndim = self._raw.ndim
     if ndim == 0:

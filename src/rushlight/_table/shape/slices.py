@@ -4,7 +4,7 @@ gradients.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.shape import as_strided as windows, strided, views as raw
 from ..._core.apply import apply_view
@@ -13,6 +13,10 @@ from ..._core.storage import TensorBase
 from ..._core.views import REGENERATE
 from ..rows.composite import composite
 from ..rows.row import linear
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 # ---- windows and parts ------------------------------------------------------------------------
 select = linear(
@@ -81,7 +85,7 @@ REGENERATE.op = as_strided_.op
 
 
 @composite("", method=True)
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A window of any strides over the memory that the tensor is part of.
 
     Raises:
@@ -90,7 +94,9 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     return apply_view(as_strided_.op, input, strided_arguments(input, size, stride, storage_offset))
 
 
-def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tuple[Any, ...]:
+def strided_arguments(
+    t_: Tensor, size: Shape, stride: Shape, offset: int | None
+) -> tuple[Any, ...]:
     """The arguments of `_as_strided`: those given, and the tensor's own geometry."""
     array = t_._raw
     if len(size) > 64:
@@ -105,7 +111,7 @@ def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tu
 
 
 @composite("", method=True, numpy_words=True)
-def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
     """`length` places of a dimension from `start` on."""
     if isinstance(start, TensorBase):
         if start._raw.ndim or start._raw.dtype.kind not in "iu":

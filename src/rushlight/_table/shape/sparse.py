@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..rows.row import multilinear
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
+
 raw = later("shape.sparse")
 
 
-def _values_gradient(xp: Any, g: Any, dense: Any, rows: Any, columns: Any) -> Any:
+def _values_gradient(
+    xp: ModuleType, g: TensorLike, dense: TensorLike, rows: TensorLike, columns: TensorLike
+) -> Any:
     """d(A·X)/dA at the places of A: the products of rows of `g` and of X that meet there."""
     return xp.sum(xp.index_select(g, 0, rows) * xp.index_select(dense, 0, columns), -1)
 

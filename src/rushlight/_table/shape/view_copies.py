@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.shape import concatenate as joins, views as shapes
 from ..rows.composite import composite
@@ -31,6 +31,9 @@ from .slices import (
     view_as_real,
 )
 from .split import split_, split_with_sizes, unbind
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 def _copy_of(row: Row) -> Row:
@@ -81,7 +84,9 @@ narrow_copy = linear(
 
 
 @composite("", out=True)
-def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_copy(
+    input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
     """A copy of a window of any strides over the memory that the tensor is part of."""
     from ..._core.apply import apply_n
 

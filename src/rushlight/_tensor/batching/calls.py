@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import errors
@@ -16,6 +16,10 @@ from ..._table.modes.batching_rules import front, repeat_batch
 from ..._table.random.generator import default_generator
 from ..._table.rows.tensor_namespace import table
 from .wrapper import BatchedTensor, Layer, dispatch, dispatch_inplace, innermost, wrap
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..tensor import Tensor
 
 UNSUPPORTED: Final = (
     "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
@@ -87,7 +91,7 @@ def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> Any:
 
 
 # ---- fills and shapes -------------------------------------------------------------------------
-def _like(name: str, function: Call, args: Any, kwargs: Any) -> Any:
+def _like(name: str, function: Call, args: Any, kwargs: Any) -> Tensor:
     me: BatchedTensor = args[0]
     with Outer(me._layer):
         made = _public(name)(front(me._value, me._dim), *args[1:], **kwargs)
@@ -119,7 +123,7 @@ def _public(name: str) -> Call:
     return found
 
 
-def _longer(args: Any, kwargs: Any, size: int) -> tuple[Any, Any]:
+def _longer(args: Shape, kwargs: Any, size: int) -> tuple[Any, Any]:
     """Arguments with `size` put in front of the size among them."""
     if "size" in kwargs:
         return args, {**kwargs, "size": (size, *kwargs["size"])}
@@ -173,7 +177,9 @@ def _one(x: Any) -> Any:
     return table("empty")(x._raw.shape, dtype=T.from_raw(x._raw.dtype))
 
 
-def _draw_like(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _draw_like(
+    name: str, function: Call, args: tuple[Tensor, ...], kwargs: Any, layer: Layer
+) -> Any:
     me = args[0]
     with Outer(layer):
         call = _again(name, function)

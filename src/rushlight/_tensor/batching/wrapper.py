@@ -10,7 +10,7 @@ results. The graph is that of the whole batches, so a backward through a batch i
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory.example import CONTROL_FLOW, ITEM, example_of
 from ..._base import errors
@@ -24,6 +24,9 @@ from ..._table.modes.batching_rules import aligned, batched, front, rank_of
 from ..._table.rows.tensor_namespace import table
 from ..tensor import Tensor
 from ..torch_function import without_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DATA_POINTER: Final = "Cannot access data pointer of Tensor that doesn't have storage"
 ESCAPED: Final = (
@@ -246,7 +249,7 @@ def refused_inplace(op: Op, args: list[Any], layer: Layer) -> RuntimeError:
     )
 
 
-def dispatch_inplace(op: Op, args: list[Any], writer: Any) -> Any:
+def dispatch_inplace(op: Op, args: list[Any], writer: Callable[..., Any] | None) -> Any:
     """Runs an operation on batches in place; NOT_HANDLED where there is none among `args`."""
     layer = innermost(args)
     if layer is None:
@@ -327,7 +330,7 @@ def unwrapped(t: Any, layer: Layer, dim: int = 0) -> Any:
 
 
 # ---- several vmaps at once ---------------------------------------------------------------------
-def expand_over(x: Any, layers: tuple[Layer, ...]) -> Any:
+def expand_over(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
     """`x` as a tensor with one leading dimension for each of `layers`, the outermost first.
 
     Dimensions that `x` lacks are made by repeating it. Batches of vmaps inside these stay wrapped,
@@ -346,7 +349,7 @@ def expand_over(x: Any, layers: tuple[Layer, ...]) -> Any:
     return expand_over(table("expand")(x, (last.size, *shape)), layers[:-1])
 
 
-def gathered(x: Any, layers: tuple[Layer, ...]) -> Any:
+def gathered(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
     """The wrapped form of a tensor whose leading dimensions are those of `layers`."""
     if not layers:
         return x

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
 # The vmaps that were entered by number rather than by a `with`, the innermost last.
 _entered: list[Batching] = []
 
 
-def is_batchedtensor(tensor: Any) -> bool:
+def is_batchedtensor(tensor: Tensor) -> bool:
     """Whether a tensor stands for one example of a batch."""
     return isinstance(tensor, BatchedTensor)
 
@@ -37,12 +40,12 @@ def is_legacy_batchedtensor(tensor: Any) -> bool:
     return False
 
 
-def get_unwrapped(tensor: Any) -> Any:
+def get_unwrapped(tensor: Tensor) -> Tensor:
     """The batch behind a tensor that `vmap` has wrapped; any other tensor itself."""
     return tensor._value if isinstance(tensor, BatchedTensor) else tensor
 
 
-def maybe_get_bdim(tensor: Any) -> int:
+def maybe_get_bdim(tensor: Tensor) -> int:
     """The dimension of the batch; -1 where there is none."""
     return tensor._dim if isinstance(tensor, BatchedTensor) else -1
 
@@ -71,7 +74,7 @@ def _at(level: int) -> Layer:
     raise RuntimeError(f"There is no vmap of level {level} running")
 
 
-def _add_batch_dim(tensor: TensorBase, batch_dim: int, level: int) -> Any:
+def _add_batch_dim(tensor: TensorBase, batch_dim: int, level: int) -> Tensor:
     """What a function under the vmap of `level` sees of the batch `tensor`."""
     return wrap(tensor, batch_dim % tensor._raw.ndim, _at(level))
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._table import PUBLIC
 from ...func import functional_call
 from ...nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..._tensor.tensor import Tensor
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble",
@@ -28,7 +33,9 @@ class _Functional(Module):
         self.buffer_names = buffer_names
         self.all_names_map = all_names_map
 
-    def _called(self, params: Any, buffers: Any, args: Any, kwargs: Any) -> Any:
+    def _called(
+        self, params: Sequence[Tensor], buffers: Any, args: tuple[Tensor, ...], kwargs: Any
+    ) -> Any:
         state: dict[str, Any] = {}
         names = (*self.param_names, *self.buffer_names)
         for name, tensor in zip(names, (*params, *buffers)):
@@ -53,7 +60,9 @@ class _Functional(Module):
         return (function, params, held) if buffers else (function, params)
 
 
-def _named(own: Any, given: Any) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, list[str]]]:
+def _named(
+    own: Callable[..., Any], given: Callable[..., Any]
+) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, list[str]]]:
     """The tensors, the first name of each, and all names by the first one."""
     first: dict[int, str] = {}
     aliases: dict[str, list[str]] = {}

@@ -8,7 +8,7 @@ these. While they are what they are here it doesn't.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
 from ..._table import PUBLIC
@@ -20,6 +20,11 @@ from ...random import get_rng_state, set_rng_state
 from ...utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .._C._functorch import _add_batch_dim, _remove_batch_dim
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Shape
+
 __all__ = ["vmap"]
 
 in_dims_t = int | tuple[Any, ...]
@@ -29,7 +34,7 @@ _get_name = name_of
 
 
 def _process_batched_inputs(
-    in_dims: Any, args: tuple[Any, ...], func: Any
+    in_dims: int, args: tuple[Any, ...], func: Callable[..., Any]
 ) -> tuple[int, list[int | None], list[Any], TreeSpec]:
     """The size of the batch, the dimension of each leaf of the arguments, the leaves, their build.
 
@@ -54,7 +59,7 @@ def _create_batched_inputs(
 
 
 def _maybe_remove_batch_dim(
-    name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: int | None
+    name: str, batched_output: Tensor, vmap_level: int, batch_size: int, out_dim: int | None
 ) -> Any:
     """The batch behind one result, at `out_dim`; with None the result itself, which has none.
 
@@ -76,7 +81,11 @@ def _maybe_remove_batch_dim(
 
 
 def _unwrap_batched(
-    batched_outputs: Any, out_dims: Any, vmap_level: int, batch_size: int, func: Any
+    batched_outputs: Tensor | Sequence[Tensor],
+    out_dims: int | Shape,
+    vmap_level: int,
+    batch_size: int,
+    func: Callable[..., Any],
 ) -> Any:
     """The results with the batch at `out_dims`.
 
@@ -105,7 +114,7 @@ def _unwrap_batched(
 
 
 def _staged(
-    func: Callable[..., Any], in_dims: Any, out_dims: Any, randomness: str,
+    func: Callable[..., Any], in_dims: int, out_dims: int | Shape, randomness: str,
     chunk_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """`vmap` by the steps that stand in this module now."""
@@ -133,9 +142,15 @@ def _staged(
 
 
 def _flat_vmap(
-    func: Callable[..., Any], batch_size: int, flat_in_dims: list[int | None],
-    flat_args: list[Any], args_spec: TreeSpec, out_dims: Any, randomness: str, **kwargs: Any,
-) -> Any:  # fmt: skip
+    func: Callable[..., Any],
+    batch_size: int,
+    flat_in_dims: list[int | None],
+    flat_args: list[Any],
+    args_spec: TreeSpec,
+    out_dims: int | Shape,
+    randomness: str,
+    **kwargs: Any,
+) -> Any:
     """One run of `func` on whole batches."""
     with Batching(batch_size, randomness) as layer:
         inside = _create_batched_inputs(flat_in_dims, flat_args, layer.level, args_spec)
@@ -146,7 +161,7 @@ def _flat_vmap(
 _OWN = (_process_batched_inputs, _create_batched_inputs, _unwrap_batched)
 
 
-def _replaced() -> Any:
+def _replaced() -> Callable[..., Any] | None:
     """`_staged` where one of the steps has been replaced, else None."""
     if (_process_batched_inputs, _create_batched_inputs, _unwrap_batched) == _OWN:
         return None

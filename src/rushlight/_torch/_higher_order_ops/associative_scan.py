@@ -67,7 +67,7 @@ def associative_scan(
     return tree_unflatten([leaf.movedim(0, place) for leaf in found], spec)
 
 
-def _scanned(combine: Any, parts: list[Any]) -> list[Any]:
+def _scanned(combine: Callable[..., Any], parts: list[Any]) -> list[Any]:
     """The running results along dimension 0: those of pairs, then the ones between."""
     length = parts[0].shape[0]
     if length < 2:
@@ -82,7 +82,7 @@ def _scanned(combine: Any, parts: list[Any]) -> list[Any]:
     return [_interleaved(a, b) for a, b in zip(even, odd)]
 
 
-def _interleaved(even: Any, odd: Any) -> Any:
+def _interleaved(even: Tensor, odd: Tensor) -> Any:
     """One from each in turn; there may be one more of the first."""
     count = odd.shape[0]
     woven = _stack([even[:count], odd], 1).flatten(0, 1)

@@ -41,7 +41,7 @@ def while_loop(
     return carried
 
 
-def _goes_on(found: Any) -> bool:
+def _goes_on(found: Tensor) -> bool:
     if isinstance(found, Tensor) and found.numel() != 1:
         raise RuntimeError(
             f"cond_fn must return a boolean scalar tensor or a boolean but got {found}."

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     """Loads a submodule when it is first asked for."""
     if name in ("nn", "pruning", "quantization"):
         return importlib.import_module(f"{__name__}.{name}")

@@ -11,7 +11,7 @@ from typing import Any
 _PRECISIONS = ("none", "ieee", "tf32", "bf16")
 
 
-def checked(module: Any, kinds: dict[str, str]) -> None:
+def checked(module: str, kinds: dict[str, str]) -> None:
     """Has a module refuse to set a switch to anything but a bool.
 
     Raises:
@@ -36,7 +36,7 @@ class Precision:
     def __init__(self, fp32_precision: str) -> None:
         self.fp32_precision = fp32_precision
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: str) -> None:
         if name == "fp32_precision" and value not in _PRECISIONS:
             raise RuntimeError(f"Unknown precision: {value}")
         object.__setattr__(self, name, value)

@@ -188,7 +188,7 @@ _MODULES = frozenset(
 )  # fmt: skip
 
 
-def _refusing_type(name: str) -> Any:
+def _refusing_type(name: str) -> type[Any]:
     """A legacy type such as `torch.cuda.FloatTensor`, of which nothing can be made."""
 
     def new(cls: Any, *args: Any, **kwargs: Any) -> NoReturn:

@@ -127,7 +127,7 @@ class Tracer(TracerBase):
 
     # ---- the trace ------------------------------------------------------------------------------
     def create_args_for_root(
-        self, root_fn: Any, is_module: bool, concrete_args: Any = None
+        self, root_fn: Callable[..., Any], is_module: bool, concrete_args: Any = None
     ) -> tuple[Any, list[Any]]:
         """The function to call, and the proxies to call it with."""
         given = concrete_args or {}
@@ -174,7 +174,7 @@ class _Noting(TorchFunctionMode):
     """Asks proxies before a function of `torch` looks at them."""
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         proxies: list[Proxy] = []
         map_aggregate(

@@ -289,7 +289,7 @@ class _Writer:
         parts += [f"{key} = {self._value(x)}" for key, x in kwargs.items()]
         return ", ".join(parts)
 
-    def _function(self, target: Any) -> str:
+    def _function(self, target: Callable[..., Any]) -> str:
         """A function's name in the code: `torch.relu` where that is what the name finds."""
         name = code_name(target)
         if find_function(name) is not target:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...nn.modules.module import Module
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Node, map_arg
 from .proxy import Proxy, TracerBase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Interpreter", "Transformer"]
 
@@ -71,7 +74,7 @@ class Interpreter:
             found = modules[atom] if atom in modules else getattr(found, atom)
         return found
 
-    def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
+    def placeholder(self, target: str, args: Any, kwargs: Any) -> Any:
         """An input, or its default."""
         if target.startswith("*"):
             return list(self.args_iter)
@@ -88,7 +91,7 @@ class Interpreter:
         """An attribute."""
         return self.fetch_attr(target)
 
-    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+    def call_function(self, target: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """What a function gives."""
         return target(*args, **kwargs)
 
@@ -101,7 +104,7 @@ class Interpreter:
         """What a submodule gives."""
         return self.fetch_attr(target)(*args, **kwargs)
 
-    def output(self, target: Any, args: Any, kwargs: Any) -> Any:
+    def output(self, target: str, args: Any, kwargs: Any) -> Any:
         """The result."""
         return args[0]
 

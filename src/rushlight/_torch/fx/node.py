@@ -221,7 +221,7 @@ def _percent(a: Any) -> str:
     return str(a)
 
 
-def code_name(func: Any) -> str:
+def code_name(func: Callable[..., Any]) -> str:
     """A function's name in code: with its module, `torch` for those of Rushlight."""
     name: str = getattr(func, "__name__", None) or type(func).__name__
     if getattr(builtins, name, None) is func:

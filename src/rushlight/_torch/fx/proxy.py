@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import advised
 from ..._tensor.torch_function import stand_in
 from .. import overrides as _overrides
 from .graph import Graph
 from .node import Node, map_aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "TraceError", "TracerBase",
@@ -110,7 +113,7 @@ class Proxy:
             raise AttributeError(k)
         return Attribute(self, k)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: int) -> Any:
         return self.tracer.create_proxy("call_function", operator.getitem, (self, key), {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -137,7 +140,7 @@ class Proxy:
 
     @classmethod
     def __torch_function__(
-        cls, orig_method: Any, types: Any, args: Any = (), kwargs: Any = None
+        cls, orig_method: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = {} if kwargs is None else kwargs
         found: list[TracerBase] = []
@@ -204,7 +207,7 @@ class ParameterProxy(Proxy):
         return int(self.param.numel())
 
 
-def _operator(name: str) -> Any:
+def _operator(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
     def noted(self: Proxy, *args: Any) -> Any:
@@ -213,7 +216,7 @@ def _operator(name: str) -> Any:
     return noted
 
 
-def _reflected(name: str) -> Any:
+def _reflected(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
     def noted(self: Proxy, other: Any) -> Any:

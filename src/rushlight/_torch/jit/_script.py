@@ -78,7 +78,7 @@ class ScriptFunction(_WithoutGraph):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._fn(*args, **kwargs)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Callable[..., Any]:
         return self if instance is None else functools.partial(self._fn, instance)
 
     @property

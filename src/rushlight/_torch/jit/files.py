@@ -36,7 +36,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 
 def load(
-    f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None,
+    f: str, map_location: Any = None, _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
 ) -> Any:  # fmt: skip
     """The module or function that `save` has written; the file's classes are imported.
@@ -63,7 +63,7 @@ def load(
     return found["object"]
 
 
-def _check_format(f: Any) -> None:
+def _check_format(f: str) -> None:
     start = None if isinstance(f, str | os.PathLike) else f.tell()
     try:
         with zipfile.ZipFile(f) as archive:

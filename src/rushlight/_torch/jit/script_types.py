@@ -89,7 +89,7 @@ class _Plain(Type):
         return cls.__new__(cls)
 
 
-def _plain(name: str, written: str, in_schema: str = "") -> Any:
+def _plain(name: str, written: str, in_schema: str = "") -> type[Any]:
     doc = f"TorchScript's `{written}`."
     space = {"written": written, "in_schema": in_schema, "__doc__": doc, "__hash__": None}
     return type(name, (_Plain,), space)

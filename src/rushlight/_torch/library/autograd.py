@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase, bump
 from ..._table.rows.registered_operators import RegisteredOverload
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._tensor.tensor import Tensor
 
 _call: Final[ContextVar[Any]] = ContextVar("rushlight_registered_call", default=None)
 
@@ -79,11 +84,11 @@ def _listed(overload: RegisteredOverload) -> bool:
     return len(returns) == 1 and bool(returns[0].is_list)
 
 
-def _is_tensors(value: Any) -> bool:
+def _is_tensors(value: Tensor) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(v, TensorBase) for v in value)
 
 
-def called(overload: RegisteredOverload, kernel: Any, values: list[Any]) -> Any:
+def called(overload: RegisteredOverload, kernel: Callable[..., Any], values: list[Any]) -> Any:
     """A kernel's result; parameters after `*` are given by name."""
     params = overload._schema.arguments
     args = [v for p, v in zip(params, values) if not p.kw_only]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.elementwise.comparison import equal_arrays
@@ -11,11 +11,16 @@ from ..._core.storage import TensorBase
 from ...autograd.grad_mode import no_grad
 from .registration import fake_of, overload_of
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._table.rows.registered_operators import RegisteredOverload
+    from ..._tensor.tensor import Tensor
+
 _TESTS = ("test_schema", "test_autograd_registration", "test_faketensor",
           "test_aot_dispatch_dynamic")  # fmt: skip
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Array, b: Array) -> bool:
     return equal_arrays(a, b)
 
 
@@ -23,12 +28,12 @@ class OpCheckError(Exception):
     """An operator doesn't do what its registration says."""
 
 
-def _tensors(value: Any) -> list[Any]:
+def _tensors(value: Tensor) -> list[Any]:
     items = value if isinstance(value, (list, tuple)) else (value,)
     return [t for t in items if isinstance(t, TensorBase)]
 
 
-def _copies(args: Any) -> list[Any]:
+def _copies(args: list[Tensor]) -> list[Any]:
     found: list[Any] = []
     for value in args:
         if isinstance(value, (list, tuple)) and _tensors(value):
@@ -41,7 +46,7 @@ def _copies(args: Any) -> list[Any]:
     return found
 
 
-def _check_schema(op: Any, values: list[Any]) -> None:
+def _check_schema(op: RegisteredOverload, values: list[Any]) -> None:
     given = _copies(values)
     with no_grad():
         result = op.run(op, given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._core.storage import TensorBase
@@ -22,6 +22,9 @@ from .registration import (
     register_fake,
     register_vmap,
 )
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 class CustomOpDef:
@@ -52,7 +55,9 @@ class CustomOpDef:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._opoverload(*args, **kwargs)
 
-    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+    def register_kernel(
+        self, device_types: Any, fn: Callable[..., Any] | None = None, /
+    ) -> Callable[..., Any]:
         """Has a function compute the operator on some kinds of device (None: on all)."""
         keys = _keys_of("default" if device_types is None else device_types)
 
@@ -78,7 +83,9 @@ class CustomOpDef:
         register_fake(self._opoverload, fn)
         return fn
 
-    def register_autograd(self, backward: Any, /, *, setup_context: Any = None) -> None:
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
         """Gives the operator a backward, and what keeps for it what it needs."""
         if self._opoverload._schema.is_mutable:
             raise RuntimeError(
@@ -122,7 +129,9 @@ def _old(namespace: str, name: str) -> Any:
     return None if packet is None else packet.own
 
 
-def _refuse_aliases(name: str, function: Any, values: Any, result: Any) -> None:
+def _refuse_aliases(
+    name: str, function: Callable[..., Any], values: tuple[Tensor, ...], result: Tensor
+) -> None:
     """Refuses results that are arguments, or share their memory.
 
     Raises:

@@ -114,7 +114,7 @@ def infer_schema(
     return f"{op_name or ''}({', '.join(written)}) -> {result}"
 
 
-def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+def _evaluated(annotation: type[Any], names: dict[str, Any]) -> type[Any]:
     """An annotation that was written as a string, as what it stands for."""
     if not isinstance(annotation, str):
         return annotation
@@ -124,7 +124,7 @@ def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
         raise ValueError(f"Unsupported type annotation {annotation}. It is not a type.") from None
 
 
-def _result(given: Any, refuse: Callable[[str], ValueError]) -> str:
+def _result(given: type[Any], refuse: Callable[[str], ValueError]) -> str:
     if given is None or given is type(None):
         return "()"
     kinds: dict[Any, str] = dict(_RETURNED)

@@ -188,7 +188,7 @@ class Library:
         return schema.partition("(")[0].strip().partition(".")[0]
 
     def impl(
-        self, op_name: Any, fn: Any, dispatch_key: str = "", *,
+        self, op_name: str, fn: Callable[..., Any], dispatch_key: str = "", *,
         with_keyset: bool = False, allow_override: bool = False,
     ) -> None:  # fmt: skip
         """Has a function compute an operator, on the devices of a dispatch key.
@@ -285,7 +285,7 @@ def _keys_of(types: str | Sequence[str]) -> list[str]:
 
 
 def impl(
-    qualname: Any, types: Any = "default", func: Any = None, *, lib: Library | None = None
+    qualname: str, types: str = "default", func: Any = None, *, lib: Library | None = None
 ) -> Any:
     """Has a function compute an operator on some kinds of device; without one, a decorator.
 
@@ -345,7 +345,12 @@ def fake_of(overload: RegisteredOverload) -> Any:
 
 
 def register_autograd(
-    op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Any = None,
 ) -> None:
     """Gives an operator a backward, and what keeps for it what it needs.
 

@@ -27,7 +27,7 @@ def own(*names: str) -> Callable[[Kind], Kind]:
     return give
 
 
-def _under(function: Any, name: str) -> Any:
+def _under(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     twin = FunctionType(
         function.__code__,
         function.__globals__,

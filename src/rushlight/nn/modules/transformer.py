@@ -53,9 +53,9 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int | None) ->
 
 def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
     if activation == "relu":
-        return F.relu  # type: ignore[no-any-return]
+        return F.relu
     if activation == "gelu":
-        return F.gelu  # type: ignore[no-any-return]
+        return F.gelu
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 

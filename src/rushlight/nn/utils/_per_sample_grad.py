@@ -91,11 +91,13 @@ def _size(axis: int, values: tuple[Any, ...]) -> int:
     return sizes.pop()
 
 
-def _run(module: Module, state: dict[str, Any], args: Any, kwargs: Any, axis: int) -> Any:
+def _run(
+    module: Module, state: dict[str, Any], args: tuple[Tensor, ...], kwargs: Any, axis: int
+) -> Any:
     """The module on every sample with parameters of its own, whose gradients are kept apart."""
 
     def one(parameters: dict[str, Any], inputs: Any, named: Any) -> Any:
-        def whole(x: Any) -> Any:
+        def whole(x: Tensor) -> Tensor:
             return x.unsqueeze(axis) if isinstance(x, Tensor) else x
 
         given = [whole(x) for x in inputs]
