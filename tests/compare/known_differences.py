@@ -8,7 +8,6 @@ _HALF = "Complex numbers of half precision: NumPy has no complex32"
 _ROUNDING = "The last digits: another order of rounding, both within float32's error"
 _CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
 _NAMES = "Modules and classes say where they come from"
-_METHODS = "A method is the function of its name: messages list the tensor as an argument"
 _SHOWN = "Derivatives have no wrappers, vmap has one of its own class"
 
 KNOWN: dict[str, str] = {
@@ -46,7 +45,6 @@ KNOWN: dict[str, str] = {
     "custom_function_protocol.misuse_of_the_class": _NAMES,
     "input_errors.names_that_do_not_exist": _NAMES,
     "printing.other_objects": _NAMES,
-    "input_errors.arguments_of_the_wrong_type": _METHODS,
     "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
 }

@@ -43,10 +43,6 @@ KNOWN: dict[str, str] = {
         f"value[affine_grid_generator-0-{dtype}]": "PyTorch truncates the grid of integers early"
         for dtype in ("uint8", "bool")
     },
-    **{
-        f"value[linalg_ldl_solve-0-{dtype}]": "another kernel's name in the refusal"
-        for dtype in ("int64", "uint8", "bool", "float16", "bfloat16")
-    },
 }
 
 #: Further element types that the first sample of every row is tried in; most rows refuse some.

@@ -14,6 +14,8 @@ class AdamW(Adam):
     Source: Loshchilov and Hutter 2019, algorithm 2.
     """
 
+    _writes_pairs = False  # the decay comes first, and writes the parameter itself
+
     def __init__(
         self,
         params: Any,

@@ -103,11 +103,6 @@ KNOWN: tuple[Known, ...] = (
         "PyTorch lets `threshold_` write to memory that elements share",
     ),
     Known(
-        r"nn\.CrossEntropyLoss\(label_smoothing=-0\.1",
-        r"call",
-        "PyTorch takes a negative smoothing",
-    ),
-    Known(
         r"nn\.EmbeddingBag\(6, 3\)\(K\(6, 4\), F\(1\)",
         r"call",
         "Offsets are taken as whole numbers",
@@ -130,8 +125,6 @@ KNOWN: tuple[Known, ...] = (
     Known(r"nn\.EmbeddingBag.*(I\(1, 2\)|I\(0, 3, 2\)|K\(3, 4\))\)$", r"call", _WHICH),
     Known(r"nn\.Linear\(3, 4, dtype.*expand", r"functional_call", _WHICH),
     Known(r"nn\.(BCELoss\(\)\(K|BCEWithLogitsLoss\(\)\(R\(3\), B)", r"call", _WHICH),
-    Known(r"nn\.GaussianNLLLoss\(\)\(R\(3\), F\(3\), 'a'", r"call", _WHICH),
-    Known(r"nn\.(SoftMargin|NLL|CrossEntropy)Loss\(\)\(R\(3(, 4)?\), [12]\)", r"call", _WHICH),
     Known(r"nn\.(NLL|CrossEntropy)Loss\(weight=T.ones\(3\)\)\(R\(2, 4, 3\)", r"call", _WHICH),
     Known(r"nn\.LocalResponseNorm\(-2\)", r"call", _WHICH),
     Known(r"nn\.(Max|Avg)Pool\dd\(-1\)", r"call", _WHICH),
