@@ -63,8 +63,8 @@ FORMULAS = """
                 kernels.append(elements._of(function, False))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):
-            kernel.made(dtype, 3, False)
-            kernel.made(dtype, None, not kernel.group("f32").body[-1].op.startswith("column"))
+            kernel.compile(dtype, 3, False)
+            kernel.compile(dtype, None, not kernel.group("f32").body[-1].op.startswith("column"))
     print(engine.statistics["compiled"])
 """
 

@@ -22,7 +22,7 @@ def scaled(x: Any, k: Any) -> Any:
 
 def call() -> Any:
     """`out[:] = x * k` over float32: (elements, columns, pool, x, k, out)."""
-    return Kernel(scaled, "f", "s").made(np.dtype("f4"), None, False).launch
+    return Kernel(scaled, "f", "s").compile(np.dtype("f4"), None, False).launch
 
 
 class Derived(np.ndarray):

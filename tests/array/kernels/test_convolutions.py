@@ -196,13 +196,13 @@ def test_the_digits_are_those_of_one_thread(samples: int) -> None:
 
 def test_large_convolutions_take_this_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "CONVOLUTION", 1)
-    calls = watched(monkeypatch, convolution, "correlate", "spread", "weigh")
+    calls = watched(monkeypatch, convolution, "correlate", "correlate_transposed", "weigh")
     rest = ((2,), (1,), (1,))
     x, w = np.ones((2, 3, 9), "f4"), np.ones((4, 3, 3), "f4")
     y = convolve.correlate(x, w, None, *rest, 1)
     convolve.correlate_transposed(y, w, (9,), *rest, 1)
     convolve.weigh(x, y, (3,), *rest, 1)
-    assert calls == ["correlate", "spread", "weigh"]
+    assert calls == ["correlate", "correlate_transposed", "weigh"]
 
 
 # samples, channels, rows, size, kernel, stride, padding, dilation
@@ -263,12 +263,12 @@ x = np.random.default_rng(0).standard_normal((3, 12, 17, 19)).astype("f4")
 w = np.random.default_rng(1).standard_normal((20, 12, 3, 3)).astype("f4")
 rest = ((2, 1), (1, 1), (1, 1))
 y = convolution.correlate(x, w, None, *rest, (9, 19), 1)
-back = convolution.spread(y, w, (17, 19), *rest, 1)
+back = convolution.correlate_transposed(y, w, (17, 19), *rest, 1)
 grads = convolution.weigh(x, y, (3, 3), *rest, 1)
 values, where = maxima.largest(x, (3, 3), (2, 2), (1, 1), (1, 1), (9, 10), True)
 kernels.off()
 assert np.allclose(y, convolve.correlate(x, w, None, *rest, 1), 1e-4, 1e-4)
-assert np.allclose(back, convolve.spread(y, w, (17, 19), *rest, 1), 1e-4, 1e-3)
+assert np.allclose(back, convolve.correlate_transposed(y, w, (17, 19), *rest, 1), 1e-4, 1e-3)
 assert np.allclose(grads, convolve.weigh(x, y, (3, 3), *rest, 1), 1e-3, 1e-2)
 assert np.array_equal(values.reshape(-1), x.reshape(36, -1)[
     np.arange(36)[:, None], where.reshape(36, -1)].reshape(-1))
@@ -320,13 +320,13 @@ def test_convolutions_of_volumes_equal_numpys(
         ]  # fmt: skip
 
     exact = all_three()
-    calls = watched(monkeypatch, volumes, "correlate", "spread", "weigh")
+    calls = watched(monkeypatch, volumes, "correlate", "correlate_transposed", "weigh")
     for block in (1 << 23, 1):
         monkeypatch.setattr(kernels, "CONVOLUTION", 0)
         monkeypatch.setattr(volumes, "_BLOCK", block)
         for found, wanted in zip(all_three(), exact, strict=True):
             assert close(found, wanted, int(np.prod(k)) * max(channels, rows) + g.size)
-    assert calls == ["correlate", "spread", "weigh"] * 2
+    assert calls == ["correlate", "correlate_transposed", "weigh"] * 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -352,12 +352,12 @@ def test_planes_with_kernels_of_their_own_are_read_as_they_lie(
     x, w = rng.standard_normal((4, 32, 14, 14)), rng.standard_normal((32, 1, 3, 3))
     one = (1, 1)
     exact = convolve.correlate(x, w, None, one, one, one, 32)
-    calls = watched(monkeypatch, depthwise, "correlate", "spread", "weigh")
+    calls = watched(monkeypatch, depthwise, "correlate", "correlate_transposed", "weigh")
     monkeypatch.setattr(kernels, "CONVOLUTION", 1 << 16)
     assert close(convolve.correlate(x, w, None, one, one, one, 32), exact, 9)
     convolve.correlate_transposed(exact, w, (14, 14), one, one, one, 32)
     convolve.weigh(x, exact, (3, 3), one, one, one, 32)
-    assert calls == ["correlate", "spread", "weigh"]
+    assert calls == ["correlate", "correlate_transposed", "weigh"]
     monkeypatch.setattr(parallel, "_threads", 3)
     assert (convolve.correlate(x, w, None, one, one, one, 32) == convolve.correlate(
         x, w, None, one, one, one, 32)).all()  # fmt: skip
