@@ -15,6 +15,8 @@ from rushlight._core.storage import new_tensor
 from rushlight._table import Row
 from tests.table._samples import CASES, Case, all_rows, row_name
 
+pytestmark = pytest.mark.slow  # thousands of cases
+
 ROWS = list(all_rows())
 BY_ELEMENT = [case for case in CASES if case.row.by_element]
 
