@@ -203,3 +203,9 @@ def test_two_to_the_power_of_an_exponent_has_the_type_of_the_first_operand() -> 
     assert (rounded, round(exact, 6)) == (7.388671875, 7.385867)
     with pytest.raises(NotImplementedError, match="\"pow\" not implemented for 'ComplexHalf'"):
         torch.ldexp(torch.ones(2, dtype=torch.complex64), torch.ones(2, dtype=torch.float16))
+
+
+def test_the_next_number_of_an_equal_one_passes_no_gradient() -> None:
+    a, b = (torch.full((2,), 2.5, requires_grad=True) for _ in range(2))
+    found = torch.autograd.grad(torch.nextafter(a, b).sum(), [a, b])
+    assert [g.tolist() for g in found] == [[0.0, 0.0], [0.0, 0.0]]
