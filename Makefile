@@ -49,13 +49,13 @@ check: $(VENV)/.dev  ## style, types and the rules of the house
 	$(call step,the house)
 	@$(PY) -m pytest -q tests/house
 
-compiled: $(VENV)/.dev  ## the same tests, on the core that mypyc has compiled
+compiled: $(VENV)/.dev  ## the same tests but those of the sources, on the core that mypyc has compiled
 	$(call step,compiling the core into $(COMPILED))
 	@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
 	@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
 	@cd $(COMPILED) && PYTHONPATH=. ../../$(PY) -c "from rushlight import __config__ as c; print(c.show()); assert c.compiled"
 	$(call step,the tests on the compiled core)
-	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare)
+	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare --ignore=tests/house)
 
 freethreaded:  ## the tests of threads and memory, on a Python without the global lock
 	@test -n "$(FREE)" || { echo "no python3.14t or python3.13t on PATH: nothing to run"; exit 1; }
