@@ -109,6 +109,7 @@ class Update:
             found = self.fixed[dtype, numbers] = constants(dtype, numbers)
         return found
 
+    @cached_property
     def _group(self) -> Group:
         arrays = dict.fromkeys(("p", "g", *self.states), ("f", "f32"))
         numbers = dict.fromkeys(self.numbers, ("s", "f32"))
@@ -117,7 +118,7 @@ class Update:
     @cached_property
     def read(self) -> list[int]:
         """Which numbers anybody reads, by their places among them."""
-        used = {arg for one in self._group().body for arg in one.args}
+        used = {arg for one in self._group.body for arg in one.args}
         first = 2 + len(self.states)
         return [k for k in range(len(self.numbers)) if first + k in used]
 
@@ -126,7 +127,7 @@ class Update:
         """Updates many arrays of one dtype: `run(params, grads, *states, numbers)`, with lists of
         arrays, and the numbers as `constants`."""
         arrays = ("p", "g", *self.states)
-        group, space = self._group(), dict(SPACE)
+        group, space = self._group, dict(SPACE)
         lists = [f"{name}_all" for name in arrays]
         small = Code(group)
         lines = [f"{', '.join(self.numbers)}, = numbers"]
@@ -163,7 +164,7 @@ class Update:
     @cached_property
     def _block(self) -> tuple[Callable[..., None], list[float], int]:
         """The update of one block, the constants that it takes, and how many scratch buffers."""
-        code = Code(self._group(), scratch=True)
+        code = Code(self._group, scratch=True)
         scratch = code.scratch or []
         given = ["p", "g", *self.states, *self.numbers, *code.constants, *scratch]
         body = self._defined(given, code.lines, dict(SPACE))
