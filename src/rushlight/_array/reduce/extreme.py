@@ -85,7 +85,7 @@ def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
     return in_order(_maximum(x, axis, None, None, keepdim))
 
 
-def amin(x: Array, dim: Shape = (), keepdim: bool = False) -> Any:
+def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
     """The smallest elements over the dimensions `dim`."""
     axis = axes_of(x.ndim, dim)
     if not x.size:
