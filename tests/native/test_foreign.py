@@ -15,27 +15,27 @@ MACHINES = {
 
 MODULES = """
     from rushlight._native.emitted import (
-        bias_gradients as plane_sums, convolution, depthwise, gemm, grid_sample as sampling,
-        max_pool as maxima, scan, small_convolution as small_planes, transpose as turning,
+        bias_gradients, convolution, depthwise, gemm, grid_sample, max_pool, scan,
+        small_convolution, transpose,
     )
     from rushlight._native.llvm import loader as engine, target
     from rushlight._native.llvm.emit import F32, F64
 
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     for kind in (F32, F64):
-        for module in (convolution, gemm, maxima, plane_sums, small_planes, turning):
+        for module in (bias_gradients, convolution, gemm, max_pool, small_convolution, transpose):
             module.load(kind)
         for product in (False, True):
             scan.load(kind, product)
         for axes in (2, 3):
-            sampling.load(kind, axes, False, True, False)
+            grid_sample.load(kind, axes, False, True, False)
         depthwise.load(kind, (3, 3), (2, 2))
     print(engine.statistics["compiled"])
 """
 
 FORMULAS = """
     from rushlight._array.kernels import (
-        column_norms, elements, launch, norms, row_norms, softmax,
+        batch_norm_columns, elementwise, launch, norms, rms_norm, softmax,
     )
     from rushlight import optim, zeros
     from rushlight._array.types import FLOAT32, FLOAT64
@@ -45,7 +45,7 @@ FORMULAS = """
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     launch._direct = lambda: False  # a builtin would need addresses
     kernels = [
-        k for m in (column_norms, norms, row_norms, softmax) for k in vars(m).values()
+        k for m in (batch_norm_columns, norms, rms_norm, softmax) for k in vars(m).values()
         if isinstance(k, launch.Kernel)
     ]
     for optimizer in vars(optim).values():
@@ -60,7 +60,7 @@ FORMULAS = """
                 given = form.required
                 function = form.times(given, True) if form.key else form.summed(given)
             if hasattr(function, "arrays"):
-                kernels.append(elements._of(function, False))
+                kernels.append(elementwise._of(function, False))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):
             kernel.compile(dtype, 3, False)

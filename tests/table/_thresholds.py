@@ -47,14 +47,14 @@ FIXED = {
     "_array.linalg.vector_products._MANY": "PyTorch's own limit, with its digits",
     "_array.kernels.launch.ROW_LIMIT": "the scratch memory of a compiled kernel",
     "_array.kernels.launch.REGISTERS": "the registers of a compiled kernel",
-    "_array.kernels.slots.SHARES": "a number of threads' shares",
+    "_array.kernels.convolution_workspace.SHARES": "a number of threads' shares",
     "_array.kernels.convolution.SHARES": "a number of threads' shares",
     "_array.kernels.depthwise._TAPS": "what the kernel is written for",
     "_array.kernels.depthwise._WIDE": "numbers of 32 bits",
-    "_array.kernels.maxima._MOST": "numbers of 32 bits",
-    "_array.kernels.sampling._MOST": "numbers of 32 bits",
-    "_array.kernels.small_planes._PLACES": "what the kernel is written for",
-    "_array.kernels.turned._MANY": "calls at most",
+    "_array.kernels.max_pool._MOST": "numbers of 32 bits",
+    "_array.kernels.grid_sample._MOST": "numbers of 32 bits",
+    "_array.kernels.small_convolution._PLACES": "what the kernel is written for",
+    "_array.kernels.transpose._MANY": "calls at most",
     "_table.modes.meta._FEW": "tensors without elements",
     "_table.modes.meta._MANY": "tensors without elements",
 }
@@ -75,10 +75,10 @@ PIECES = {
     "_array.reduce.softmax._BLOCK": 3,
     "_array.reduce.scan._TILE": 2,
     "_array.kernels.channel_softmax._BLOCK": 3,
-    "_array.kernels.maxima._CHUNK": 3,
+    "_array.kernels.max_pool._CHUNK": 3,
     "_array.kernels.scans._CHUNK": 3,
-    "_array.kernels.sums._CHUNK": 3,
-    "_array.kernels.turned._BLOCK": 2,
+    "_array.kernels.bias_gradients._CHUNK": 3,
+    "_array.kernels.transpose._BLOCK": 2,
 }
 
 

@@ -200,7 +200,7 @@ class Layout:
 def in_order_copy(array: Any) -> Any:
     """A copy in C order."""
     if array.size >= kernels.LEAST and not array.flags.c_contiguous:
-        found = kernels.turned.copied(array)
+        found = kernels.transpose.copied(array)
         if found is not None:
             return found
     return np.array(array, order="C")

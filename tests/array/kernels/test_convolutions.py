@@ -11,7 +11,13 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import kernels
-from rushlight._array.kernels import convolution, depthwise, small_planes, sums, volumes
+from rushlight._array.kernels import (
+    bias_gradients,
+    convolution,
+    convolution_3d,
+    depthwise,
+    small_convolution,
+)
 from rushlight._array.memory import parallel
 from rushlight._array.nn import convolution as convolve
 from rushlight._native.llvm import target
@@ -222,13 +228,13 @@ SMALL = [
 def test_convolutions_of_small_planes_equal_numpys(
     dtype: str, case: tuple[Any, ...], turned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(small_planes, "suits", lambda *_: True)
+    monkeypatch.setattr(small_convolution, "suits", lambda *_: True)
     samples, *rest = case
     compare(dtype, samples, 1, *rest, turned=turned)
 
 
 def test_small_planes_take_tiles_of_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = watched(monkeypatch, small_planes, "correlate", "weigh")
+    calls = watched(monkeypatch, small_convolution, "correlate", "weigh")
     rest = ((1, 1), (1, 1), (1, 1))
     x, w = np.ones((2, 64, 7, 7), "f4"), np.ones((64, 64, 3, 3), "f4")
     y = convolution.correlate(x, w, None, *rest, (7, 7), 1)
@@ -245,17 +251,17 @@ def test_small_planes_take_tiles_of_places(monkeypatch: pytest.MonkeyPatch) -> N
 def test_sums_of_planes_equal_numpys(shape: tuple[int, ...], dtype: str) -> None:
     x = np.random.default_rng(9).standard_normal(shape).astype(dtype)
     axes = tuple(range(2, len(shape)))
-    assert close(sums.by_plane(x), x.sum(axes), 50)
-    assert sums.by_plane(x[:, ::-1]) is None
+    assert close(bias_gradients.by_plane(x), x.sum(axes), 50)
+    assert bias_gradients.by_plane(x[:, ::-1]) is None
     x[0, 1, 0] = np.nan
-    assert np.isnan(sums.by_plane(x)).sum() == 1
+    assert np.isnan(bias_gradients.by_plane(x)).sum() == 1
 
 
 PROGRAM = """
 import numpy as np
 from rushlight._array.nn import convolution as convolve
 from rushlight._array import kernels
-from rushlight._array.kernels import convolution, maxima
+from rushlight._array.kernels import convolution, max_pool
 from rushlight._native.llvm import target
 assert target.machine().width <= 32
 assert not any(part.startswith("+avx512") for part in target.machine().features.split(","))
@@ -265,7 +271,7 @@ rest = ((2, 1), (1, 1), (1, 1))
 y = convolution.correlate(x, w, None, *rest, (9, 19), 1)
 back = convolution.correlate_transposed(y, w, (17, 19), *rest, 1)
 grads = convolution.weigh(x, y, (3, 3), *rest, 1)
-values, where = maxima.largest(x, (3, 3), (2, 2), (1, 1), (1, 1), (9, 10), True)
+values, where = max_pool.largest(x, (3, 3), (2, 2), (1, 1), (1, 1), (9, 10), True)
 kernels.off()
 assert np.allclose(y, convolve.correlate(x, w, None, *rest, 1), 1e-4, 1e-4)
 assert np.allclose(back, convolve.correlate_transposed(y, w, (17, 19), *rest, 1), 1e-4, 1e-3)
@@ -320,10 +326,10 @@ def test_convolutions_of_volumes_equal_numpys(
         ]  # fmt: skip
 
     exact = all_three()
-    calls = watched(monkeypatch, volumes, "correlate", "correlate_transposed", "weigh")
+    calls = watched(monkeypatch, convolution_3d, "correlate", "correlate_transposed", "weigh")
     for block in (1 << 23, 1):
         monkeypatch.setattr(kernels, "CONVOLUTION", 0)
-        monkeypatch.setattr(volumes, "_BLOCK", block)
+        monkeypatch.setattr(convolution_3d, "_BLOCK", block)
         for found, wanted in zip(all_three(), exact, strict=True):
             assert close(found, wanted, int(np.prod(k)) * max(channels, rows) + g.size)
     assert calls == ["correlate", "correlate_transposed", "weigh"] * 2

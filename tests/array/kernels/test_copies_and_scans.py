@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rushlight._array import kernels
-from rushlight._array.kernels import scans, turned
+from rushlight._array.kernels import scans, transpose
 from rushlight._array.reduce import scan
 from rushlight._array.types import in_order_copy
 from rushlight._native.llvm import target
@@ -30,20 +30,20 @@ def test_a_copy_in_order_has_the_same_elements(case: Any, dtype: str) -> None:
     shape, order, taken = case
     whole = np.random.default_rng(0).integers(0, 1000, shape).astype(dtype)
     x = whole.transpose(order)
-    found = turned.copied(x)
+    found = transpose.copied(x)
     assert (found is not None) == taken
     if found is not None:
         assert found.flags.c_contiguous and found.shape == x.shape and (found == x).all()
     for part in (whole[1:].transpose(order), whole[..., ::2].transpose(order), x[::-1]):
-        found = turned.copied(part)
+        found = transpose.copied(part)
         assert found is None or (found.flags.c_contiguous and (found == part).all())
 
 
 def test_elements_that_share_memory_and_other_sizes_are_left_to_numpy() -> None:
     row = np.arange(40.0)
-    assert turned.copied(np.broadcast_to(row, (50, 40)).T) is None
-    assert turned.copied(np.zeros((50, 40), np.int16).T) is None
-    assert turned.copied(np.zeros((50, 40), np.complex128).T) is None
+    assert transpose.copied(np.broadcast_to(row, (50, 40)).T) is None
+    assert transpose.copied(np.zeros((50, 40), np.int16).T) is None
+    assert transpose.copied(np.zeros((50, 40), np.complex128).T) is None
 
 
 def test_nan_bits_are_moved_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,10 +64,15 @@ LOADERS: list[Any] = [
 def _forget() -> None:
     for load in LOADERS:
         load.cache_clear()
-    for module in (kernels.convolution, kernels.small_planes, kernels.maxima, kernels.turned):
+    for module in (
+        kernels.convolution,
+        kernels.small_convolution,
+        kernels.max_pool,
+        kernels.transpose,
+    ):
         module._code.cache_clear()
-    kernels.sums._code.cache_clear()
-    kernels.matrices.code_of.cache_clear()
+    kernels.bias_gradients._code.cache_clear()
+    kernels.gemm.code_of.cache_clear()
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no such register"), OSError("no memory for code")])

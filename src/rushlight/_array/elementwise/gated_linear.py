@@ -41,7 +41,7 @@ def glu(x: Array, dim: int) -> Any:
         return single(glu, x, dim)
     a, b = _halves(x, dim)
     if x.size >= kernels.LEAST:
-        found = kernels.elements.glu(x, dim)
+        found = kernels.elementwise.glu(x, dim)
         if found is not None:
             return found
     if x.dtype.kind != "f" or x.ndim < 2:
@@ -68,7 +68,7 @@ def glu_backward(g: Array, x: Array, dim: int) -> Any:
     """The gradient of `glu` for its input."""
     a, b = _halves(x, dim)
     if x.size >= kernels.LEAST and type(g) is np.ndarray:
-        found = kernels.elements.glu_backward(g, x, dim)
+        found = kernels.elementwise.glu_backward(g, x, dim)
         if found is not None:
             return found
     s = sigmoid(b)

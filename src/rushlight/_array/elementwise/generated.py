@@ -492,7 +492,7 @@ def _large(me: Any, known: bool, *args: Any) -> Any:
     arrays, numbers = args[:count], args[count:]
     x = arrays[0]
     if x.size >= kernels.LEAST:
-        found = kernels.elements.by_formula(me, known, arrays, numbers)
+        found = kernels.elementwise.by_formula(me, known, arrays, numbers)
         if found is not None:
             return found
     if me.override is not None or x.size < getattr(LIMITS, me.limit) or not blocked.fits(*arrays):

@@ -56,7 +56,7 @@ def keep(g: Array, mask: Array) -> Any:
     dtype = g.dtype
     bits = _BITS.get(dtype)
     if g.size >= kernels.LEAST and type(mask) is np.ndarray:
-        found = kernels.elements.keep(g, mask)
+        found = kernels.elementwise.keep(g, mask)
         if found is not None:
             return found
     if bits is None:  # See Note [Products with masks].
@@ -157,17 +157,19 @@ def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
     left, right = type(a) is np.ndarray, type(b) is np.ndarray
     if left and not right:
         right_number = _number(b, a.dtype)
-        return None if right_number is None else kernels.elements.choose(condition, a, right_number)
+        return (
+            None if right_number is None else kernels.elementwise.choose(condition, a, right_number)
+        )
     if right and not left:
         number = _number(a, b.dtype)
-        return None if number is None else kernels.elements.choose(condition, number, b)
+        return None if number is None else kernels.elementwise.choose(condition, number, b)
     if not left or a.dtype is not b.dtype:
         return None
     if not a.ndim and b.ndim:
         a = _number(a, b.dtype)
     elif not b.ndim:
         b = _number(b, a.dtype)
-    return None if a is None or b is None else kernels.elements.choose(condition, a, b)
+    return None if a is None or b is None else kernels.elementwise.choose(condition, a, b)
 
 
 def _number(x: Array | float, dtype: RawType) -> float | None:

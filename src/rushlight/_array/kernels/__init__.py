@@ -32,7 +32,7 @@ def _least() -> int:
 LEAST = _least()
 
 
-#: Multiplications from which `matrices` is asked for a product of matrices.
+#: Multiplications from which `gemm` is asked for a product of matrices.
 PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 20
 
 

@@ -1,7 +1,7 @@
 """Convolutions over one or two dimensions by emitted code, and their gradients.
 
 What `_native/emitted/convolution.py` needs is put together here: the plan of the geometry (see
-`lines`), weights in the order of the tiles, and memory for padded samples.
+`convolution_geometry`), weights in the order of the tiles, and memory for padded samples.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from . import depthwise, lines, small_planes
+from . import convolution_geometry as geometry, depthwise, small_convolution
+from .convolution_geometry import Layout, Output, Plan
+from .convolution_workspace import SHARES, THREADED, Memory, even, shared
 from .launch import address, guarded, ready
-from .lines import Layout, Output, Plan
-from .slots import SHARES, THREADED, Memory, even, shared
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -169,10 +169,10 @@ def correlate(
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     x, w, y4 = _plane(x), _plane(w), _plane(y)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = lines.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x))
-    if groups == 1 and small_planes.suits(plan, y.shape[1], x.itemsize):
-        plan = lines.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x), True)
-        small_planes.correlate(plan, x, w, bias, y4, True)
+    plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x))
+    if groups == 1 and small_convolution.suits(plan, y.shape[1], x.itemsize):
+        plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x), True)
+        small_convolution.correlate(plan, x, w, bias, y4, True)
     else:
         _run_plan(plan, x, w, bias, y4, (1, 1), groups, True)
     return y
@@ -195,11 +195,11 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = lines.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
+    plan = geometry.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
     whole = plan.whole(w.shape[2] * w.shape[3])
-    if groups == 1 and whole and small_planes.suits(plan, x.shape[1], y.itemsize):
-        plan = lines.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
-        small_planes.correlate(plan, y, w, None, x4, False)
+    if groups == 1 and whole and small_convolution.suits(plan, x.shape[1], y.itemsize):
+        plan = geometry.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
+        small_convolution.correlate(plan, y, w, None, x4, False)
     else:
         _run_plan(plan, y, w, None, x4, _pair(stride), groups, False)
     return x
@@ -225,9 +225,9 @@ def weigh(
     count, channels = x.shape[:2]
     rows, per_group = y.shape[1] // groups, channels // groups
     # Copied always: lines are read beyond their ends.
-    plan = lines.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, _layout(x), True)
-    if groups == 1 and small_planes.suits(plan, rows, dtype.itemsize):
-        return small_planes.weigh(plan, x, y).reshape(shape)
+    plan = geometry.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, _layout(x), True)
+    if groups == 1 and small_convolution.suits(plan, rows, dtype.itemsize):
+        return small_convolution.weigh(plan, x, y).reshape(shape)
     (output,) = plan.outputs
     depth = per_group * len(output.taps)
     offsets = _in_threes(plan, per_group)

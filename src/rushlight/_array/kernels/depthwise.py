@@ -15,8 +15,8 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
+from .convolution_workspace import THREADED
 from .launch import address, plain
-from .slots import THREADED
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape

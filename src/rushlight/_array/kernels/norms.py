@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import column_norms, formulas
+from . import batch_norm_columns, formulas
 from .launch import Kernel, chunks_of, floating, plain, ready
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def batch_norm(
 ) -> Any:
     """See `channels.batch_norm`."""
     if not _takes(x, weight, bias, mean, var):
-        if column_norms.suits(x) and plain(x, weight, bias, mean, var) and ready():
-            return column_norms.batch_norm(x, weight, bias, mean, var, training, eps)
+        if batch_norm_columns.suits(x) and plain(x, weight, bias, mean, var) and ready():
+            return batch_norm_columns.batch_norm(x, weight, bias, mean, var, training, eps)
         return None
     samples, channels = x.shape[:2]
     rows = samples * channels
@@ -177,12 +177,12 @@ def batch_norm_backward(
     if type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
     if not _takes(x, weight, mean, var):
-        if not (column_norms.suits(x) and plain(x, weight, mean, var) and ready()):
+        if not (batch_norm_columns.suits(x) and plain(x, weight, mean, var) and ready()):
             return None
         if not training:
             centre, inverse = mean, 1 / np.sqrt(var.astype(np.float64) + eps)
         g = np.ascontiguousarray(g)
-        return column_norms.batch_norm_backward(g, x, weight, centre, inverse, training, need)
+        return batch_norm_columns.batch_norm_backward(g, x, weight, centre, inverse, training, need)
     g = np.ascontiguousarray(g)
     samples, channels = x.shape[:2]
     rows = samples * channels

@@ -163,7 +163,7 @@ def _natively(
     if w.size * places < kernels.CONVOLUTION:
         return None
     if x.ndim == 5:
-        return kernels.volumes.correlate(x, w, bias, stride, pad, dilation, out, groups)
+        return kernels.convolution_3d.correlate(x, w, bias, stride, pad, dilation, out, groups)
     return kernels.convolution.correlate(x, w, bias, stride, pad, dilation, out, groups)
 
 
@@ -266,7 +266,7 @@ def correlate_transposed(
         x = matrix_product(y.reshape(count, rows), w.reshape(rows, -1))
         return x.reshape(count, channels, *size).astype(dtype, copy=False)
     if w.size * count * prod(out) >= kernels.CONVOLUTION:
-        planes = kernels.volumes if y.ndim == 5 else kernels.convolution
+        planes = kernels.convolution_3d if y.ndim == 5 else kernels.convolution
         found = planes.correlate_transposed(y, w, size, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
@@ -436,7 +436,7 @@ def weigh(
         found = matrix_product(y.reshape(count, rows).T, x.reshape(count, -1))
         return found.reshape(shape).astype(dtype, copy=False)
     if y.size * per_group * prod(k) >= kernels.CONVOLUTION:
-        planes = kernels.volumes if y.ndim == 5 else kernels.convolution
+        planes = kernels.convolution_3d if y.ndim == 5 else kernels.convolution
         found = planes.weigh(x, y, k, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
@@ -517,7 +517,7 @@ def channel_sums(g: Array) -> Any:
         return channel_sums(g.astype(FLOAT32)).astype(g.dtype)
     if not g.size:
         return np.zeros(g.shape[1], g.dtype)
-    if g.size >= kernels.LEAST and (sums := kernels.sums.by_plane(g)) is not None:
+    if g.size >= kernels.LEAST and (sums := kernels.bias_gradients.by_plane(g)) is not None:
         return sums.sum(0, dtype=g.dtype)
     flat = g.reshape(g.shape[0], g.shape[1], -1)
     # Long lines first: NumPy adds them pairwise, and quickly.

@@ -314,7 +314,8 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
         f"n = {given[0]}.size",
         "if n >= kernels.LEAST and n:",
         f"    s = float(g){'' if short else ' if reduction != 1 else float(g)'} / n",
-        f"    found = kernels.elements.by_formula(scaled, {asked or False}, {tensors}, {numbers})",
+        f"    found = kernels.elementwise.by_formula("
+        f"scaled, {asked or False}, {tensors}, {numbers})",
         "    if found is not None:",
         "        return found",
         "if n > 1:" if short else "if n > 1 and reduction == 1:",
@@ -333,7 +334,7 @@ def _large(me: _Summed, known: bool, *args: Any) -> Any:
     count = len(me.arrays)
     arrays, numbers = args[:count], args[count:]
     if arrays[0].size >= kernels.LEAST:
-        found = kernels.elements.summed_by_formula(me, known, arrays, numbers)
+        found = kernels.elementwise.summed_by_formula(me, known, arrays, numbers)
         if found is not None:
             return found
     body, constants = block(me, arrays[0].dtype, known)

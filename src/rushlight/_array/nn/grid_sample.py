@@ -139,7 +139,7 @@ def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> 
     if not prod(shape):
         return np.zeros(shape, dtype)
     if prod(shape) >= kernels.LEAST:
-        made = kernels.sampling.grid_sample(x, grid, mode, padding, align)
+        made = kernels.grid_sample.grid_sample(x, grid, mode, padding, align)
         if made is not None:
             return made
     with np.errstate(all="ignore"):
@@ -187,7 +187,7 @@ def grid_sample_backward(
         d_x, d_grid = [None if d is None else d.astype(dtype) for d in found]
         return d_x, d_grid
     if g.size >= kernels.LEAST:
-        made = kernels.sampling.grid_sample_backward(g, x, grid, mode, padding, align, need)
+        made = kernels.grid_sample.grid_sample_backward(g, x, grid, mode, padding, align, need)
         if made is not None:
             return made  # type: ignore[no-any-return]
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]

@@ -327,7 +327,7 @@ def adaptive_avg_pool(x: Array, out: Shape) -> Any:
     """The means of windows that divide the last dimensions of x into `out`."""
     if x.size >= kernels.LEAST and x.ndim > len(out) and all(n == 1 for n in out):
         lead = x.shape[: x.ndim - len(out)]
-        sums = kernels.sums.by_plane(x.reshape(prod(lead), 1, -1))
+        sums = kernels.bias_gradients.by_plane(x.reshape(prod(lead), 1, -1))
         if sums is not None:
             return np.divide(sums, x.size // sums.size, sums).reshape(*lead, *out)
     return upsample(x, "mean", out, False, (None,) * len(out))

@@ -171,7 +171,7 @@ def max_pool(
         values, where = max_pool(x.astype(FLOAT32), k, stride, pad, dilation, out)
         return values.astype(x.dtype), where
     if x.size >= kernels.LEAST:
-        found = kernels.maxima.largest(x, k, stride, pad, dilation, out, True)
+        found = kernels.max_pool.largest(x, k, stride, pad, dilation, out, True)
         if found is not None:
             return found[0], found[1]
     dims = len(k)
@@ -245,7 +245,7 @@ def max_values(x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, o
     if x.dtype.kind == "V":
         return max_values(x.astype(FLOAT32), k, stride, pad, dilation, out).astype(x.dtype)
     if x.size >= kernels.LEAST:
-        found = kernels.maxima.largest(x, k, stride, pad, dilation, out, False)
+        found = kernels.max_pool.largest(x, k, stride, pad, dilation, out, False)
         if found is not None:
             return found[0]
     dims = len(k)
@@ -281,7 +281,7 @@ def place_in_planes(g: Array, indices: Array, size: Sizes) -> Any:
     if not g.size or not area:
         return np.zeros(shape, g.dtype)
     if g.size >= kernels.LEAST // 4:
-        found = kernels.maxima.place(g, indices, tuple(size))
+        found = kernels.max_pool.place(g, indices, tuple(size))
         if found is not None:
             return found
     flat = _flat(indices, dims, area)

@@ -53,7 +53,7 @@ def _multiplier(
     matrix: Array, rows: int, step: Callable[..., Any] | None
 ) -> Callable[[Any, Any], Any]:
     """A function (a, out) that writes a @ matrix, for a layer that has a kernel for its steps."""
-    found = None if step is None else kernels.products.by_matrix(matrix, rows)
+    found = None if step is None else kernels.repeated_gemm.by_matrix(matrix, rows)
     return found or (lambda a, out: _product(a, matrix, out))
 
 
@@ -241,7 +241,7 @@ def lstm(
     whole = cx.copy() if sizes is not None else None
     step = None
     if gates.size >= kernels.LEAST:
-        step = kernels.cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
+        step = kernels.rnn_cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
         if step is not None and whole is None and w_hr is None:  # all rows: the state is the last
@@ -393,7 +393,7 @@ def _lstm_backward_by_kernel(
     dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
     dz = np.empty_like(gates)
     before = _previous(cells, cx, steps)
-    step = kernels.cells.lstm_backward(dh, dc, gates, cells, before, dz)
+    step = kernels.rnn_cells.lstm_backward(dh, dc, gates, cells, before, dz)
     if step is None:
         return None
     given = None if g_out is None else _flat(g_out)
@@ -440,7 +440,7 @@ def gru(
     fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
     step = None
     if gates.size >= kernels.LEAST:
-        step = kernels.cells.gru(gates, fresh, shift, inner, h, out)
+        step = kernels.rnn_cells.gru(gates, fresh, shift, inner, h, out)
     multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
         if step is not None:

@@ -84,7 +84,7 @@ class _Native:
             return None
         if self.spent < self.LATE and "llvmlite.binding" not in sys.modules:
             return None
-        self.code = kernels.draws.code()
+        self.code = kernels.random_draws.code()
         if self.code is None:
             self.spent = -sys.maxsize  # never again
         return self.code

@@ -205,7 +205,7 @@ def _gammas(stream: Stream, alpha: Any, single: bool) -> Any:
         c = 1.0 / np.sqrt(9.0 * d)
     source = _Source(stream)
     with stream.lock:
-        found = kernels.gammas.fill(stream, exponents, d, c, lambda i: draw(float(flat[i]), source))
+        found = kernels.gamma.fill(stream, exponents, d, c, lambda i: draw(float(flat[i]), source))
     return _each(stream, draw, alpha) if found is None else found.reshape(alpha.shape)
 
 

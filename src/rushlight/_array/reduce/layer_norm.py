@@ -163,7 +163,7 @@ def rms_norm(x: Array, shape: tuple[int, ...], weight: Array | None, eps: float)
     them."""
     kept = x.shape[: x.ndim - len(shape)] + (1,) * len(shape)
     if x.size >= kernels.LEAST:
-        found = kernels.row_norms.rms_norm(x, len(shape), weight, eps)
+        found = kernels.rms_norm.rms_norm(x, len(shape), weight, eps)
         if found is not None:
             return found[0], found[1].reshape(kept)
     rows = x.reshape(prod(kept), prod(shape))
@@ -179,7 +179,7 @@ def rms_norm_backward(
     """The gradients of `rms_norm` for input and weight."""
     g, inverse = np.ascontiguousarray(g), inverse.reshape(-1)
     if x.size >= kernels.LEAST:
-        found = kernels.row_norms.rms_norm_backward(g, x, inverse, weight, need)
+        found = kernels.rms_norm.rms_norm_backward(g, x, inverse, weight, need)
         if found is not None:
             return found  # type: ignore[no-any-return]
     rows = x.reshape(inverse.size, -1)

@@ -138,7 +138,7 @@ def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Any:
         if x.size <= _ONE_PRODUCT:
             total = x.reshape(-1).dot(ones(x.size, x.dtype))
         else:
-            total = kernels.elements.total(x) if x.size >= kernels.LEAST else None
+            total = kernels.elementwise.total(x) if x.size >= kernels.LEAST else None
             total = parallel_sum(x) if total is None else total
         return total.reshape((1,) * x.ndim) if keepdim else total
     count = _trailing(x.ndim, axis)
@@ -306,7 +306,7 @@ def _logsumexp_of_rows(x: Array, axis: Any, keepdim: bool) -> Array | None:
     if count is None:
         return None
     kept = x.shape[: x.ndim - count]
-    found = kernels.row_norms.logsumexp(x, _size_of(x.shape[x.ndim - count :]))
+    found = kernels.rms_norm.logsumexp(x, _size_of(x.shape[x.ndim - count :]))
     return None if found is None else found.reshape(kept + (1,) * count if keepdim else kept)
 
 
@@ -314,7 +314,7 @@ def logsumexp_backward(g: Array, x: Array, out: Array, dim: Shape | None, keepdi
     """g exp(x - out): the gradient of `logsumexp`, g times the softmax."""
     axis = axes_of(x.ndim, dim)
     if x.size >= kernels.LEAST and _trailing(x.ndim, axis) is not None:
-        found = kernels.row_norms.logsumexp_backward(x, np.ascontiguousarray(g), out)
+        found = kernels.rms_norm.logsumexp_backward(x, np.ascontiguousarray(g), out)
         if found is not None:
             return found
     if not keepdim and x.ndim:

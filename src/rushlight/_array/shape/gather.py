@@ -116,8 +116,8 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
     rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
     target = out.reshape(out.shape[0], width)
     # Where many rows meet at a place, a kernel's one long sum would lose digits.
-    few = count <= _MEETING * target.shape[0]
-    if rows.size >= kernels.LEAST and few and kernels.tables.add_rows(target, index, rows):
+    asked = rows.size >= kernels.LEAST and count <= _MEETING * target.shape[0]
+    if asked and kernels.embedding_gradient.add_rows(target, index, rows):
         return out
     if width == 1:
         _add_flat(target.reshape(-1), index, rows.reshape(-1))

@@ -14,9 +14,9 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
+from .convolution_geometry import Plan
+from .convolution_workspace import THREADED, Memory, even, shared
 from .launch import address
-from .lines import Plan
-from .slots import THREADED, Memory, even, shared
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType

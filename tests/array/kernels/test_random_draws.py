@@ -10,7 +10,7 @@ from rushlight._array.random import discrete, distributions, mt19937, rejection
 from rushlight._array.random.mt19937 import NATIVE, Stream
 
 pytest.importorskip("llvmlite")
-from rushlight._array.kernels import draws
+from rushlight._array.kernels import random_draws
 from rushlight._native.llvm import target
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -43,7 +43,7 @@ KINDS: dict[str, Draw] = {
 @pytest.fixture
 def native() -> Iterator[None]:
     before = NATIVE.code
-    NATIVE.code = draws.code()
+    NATIVE.code = random_draws.code()
     assert NATIVE.code is not None
     yield
     NATIVE.code = before
@@ -103,15 +103,15 @@ def test_a_program_that_draws_much_loads_it_once() -> None:
 def test_a_generator_whose_state_lies_elsewhere_is_left_to_numpy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = draws.Draws()
+    made = random_draws.Draws()
     right = made.words
-    assert draws._agrees(made)
+    assert random_draws._agrees(made)
 
-    class Shifted(draws.Draws):
+    class Shifted(random_draws.Draws):
         def words(self, bits: Any, blocks: int) -> Any:
             return np.roll(right(bits, blocks), 1)
 
-    assert not draws._agrees(Shifted())
+    assert not random_draws._agrees(Shifted())
 
 
 @pytest.mark.parametrize("dtype", [F32, F64])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rushlight._array import kernels
-from rushlight._array.kernels import sampling
+from rushlight._array.kernels import grid_sample
 from rushlight._array.nn import grid_sample as grid
 from rushlight._native.llvm import target
 
@@ -35,15 +35,15 @@ def test_values_and_gradients_equal_numpys(
     exact = grid.grid_sample(x, at, mode, padding, align)
     g = rng.standard_normal(exact.shape).astype(dtype)
     tolerance = 3e-5 if dtype is np.float32 else 1e-12
-    found = sampling.grid_sample(x, at, mode, padding, align)
+    found = grid_sample.grid_sample(x, at, mode, padding, align)
     np.testing.assert_allclose(found, exact, rtol=0, atol=tolerance)
     with np.errstate(all="ignore"):
         exact = grid.grid_sample(x, lost, mode, padding, align)
-    found = sampling.grid_sample(x, lost, mode, padding, align)
+    found = grid_sample.grid_sample(x, lost, mode, padding, align)
     np.testing.assert_allclose(found, exact, rtol=0, atol=tolerance)
     for need in [(True, True), (True, False), (False, True)]:
         wanted = grid.grid_sample_backward(g, x, at, mode, padding, align, need)
-        made = sampling.grid_sample_backward(g, x, at, mode, padding, align, need)
+        made = grid_sample.grid_sample_backward(g, x, at, mode, padding, align, need)
         for a, b in zip(made, wanted, strict=True):
             if b is None:
                 assert a is None
@@ -55,12 +55,12 @@ def test_infinite_elements_reach_only_the_points_beside_them() -> None:
     x = np.zeros((1, 1, 6, 6), np.float32)
     x[0, 0, 0, 0] = np.inf
     at = np.random.default_rng(1).uniform(0.2, 3, (1, 8, 8, 2)).astype(np.float32)
-    assert np.isfinite(sampling.grid_sample(x, at, 0, 0, False)).all()
+    assert np.isfinite(grid_sample.grid_sample(x, at, 0, 0, False)).all()
 
 
 def test_other_ways_are_left_to_numpy() -> None:
     x, at = np.zeros((1, 1, 4, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32)
-    assert sampling.grid_sample(x, at, grid.BICUBIC, grid.ZEROS, False) is None
-    assert sampling.grid_sample(x, at, grid.BILINEAR, grid.REFLECTION, False) is None
-    assert sampling.grid_sample(x, at.astype(np.float64), 0, 0, False) is None
-    assert sampling.grid_sample(x[:, :, ::2], at, 0, 0, False) is None
+    assert grid_sample.grid_sample(x, at, grid.BICUBIC, grid.ZEROS, False) is None
+    assert grid_sample.grid_sample(x, at, grid.BILINEAR, grid.REFLECTION, False) is None
+    assert grid_sample.grid_sample(x, at.astype(np.float64), 0, 0, False) is None
+    assert grid_sample.grid_sample(x[:, :, ::2], at, 0, 0, False) is None

@@ -157,13 +157,13 @@ def test_a_sum_of_many_losses_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("shape", [(7,), (40, 500), (3, 4097), (1000, 1000)])
 def test_totals(monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], dtype: Any) -> None:
     x = normal(1, dtype, *shape) + 1
-    found = kernels.elements.total(x)
+    found = kernels.elementwise.total(x)
     assert found.dtype == dtype and found.shape == ()
     np.testing.assert_allclose(found, x.sum(dtype=np.float64), rtol=1e-6)
     both(monkeypatch, lambda: reduce.sum(x))
     both(monkeypatch, lambda: reduce.sum(x, None, True))
     x[..., 3] = np.inf
-    assert kernels.elements.total(x) == np.inf
+    assert kernels.elementwise.total(x) == np.inf
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import kernels
-from rushlight._array.kernels import maxima
+from rushlight._array.kernels import max_pool
 from rushlight._array.memory import parallel
 from rushlight._array.nn import pooling as pool
 from rushlight._native.llvm import target
@@ -46,12 +46,12 @@ def test_maxima_and_their_places_equal_numpys(seed: int, special: float | None) 
     x, window = drawn(seed)
     if special is not None:
         x[np.random.default_rng(seed).random(x.shape) < 0.5] = special
-    found = maxima.largest(x, *window, True)
+    found = max_pool.largest(x, *window, True)
     assert found is not None
     values, where = pool.max_pool(x, *window)
     assert found[0].dtype == x.dtype and np.array_equal(found[0], values, equal_nan=True)
     assert found[1].dtype == np.int64 and np.array_equal(found[1], where)
-    alone = maxima.largest(x, *window, False)
+    alone = max_pool.largest(x, *window, False)
     assert alone is not None and np.array_equal(alone[0], values, equal_nan=True)
 
 
@@ -60,7 +60,7 @@ def test_elements_put_back_equal_numpys(seed: int) -> None:
     x, window = drawn(seed)
     g, where = pool.max_pool(x, *window)
     size = x.shape[2:]
-    found = maxima.place(g, where, size)
+    found = max_pool.place(g, where, size)
     assert found.dtype == x.dtype
     assert np.array_equal(found, pool.place_in_planes(g, where, size))  # whole numbers
 
@@ -68,20 +68,20 @@ def test_elements_put_back_equal_numpys(seed: int) -> None:
 def test_a_place_outside_of_the_plane_is_left_to_numpy() -> None:
     g, where = np.ones((2, 4)), np.zeros((2, 4), np.int64)
     where[1, 2] = 9
-    assert maxima.place(g, where, (3, 3)) is None
+    assert max_pool.place(g, where, (3, 3)) is None
     where[1, 2] = -1
-    assert maxima.place(g, where, (3, 3)) is None
-    assert maxima.place(g, where.astype("i4"), (3, 3)) is None
-    assert maxima.place(g.astype("i8"), where, (3, 3)) is None
+    assert max_pool.place(g, where, (3, 3)) is None
+    assert max_pool.place(g, where.astype("i4"), (3, 3)) is None
+    assert max_pool.place(g.astype("i8"), where, (3, 3)) is None
 
 
 def test_what_is_not_taken_is_left_to_numpy() -> None:
     window = ((2, 2), (2, 2), (0, 0), (1, 1), (2, 2))
     x = np.ones((2, 4, 4))
-    assert maxima.largest(x.astype("i8"), *window, True) is None
-    assert maxima.largest(x.swapaxes(1, 2), *window, True) is None
+    assert max_pool.largest(x.astype("i8"), *window, True) is None
+    assert max_pool.largest(x.swapaxes(1, 2), *window, True) is None
     one = ((2,), (2,), (0,), (1,), (2,))
-    assert maxima.largest(x, *one, True) is None
+    assert max_pool.largest(x, *one, True) is None
 
 
 def test_large_arrays_take_this_way_with_the_digits_of_one_thread(

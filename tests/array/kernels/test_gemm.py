@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import kernels
-from rushlight._array.kernels import matrices
+from rushlight._array.kernels import gemm
 from rushlight._array.linalg.matmul import matrix_product
 from rushlight._array.memory import parallel
 from rushlight._native.llvm import target
@@ -23,7 +23,7 @@ OFF = 1 << 60
 @pytest.fixture(autouse=True)
 def _always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Emitted code for any size, also where BLAS would be faster."""
-    monkeypatch.setattr(matrices, "better", lambda: True)
+    monkeypatch.setattr(gemm, "better", lambda: True)
     monkeypatch.setattr(kernels, "PRODUCT", 1)
     before = parallel.get_num_threads()
     yield
@@ -50,7 +50,7 @@ def test_products_equal_numpys_in_every_layout(dtype: str, shapes: tuple[Any, An
     turned = [np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2) for x in (a, b)]
     for left in (a, turned[0]):
         for right in (b, turned[1]):
-            found = matrices.product(left, right)
+            found = gemm.product(left, right)
             assert found is not None
             exact = left @ right
             assert found.shape == exact.shape
@@ -61,19 +61,19 @@ def test_a_product_goes_into_an_array_that_is_given() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 40, 40))
     out = np.zeros((40, 80))
-    assert matrices.product(a, b, out[:, 20:60]) is not None
+    assert gemm.product(a, b, out[:, 20:60]) is not None
     assert np.allclose(out[:, 20:60], a @ b)
     assert not out[:, :20].any() and not out[:, 60:].any()
 
 
 def test_what_is_not_taken_is_left_to_numpy() -> None:
     x = np.ones((20, 20))
-    assert matrices.product(x, x.astype("f4")) is None
-    assert matrices.product(x.astype(int), x.astype(int)) is None
-    assert matrices.product(x, x[0]) is None
-    assert matrices.product(x, x[:, :3]) is None
-    assert matrices.product(x, x, x) is None
-    assert matrices.product(x, x.T, np.empty((20, 40))[:, ::2]) is None
+    assert gemm.product(x, x.astype("f4")) is None
+    assert gemm.product(x.astype(int), x.astype(int)) is None
+    assert gemm.product(x, x[0]) is None
+    assert gemm.product(x, x[:, :3]) is None
+    assert gemm.product(x, x, x) is None
+    assert gemm.product(x, x.T, np.empty((20, 40))[:, ::2]) is None
     assert np.array_equal(matrix_product(x, x[0]), x @ x[0])
 
 
@@ -81,7 +81,7 @@ def test_special_values_go_through_a_product() -> None:
     x = np.ones((20, 20))
     x[3, 4], x[5, 6], x[7, 8] = np.nan, np.inf, -np.inf
     with np.errstate(invalid="ignore"):
-        assert np.array_equal(matrices.product(x, x), x @ x, equal_nan=True)
+        assert np.array_equal(gemm.product(x, x), x @ x, equal_nan=True)
 
 
 @pytest.mark.parametrize("size", [40, 170, 400])
@@ -91,13 +91,13 @@ def test_the_digits_are_those_of_one_thread(size: int) -> None:
     results = []
     for threads in (1, 2, 3):
         parallel.set_num_threads(threads)
-        results.append(matrices.product(a, b))
+        results.append(gemm.product(a, b))
     assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
 
 
 def test_products_stay_with_numpy_where_blas_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrices, "better", lambda: False)
+    monkeypatch.setattr(gemm, "better", lambda: False)
     x = np.ones((40, 40))
-    assert matrices.product(x, x) is None
+    assert gemm.product(x, x) is None
     assert kernels.PRODUCT > OFF
     assert (matrix_product(x, x) == 40).all()

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
+from .gemm import NO_TAPS, THREADED, better, code_of
 from .launch import address, guarded, plain, ready
-from .matrices import NO_TAPS, THREADED, better, code_of
 
 if TYPE_CHECKING:
     from ..annotations import Array
