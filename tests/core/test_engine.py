@@ -195,3 +195,29 @@ def test_a_hook_may_write_the_gradient_of_a_single_number() -> None:
     y.register_hook(lambda g: g.mul_(2))
     y.sum().backward()
     assert x.grad.item() == 2.0
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("hooked", [True, False])
+def test_no_leaf_gets_anything_from_a_node_that_fails(first: bool, hooked: bool) -> None:
+    leaf = torch.ones(4, requires_grad=True)
+    x = torch.ones(4, requires_grad=True)
+    other = x * 2
+    called = []
+    if hooked:
+        leaf.register_post_accumulate_grad_hook(called.append)
+    product = leaf * other if first else other * leaf  # `leaf` is written: `other` can't have its
+    with torch.no_grad():
+        leaf.mul_(0.9)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        (product.sum() + leaf.sum()).backward()
+    assert leaf.grad is None and x.grad is None and not called
+
+
+def test_leaves_of_a_node_accumulate_in_the_order_of_its_inputs() -> None:
+    leaves = [torch.ones(3, requires_grad=True) for _ in range(3)]
+    order: list[int] = []
+    for k, leaf in enumerate(leaves):
+        leaf.register_post_accumulate_grad_hook(lambda _, k=k: order.append(k))
+    torch.addcmul(*leaves).sum().backward()
+    assert order == [0, 1, 2]

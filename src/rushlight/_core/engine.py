@@ -367,6 +367,8 @@ def execute(order: list[Node], run: Run) -> None:
             op = node.op
             nrs = node.nrs
             targets = node.next
+            complete: Vertex | None = None
+            others: list[Vertex] | None = None
             for i in range(len(targets)):
                 child = targets[i]
                 if child is None:
@@ -380,7 +382,14 @@ def execute(order: list[Node], run: Run) -> None:
                     if op.forms[i] != CALL_G:
                         look_at(node, i, traced)
                     if there.pending:
-                        deliver(child, 0, None, run)
+                        there.pending -= 1
+                        if there.pending == 0:
+                            if complete is None:
+                                complete = child
+                            elif others is None:
+                                others = [child]
+                            else:
+                                others.append(child)
                     continue
                 form = op.forms[i]
                 if form == CALL_G:
@@ -410,7 +419,18 @@ def execute(order: list[Node], run: Run) -> None:
                 if there.pending:
                     there.pending -= 1
                     if there.pending == 0:
-                        finish_leaf(child, there, run)
+                        if complete is None:
+                            complete = child
+                        elif others is None:
+                            others = [child]
+                        else:
+                            others.append(child)
+            # Not before: where a formula for another input raises, no leaf has got anything.
+            if complete is not None:
+                finish_leaf(complete, complete if table is None else table[complete], run)
+                if others is not None:
+                    for leaf in others:
+                        finish_leaf(leaf, leaf if table is None else table[leaf], run)
         if not keep:
             if node.op.simple:
                 node.saved = node.op.freed
