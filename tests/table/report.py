@@ -21,6 +21,7 @@ from rushlight._base import dtypes as D
 from rushlight._base.schema import REQUIRED, Parameter, public_name
 from rushlight._core.apply import apply_n
 from rushlight._core.storage import new_tensor
+from rushlight._formula.text import write
 from rushlight._table import ROWS, Row
 from rushlight._table.coverage import coverage, is_public, support
 from rushlight._table.rows.composite import COMPOSITES, METHODS
@@ -130,9 +131,11 @@ def operators_page() -> str:
     names = sorted((n for n, rows in ROWS.items() if any(map(is_public, rows))), key=str.lower)
     lines = [
         NOTICE, "", "# Operators", "",
-        "Each with its signatures, what it gives, and the formulas of its gradients as the engine "
-        "runs them: `g` is the incoming gradient, `out` the result, `xp` the namespace of the "
-        "arrays. Broadcasting, conversion of types and complex conjugation are the engine's "
+        "Each with its signatures, what it gives, its formula (`out`) where it is told in the "
+        "vocabulary of formulas, and the formulas of its gradients as the engine runs them: `g` is "
+        "the incoming gradient, `out` the result, `xp` the namespace of the arrays; a part that is "
+        "used more than once has a name and its line below. Broadcasting, conversion of types and "
+        "complex conjugation are the engine's "
         "business and stand in no formula.", "",
     ]  # fmt: skip
     for name in names:
@@ -196,7 +199,10 @@ def parameters(params: tuple[Parameter, ...]) -> Iterator[str]:
 
 
 def formulas(row: Row) -> Iterator[str]:
-    """The gradients of the row's arguments, as code where that is short."""
+    """The result and the gradients of the row's arguments, as code where that is short."""
+    forward = row.formula if row.formula is not None else getattr(row.raw, "formula", None)
+    if forward is not None:
+        yield f"out: {written(forward)}"
     for name, formula in row.formulas.items():
         if formula is not None:
             yield f"{public_name(name)}: {formula_text(formula)}"
@@ -210,7 +216,9 @@ def formula_text(formula: Any) -> str:
     loss = getattr(formula, "loss", None)  # of one by element
     if loss is not None:
         return f"the slope by element, times g: {formula_text(loss.function)}"
-    formula = getattr(formula, "formula", formula)  # of one that is generated
+    told = getattr(formula, "formula", None)
+    if told is not None:
+        return written(told)
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None
@@ -228,6 +236,12 @@ def formula_text(formula: Any) -> str:
     doc = inspect.getdoc(formula)
     name = formula.__name__.strip("_")
     return f"see `{name}`" + (f": {doc.splitlines()[0]}" if doc else "") if name else "…"
+
+
+def written(formula: Any) -> str:
+    """A formula in the vocabulary: its result, then its named parts, each on its line."""
+    result, parts = write(formula)
+    return result + "".join(f"\n    {name} = {part}" for name, part in parts.items())
 
 
 @cache
