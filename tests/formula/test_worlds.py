@@ -1,0 +1,129 @@
+"""One formula, all worlds: what a row's formulas compute is the same wherever they are evaluated.
+
+Small arrays, large ones in blocks, native kernels, compiled steps and Tensors, on ordinary and on
+special values. A second telling of a formula that drifts from the row's shows up here.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array import kernels
+from rushlight._array.elementwise import generated
+from rushlight._base import dtypes as D
+from rushlight._core.apply import apply_n
+from rushlight._native.llvm import target
+from rushlight._table import Row
+from tests.table._samples import CASES
+
+#: How far results may be from one another, in units in the last place of the largest operand or
+#: result: exponentials and logarithms of kernels and of NumPy end in other digits.
+UNITS = 16
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 20.0, -20.0, 21.5, 90.0, -90.0, 1e-5, -1e-5,
+           1e-30, -1e-30, 1e30, -1e30, np.inf, -np.inf, np.nan)  # fmt: skip
+ORDINARY = 64
+LARGE = 3 * 16384 + 5
+
+
+def values(count: int, seed: int, dtype: str) -> Any:
+    """Special values and ordinary ones, in an order of the seed; repeated up to `count`."""
+    draw = np.random.default_rng(seed)
+    few = np.concatenate([SPECIAL, 4 * draw.standard_normal(ORDINARY)])
+    return np.resize(draw.permutation(few), count).astype(dtype)
+
+
+class Told(NamedTuple):
+    """A function that a row's formula makes: the result's, or the gradient's of an argument."""
+
+    row: Row
+    function: Any
+    numbers: tuple[Any, ...]
+
+
+def told() -> dict[str, Told]:
+    """The functions of all rows that are made of a formula, with numbers of the first sample."""
+    found: dict[str, Told] = {}
+    for case in CASES:
+        if case.dtype is not D.float64:
+            continue
+        op, schema = case.row.op, case.row.schema
+        given = {p.name: x for p, x in zip(schema.params, case.args, strict=True)}
+        for key, function in {"": op.raw, **case.row.formulas}.items():
+            if hasattr(function, "numbers") and hasattr(function, "formula"):
+                numbers = tuple(given[name] for name in function.numbers)
+                found.setdefault(f"{schema.name} {key}".strip(),
+                                 Told(case.row, function, numbers))  # fmt: skip
+    return found
+
+
+TOLD = told()
+
+
+def operands(name: str, count: int, dtype: str) -> list[Any]:
+    """The arrays that a function takes; within its domain, where it loses all digits beyond."""
+    found = [values(count, 10 + k, dtype) for k in range(len(TOLD[name].function.arrays))]
+    return [x.clip(-0.99, 0.99) for x in found] if name == "atanh self" else found
+
+
+def assert_same(expected: Any, found: Any, given: list[Any]) -> None:
+    """Within `UNITS`, and nan, infinities and signs of zeros alike."""
+    assert found.dtype == expected.dtype
+    with np.errstate(all="ignore"):
+        size = np.abs(expected)
+        for x in given:
+            size = np.where(np.isfinite(x), np.maximum(size, np.abs(x)), size)
+        near = np.abs(expected - found) <= UNITS * np.spacing(size)
+    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+    wrong = np.flatnonzero(~(near | same))
+    assert not wrong.size, [
+        (*(float(x[i]) for x in given), float(expected[i]), float(found[i])) for i in wrong[:5]
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", TOLD)
+def test_arrays_kernels_and_tensors_compute_one_formula(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = TOLD[name]
+    few, many = (operands(name, n, dtype) for n in (len(SPECIAL) + ORDINARY, LARGE))
+    with np.errstate(all="ignore"):
+        if target.available():
+            native = each.function(*many, *each.numbers)
+            assert_same(each.function.formula(*many, *each.numbers), native, many)
+        monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+        expected = each.function(*few, *each.numbers)
+        tensors = [torch.from_numpy(x) for x in few]
+        assert_same(expected, each.function.formula(*tensors, *each.numbers)._raw, few)
+        monkeypatch.setattr(generated.LIMITS, "large", 0)
+        assert_same(expected, each.function(*many, *each.numbers)[: few[0].size], few)
+
+
+@pytest.mark.skipif(not target.available(), reason="native code is turned off")
+@pytest.mark.parametrize("name", sorted({name.partition(" ")[0] for name in TOLD if " " in name}))
+def test_a_compiled_step_computes_the_formula_and_its_gradient(name: str) -> None:
+    row = next(each.row for key, each in TOLD.items() if key.partition(" ")[0] == name)
+    case = next(c for c in CASES if c.row is row and c.dtype is D.float64)
+    places = [k for k, x in enumerate(case.args) if isinstance(x, np.ndarray)]
+    arrays = [values(100, 10 + k, "float64") for k in range(len(places) + 1)]
+
+    def step(g: Any, *tensors: Any) -> Any:
+        args = list(case.args)
+        for k, x in zip(places, tensors, strict=True):
+            args[k] = x
+        y = apply_n(row.op, args)
+        return y.detach(), *torch.autograd.grad(y, tensors, g, allow_unused=True)
+
+    compiled = torch.compile(step)
+    for _ in range(3):
+        tensors = [torch.from_numpy(x).requires_grad_(k > 0) for k, x in enumerate(arrays)]
+        with np.errstate(all="ignore"):
+            for expected, found in zip(step(*tensors), compiled(*tensors), strict=True):
+                assert (expected is None) == (found is None)
+                if expected is not None:
+                    assert_same(expected._raw, found._raw, arrays)
