@@ -186,14 +186,9 @@ def _apply_discrete(op: Op, args: list[Any]) -> Any:
                 return slow.apply(op, args)
         elif dtype is not I64 or type(b) is not int or not -BOUND <= b < BOUND:
             return slow.apply(op, args)
-    if op.check is not None:
-        try:
-            op.check(args, raws)
-        except NotImplementedError:
-            if op.broadcasts:
-                slow.refuse_shapes(raws)  # these PyTorch looks at first
-            raise
     try:
+        if op.check is not None:
+            op.check(args, raws)
         result = op.raw(*raws)
     except Exception:
         return slow.apply(op, args)  # explains

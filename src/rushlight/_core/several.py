@@ -52,14 +52,9 @@ def apply_several(op: Op, args: list[Any]) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
-    if op.check is not None:
-        try:
-            op.check(args, raws)
-        except NotImplementedError:
-            if op.broadcasts:
-                slow.refuse_shapes(raws)  # these PyTorch looks at first
-            raise
     try:
+        if op.check is not None:
+            op.check(args, raws)
         result = op.raw(*raws)
     except Exception:
         return slow.apply(op, args)  # explains
@@ -171,14 +166,9 @@ def apply_mixed(op: Op, args: list[Any]) -> Any:
             return slow.apply(op, args)
     if dtype is None:
         return slow.apply(op, args)
-    if op.check is not None:
-        try:
-            op.check(args, raws)
-        except NotImplementedError:
-            if op.broadcasts:
-                slow.refuse_shapes(raws)  # these PyTorch looks at first
-            raise
     try:
+        if op.check is not None:
+            op.check(args, raws)
         result = op.raw(*raws)
     except Exception:
         return slow.apply(op, args)  # explains
@@ -239,14 +229,9 @@ def apply_outputs(op: Op, args: list[Any]) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
-    if op.check is not None:
-        try:
-            op.check(args, raws)
-        except NotImplementedError:
-            if op.broadcasts:
-                slow.refuse_shapes(raws)  # these PyTorch looks at first
-            raise
     try:
+        if op.check is not None:
+            op.check(args, raws)
         results = op.raw(*raws)
     except Exception:
         return slow.apply(op, args)  # explains
