@@ -281,6 +281,8 @@ def _function_of(op: Any) -> Any:
 
 def _writing(op: Op, writer: Callable[..., Any] | None) -> Callable[..., Any]:
     """The in-place method of an operation."""
+    if op is op.row.simple_op:
+        op = op.row.op  # which takes all arguments
 
     def function(*args: Any, **named: Any) -> Any:
         rest = [named.get(p.name, p.default) for p in op.row.schema.params[len(args) :]]
