@@ -1,8 +1,11 @@
 """Subclasses of Tensor: the class of results, `__torch_function__`, copies and pickles."""
 
 import copy
+import operator
 import pickle
 from typing import Any
+
+import pytest
 
 import rushlight as rl
 from rushlight import nn
@@ -79,3 +82,37 @@ def test_a_class_may_disable_its_rules_by_an_attribute():
     one = rl.ones(2).as_subclass(Plain)
     assert type(one) is Plain
     assert type(one + 1) is type(rl.stack([one, one])) is type(one.clone()) is rl.Tensor
+
+
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ipow", "imod", "ifloordiv"])
+def test_an_in_place_operator_takes_a_subclass(name: str) -> None:
+    class Seen(rl.Tensor):
+        pass
+
+    values = [5.0, 7.0, 9.0]
+    plain, mine = rl.tensor(values), rl.tensor(values)
+    other = rl.tensor([2.0, 3.0, 4.0])
+    expected = getattr(operator, name)(plain, other)
+    found = getattr(operator, name)(mine, other.as_subclass(Seen))
+    assert mine.tolist() == expected.tolist() == found.tolist()
+    assert type(mine) is rl.Tensor
+
+
+def test_a_class_gets_the_arguments_of_the_whole_operation() -> None:
+    calls: list[tuple[str, int, list[str]]] = []
+
+    class Seen(rl.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            calls.append((func.__name__, len(args), sorted(kwargs or {})))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    a, b = rl.ones(2), rl.ones(2).as_subclass(Seen)
+    a += b
+    a.add_(b, alpha=2)
+    a.addcmul_(b, b, value=3)
+    assert calls[0][1:] == (2, [])
+    assert ("add_", 2, ["alpha"]) in calls and ("addcmul_", 3, ["value"]) in calls
+    assert a.tolist() == [7.0, 7.0]

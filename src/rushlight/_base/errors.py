@@ -400,6 +400,11 @@ _HEAP_TYPE: Final = 1 << 9
 _NAME: Final = type.__dict__["__name__"].__get__  # what no metaclass has another word for
 
 
+def is_pytorchs(kind: type) -> bool:
+    """Whether a class is PyTorch's tensor, where that is installed and imported beside."""
+    return any(c.__name__ == "TensorBase" and c.__module__ == "torch._C" for c in kind.__mro__)
+
+
 def type_name(value: object) -> str:
     """The name of a value's type as C has it: with the module where the type is static.
 
@@ -409,6 +414,8 @@ def type_name(value: object) -> str:
     if kind is type and value.__module__ == "rushlight._tensor.tensor":
         return "torch._C._TensorMeta"
     name: str = _NAME(kind)
+    if is_pytorchs(kind):
+        return f"torch.{name} of PyTorch (`tensor()` copies it)"
     if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
         return _TYPES_OF_TORCH.get(name, name)
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
+from .._base import errors
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED, misfit
@@ -109,6 +110,8 @@ def _otherwise(function: Binary, self: Tensor, other: Tensor | Scalar) -> Any:
     try:
         return function(self, other)
     except TypeError:
+        if errors.is_pytorchs(type(other)):
+            raise  # two tensors have one operator: nobody else will say what is wrong
         if hasattr(type(other), "__torch_function__"):
             handled = misfit(function, (self, other), {})
             return NotImplemented if handled is NOT_HANDLED else handled

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.meta import Hollow
+from .._base import errors
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED
@@ -78,11 +79,21 @@ def _inherited(
     cls: type[Any], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
     """The operation on plain tensors; its results get the class."""
-    if not all(issubclass(cls, t) for t in types):
+    if not all(issubclass(cls, t) for t in types) or _of_pytorch(func):
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
     return converted(result, cls)
+
+
+def _of_pytorch(func: Callable[..., Any]) -> bool:
+    """Whether a function is PyTorch's, where that is imported beside: it can't take our tensors."""
+    pytorch = sys.modules.get("torch")
+    if pytorch is None or pytorch is sys.modules[_PACKAGE]:
+        return False
+    owner = getattr(func, "__objclass__", None) or getattr(func, "__self__", None)
+    module = getattr(func, "__module__", None) or getattr(owner, "__module__", owner)
+    return str(getattr(module, "__name__", module)).partition(".")[0] == "torch"
 
 
 def converted(value: Any, cls: type[Any]) -> Any:
@@ -135,7 +146,7 @@ def asks(value: Any) -> bool:
     """Whether the class of `value` has rules of its own for functions of tensors."""
     if isinstance(value, Tensor):
         return type(value)._overrides and not _off.get()
-    return hasattr(type(value), "__torch_function__")
+    return hasattr(type(value), "__torch_function__") and not errors.is_pytorchs(type(value))
 
 
 def foreign(values: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import warnings
 from collections.abc import Callable
 from itertools import chain
@@ -142,6 +143,8 @@ def array_of(
         return _converted(value, dtype)
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+    if errors.is_pytorchs(kind):
+        return _converted(_array_of_pytorchs(value), dtype)
     regular = _regular(value)
     if regular is not None:
         flat, shape, kinds = regular
@@ -167,6 +170,15 @@ def _converted(value: Array, dtype: D.dtype | None) -> Array:
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
         array = array.real
     return np.array(array, target, order="K" if is_dense(array) else "C")
+
+
+def _array_of_pytorchs(tensor: Any) -> Array:
+    """The array of a tensor of PyTorch itself, where that is imported beside."""
+    pytorch = sys.modules["torch"]
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if plain.dtype is pytorch.bfloat16:
+        return np.asarray(plain.view(pytorch.int16).numpy().view(to_raw(D.bfloat16)))
+    return np.asarray(plain.numpy())
 
 
 def refuse_array(array: Array) -> None:
