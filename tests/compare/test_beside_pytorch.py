@@ -55,8 +55,9 @@ def test_a_tensor_of_pytorch_is_copied(dtype: str) -> None:
         ours = copy(theirs.t())
         assert type(ours) is rushlight.Tensor
         assert ours.tolist() == theirs.t().tolist()
-    copied = rushlight.tensor(theirs, dtype=rushlight.float64)
-    assert copied.dtype == rushlight.float64
+    wide = rushlight.complex128 if theirs.is_complex() else rushlight.float64
+    copied = rushlight.tensor(theirs, dtype=wide)
+    assert copied.dtype == wide
     assert rushlight.tensor(theirs).dtype == getattr(rushlight, dtype)
     theirs.zero_()
     assert copied.count_nonzero() == 4
