@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import operator
 import threading
 import warnings
 from collections.abc import Sequence
@@ -142,6 +143,48 @@ def start(
     return [p[0] for p in places], [p[1] for p in places], values
 
 
+def _start_switched(
+    tensors: Sequence[Any], grads: Sequence[Any], keep: Any, traced: Any, batched: bool = False
+) -> tuple[list[Vertex], list[int], list[Any], bool, bool]:
+    """What `start` gives, and the switches of a run, which aren't both True or False, as such.
+
+    Gradients are looked at first, then the switches, then whether there is a graph at all.
+
+    Raises:
+        TypeError, OverflowError: for a switch that can't stand for a byte.
+    """
+    problem: Exception | None = None
+    switches = [False, False]
+    try:
+        switches = [_byte(keep) != 0, _byte(traced) != 0]
+    except Exception as error:
+        problem = error
+    try:
+        roots, nrs, values = start(tensors, grads, switches[1], batched)
+    except RuntimeError as error:
+        if problem is None or "does not require grad and does not have" not in str(error):
+            raise
+        raise problem from None
+    if problem is not None:
+        raise problem
+    return roots, nrs, values, switches[0], switches[1]
+
+
+def _byte(value: Any) -> int:
+    """What C makes of a switch: any number of a byte."""
+    number = operator.index(value)
+    if not -_LONGEST <= number < _LONGEST:
+        raise OverflowError("Python int too large to convert to C long")
+    if number < 0:
+        raise OverflowError("unsigned byte integer is less than minimum")
+    if number > 255:
+        raise OverflowError("unsigned byte integer is greater than maximum")
+    return number
+
+
+_LONGEST: Final = 2**63
+
+
 def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
@@ -223,14 +266,17 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _as_tuple(tensors)
     grads = _grads_tuple(grad_tensors, len(tensors))
-    roots, nrs, values = start(tensors, grads, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    if type(keep) is bool and type(create_graph) is bool:
+        roots, nrs, values = start(tensors, grads, create_graph)
+    else:
+        roots, nrs, values, keep, create_graph = _start_switched(tensors, grads, keep, create_graph)
     places = None
     if wanted is not None:
         for x in wanted:
             if isinstance(x, TensorBase):
                 retain_grad(x)
         places = [place_of(x) for x in wanted]
-    keep = create_graph if retain_graph is None else retain_graph
     try:
         run(roots, nrs, values, keep, create_graph, places, True)
     finally:
@@ -274,7 +320,7 @@ def grad(
             "allow_unused=False."
         )
     mode = ready()
-    if not create_graph and (mode.dual or mode.layers):
+    if (mode.dual or mode.layers) and not create_graph:
         # Tangents and batches go through Tensors only: like a run with a graph, but unrecorded.
         before = CURRENT.get()
         try:
@@ -297,8 +343,13 @@ def grad(
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _grads_tuple(grad_outputs, len(tensors))
-    roots, nrs, values = start(tensors, grads, create_graph, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
+    if type(keep) is bool and type(create_graph) is bool:
+        roots, nrs, values = start(tensors, grads, create_graph, is_grads_batched)
+    else:
+        roots, nrs, values, keep, create_graph = _start_switched(
+            tensors, grads, keep, create_graph, is_grads_batched
+        )
     places = [place_of(x) for x in wanted]
     if is_grads_batched:
         found = _batched(roots, nrs, values, keep, create_graph, places)
@@ -365,9 +416,10 @@ def _tensor_backward(
     """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
     if inside_transform():
         raise RuntimeError(errors.BACKWARD_INSIDE_TRANSFORM)
-    simple = inputs is None and not create_graph
-    if simple and engine.backward_from(self, gradient, bool(retain_graph)):
-        return
+    if inputs is None and create_graph is False:
+        keep = False if retain_graph is None else retain_graph
+        if type(keep) is bool and engine.backward_from(self, gradient, keep):
+            return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
