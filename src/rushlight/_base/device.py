@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from contextvars import ContextVar
-from typing import Any, Final
+from operator import index as index_of
+from typing import Any, Final, NoReturn, SupportsIndex
 
 from .error_notes import advised
 
@@ -38,6 +39,10 @@ class device:
         if isinstance(type, int):
             self.type, self.index = "cuda", type
             return
+        if isinstance(type, bytes):
+            type = type.decode()
+        if not type:
+            raise RuntimeError("Device string must not be empty")
         if index is not None and not isinstance(index, int):
             given = index.__class__.__name__
             raise TypeError(f"device(): argument 'index' (position 2) must be int, not {given}")
@@ -150,7 +155,7 @@ def usable(where: str | device | int) -> device:
     Raises:
         AssertionError, RuntimeError: for any other, as `check_cpu` does.
     """
-    found = device(where) if type(where) is not int else check_cpu(where)
+    found = device(where) if not hasattr(where, "__index__") else check_cpu(where)
     return META if found.type == "meta" else check_cpu(found)
 
 
@@ -181,9 +186,23 @@ def named_device(where: str | device | int) -> device:
     Raises:
         RuntimeError: for what is no device; for a number, which means an accelerator.
     """
-    if isinstance(where, int):
-        raise RuntimeError(_NO_ACCELERATOR)
+    if hasattr(where, "__index__"):
+        _refuse_number(where)
     return device(where)
+
+
+def _refuse_number(where: SupportsIndex) -> NoReturn:
+    """Refuses a device by its number, which means an accelerator.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+        ValueError: for a number of more than 64 bits.
+    """
+    if not -(2**63) <= index_of(where) < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if index_of(where) < 0:
+        raise RuntimeError("Device index must not be negative")
+    raise RuntimeError(_NO_ACCELERATOR)
 
 
 def cuda_asked(where: str | device | int | None) -> Exception:
@@ -206,8 +225,8 @@ def check_cpu(where: str | device | int | None) -> device:
     """
     if where is None:
         return CPU
-    if type(where) is int:
-        raise RuntimeError(_NO_ACCELERATOR)
+    if hasattr(where, "__index__"):
+        _refuse_number(where)
     found = device(where)
     if found.type == "cpu":
         return CPU

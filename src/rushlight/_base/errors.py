@@ -312,9 +312,7 @@ NON_LEAF_GRAD: Final = (
 
 def not_a_bool(function: str, argument: str, value: object) -> str:
     """The message for a first argument that should be True or False."""
-    return (
-        f"{function}(): argument '{argument}' (position 1) must be bool, not {type(value).__name__}"
-    )
+    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
 
 
 def assigned_grad_dtype(tensor: str, grad: str) -> str:
@@ -421,6 +419,15 @@ def type_name(value: object) -> str:
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return name
     return f"{kind.__module__}.{name}"
+
+
+def class_text(value: object) -> str:
+    """How Python shows the class of a value, those of ours by PyTorch's names."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] != "rushlight":
+        return repr(kind)
+    name = type_name(value)
+    return f"<class '{name if name.startswith('torch.') else f'torch.{name}'}'>"
 
 
 def not_implemented(kernel: str, dtype: str) -> str:

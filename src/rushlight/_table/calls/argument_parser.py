@@ -240,8 +240,9 @@ def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
         )
     elif kind == "Device":
         fits = (
-            isinstance(value, str)
+            isinstance(value, (str, bytes))
             or (isinstance(value, int) and not isinstance(value, bool))
+            or T.is_integer_scalar(value)
             or type_name(value) == "torch.device"
         )
     elif kind == "Storage":
@@ -382,7 +383,7 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
     for p, value in bound:
         if p.type == "Tensor" and p.is_list and p.list_size not in (None, len(value)):
             return TypeError(f"expected tuple of {p.list_size} elements but got {len(value)}")
-        if p.type != "int" or value is None:
+        if p.type not in ("int", "Device") or value is None:
             continue
         if not (p.is_list and isinstance(value, (list, tuple))):
             if type(value) is int and not -_LONGEST <= value < _LONGEST:

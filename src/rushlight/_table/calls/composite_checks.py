@@ -55,7 +55,9 @@ FACTORIES: Final = frozenset((
     "randn", "range", "empty",
 ))  # fmt: skip
 #: The factories that say what else is wrong before they say that nothing can be pinned.
-_PINNED_LAST: Final = frozenset(("empty_permuted", "linspace", "logspace", "zeros"))
+_PINNED_LAST: Final = frozenset((
+    "empty_permuted", "linspace", "logspace", "zeros", "tril_indices", "triu_indices",
+))  # fmt: skip
 _NO_PINNED: Final = (
     "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
     "available on this system."
@@ -96,8 +98,10 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
             if "pin_memory" in kwargs:
                 kwargs = dict(kwargs)
                 if kwargs.pop("pin_memory") and kwargs.get("out") is None:
-                    if name in _PINNED_LAST or name.endswith("_window"):
+                    if name in _PINNED_LAST:
                         function(*args, **kwargs)
+                    elif name.endswith("_window"):
+                        _say_pinned(function, args, kwargs)
                     raise RuntimeError(_NO_PINNED)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)
@@ -138,6 +142,15 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     run._guarded = function  # what runs for positional arguments of types that are `_settled`
     run._settled, run._recheck = (None, recheck) if late else (settled, None)
     return run  # type: ignore[no-any-return]
+
+
+def _say_pinned(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> None:
+    """Calls a factory whose errors show the options, where memory is to be pinned."""
+    try:
+        function(*args, **kwargs)
+    except RuntimeError as error:
+        text = str(error).replace("pinned_memory=false", "pinned_memory=true")
+        raise RuntimeError(text) from None
 
 
 def _check_out(name: str, kwargs: dict[str, Any]) -> None:

@@ -236,6 +236,7 @@ def _old(
     device: Any,
     requires_grad: bool,
 ) -> Any:
+    elsewhere(device)  # refuses what is none
     if not isinstance(window_length, int) and not (
         isinstance(window_length, TensorBase) and window_length._raw.dtype.kind in "iu"
     ):

@@ -532,7 +532,9 @@ def new_full(
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     value = _number("new_full", "fill_value", 2, fill_value)
-    return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
+    nowhere = _hollow.beside(self, device)
+    made = filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
+    return _hollow.emptied(made) if nowhere else made
 
 
 @composite("private", method=True, name="new_tensor")
