@@ -201,10 +201,10 @@ class Tensor(TensorBase):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Switches recording on (or off) for a leaf, in place."""
-        if requires_grad and inside_transform():
-            raise RuntimeError(errors.INSIDE_TRANSFORM)
         if not isinstance(requires_grad, bool):
             raise TypeError(errors.not_a_bool("requires_grad_", "requires_grad", requires_grad))
+        if requires_grad and inside_transform():
+            raise RuntimeError(errors.INSIDE_TRANSFORM)
         if requires_grad and self._node is None and T.is_discrete(self._raw.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         set_requires_grad(self, requires_grad)

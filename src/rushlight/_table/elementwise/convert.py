@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.memory.meta import hollowed
 from ..._base import dtypes as D, errors
-from ..._base.device import CPU, cuda_asked, device as _Device, hollow as without_data, named_device
+from ..._base.device import CPU, cuda_asked, hollow as without_data, named_device
 from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
 from ..._core.apply import apply_n
 from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase
-from ..calls.argument_parser import misuse
+from ..calls.argument_parser import complaint, misuse
 from ..modes import meta as _hollow
 from ..rows.composite import asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
+    from ..._base.schema import Parameter
     from ..._tensor.tensor import Tensor
 
 _type = type  # the name is taken below by the method
@@ -56,38 +57,30 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     Raises:
         TypeError: for arguments that mean none of these.
     """
-    for arg in args:
-        if isinstance(arg, D.dtype):
-            dtype = arg
-        elif arg is CPU:
-            device = arg
-        elif isinstance(arg, TensorBase):
-            dtype = T.from_raw(arg._raw.dtype)
-            device = arg.device  # type: ignore[attr-defined]
-        elif isinstance(arg, _type) and arg in D.OF_PYTHON:
-            dtype = D.OF_PYTHON[arg]
-        elif isinstance(arg, MemoryFormat):
-            memory_format = arg
-        elif isinstance(arg, bool):
-            copy = copy or (arg and arg is args[-1] and len(args) > 2)
-        elif isinstance(arg, float):  # counts as a tensor of its own type
-            dtype = D.float64
-        elif isinstance(arg, int):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        elif arg is None:
-            pass
-        elif isinstance(arg, (str, _Device)):
-            device = arg
+    if args:
+        first = args[0]
+        if len(args) == 1 and isinstance(first, D.dtype):
+            dtype = first
+        elif len(args) == 1 and (first is CPU or isinstance(first, str)):
+            device = first
+        elif len(args) == 1 and isinstance(first, TensorBase):
+            other = first
         else:
-            raise TypeError(_no_such_call(args))
-    if other is not None:
-        dtype = T.from_raw(other._raw.dtype)
-        device = other.device
+            named = _named(args)
+            dtype, device = named.get("dtype", dtype), named.get("device", device)
+            copy, other = named.get("copy", copy), named.get("tensor", other)
+    if isinstance(other, TensorBase):
+        dtype, device = T.from_raw(other._raw.dtype), other.device  # type: ignore[attr-defined]
+    elif other is not None:  # a number counts as a tensor of its own type
+        dtype = _type_of_number(other)
     away = device is not None and without_data(device)
     found = dtype if dtype is None or isinstance(dtype, D.dtype) else _meant(dtype)
     if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
         if away:
-            return _emptied(self, found)
+            made = _emptied(self, found)
+            if memory_format is None or memory_format is preserve_format:
+                return made
+            return made.contiguous(memory_format=memory_format)
         if device is not None:
             raise NotImplementedError(_hollow.NO_DATA)
     result = self if found is None else converted(self, found)
@@ -96,6 +89,24 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if memory_format is not None and memory_format is not preserve_format:
         return result.contiguous(memory_format=memory_format)
     return result
+
+
+def _named(args: tuple[Any, ...]) -> dict[str, Any]:
+    """What the positional arguments of `to` mean, by their names.
+
+    Raises:
+        TypeError, ValueError: where they mean nothing.
+    """
+    bound: list[tuple[Parameter, Any]] = []
+    problem = complaint("method", "to", args, {}, bound)
+    if problem is not None:
+        raise problem
+    return {p.name: value for p, value in bound}
+
+
+def _type_of_number(value: Any) -> D.dtype:
+    """The type of the tensor that a number stands for; one of NumPy's counts as a float."""
+    return D.OF_PYTHON.get(_type(value), D.float64)
 
 
 def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
@@ -205,7 +216,9 @@ def type_as(self: Tensor, other: Any) -> Any:
 
 
 @composite("private", method=True)
-def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+def type(
+    self: Any, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None
+) -> Any:
     """The name of this tensor's type; with an argument, the tensor converted to it.
 
     Raises:
@@ -213,6 +226,14 @@ def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """
     if dtype is None:
         return T.type_name(self._raw.dtype)
+    found = _of_type(self, dtype)
+    if memory_format is None or memory_format is preserve_format:
+        return found
+    return found.contiguous(memory_format=memory_format)
+
+
+def _of_type(self: Any, dtype: Any) -> Any:
+    """The tensor converted to a dtype, or to the type of a class or name."""
     if isinstance(dtype, D.dtype):
         return converted(self, dtype)
     if TensorBase in getattr(dtype, "__mro__", ()) and not hasattr(dtype, "_type_text"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.memory_format import channels_last, memory_format as MemoryFormat
 from ..._core.apply import apply_n
 from ..._core.inplace import may_record
 from ..._core.slow import read_by_python
@@ -23,6 +25,7 @@ from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
+from ..shape.shape import is_laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -463,8 +466,46 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 @composite("private", method=True)
 def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """The dimensions from the outermost to the innermost in memory."""
-    strides = self.stride()
-    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
+    formats: list[Any] = ambiguity_check if isinstance(ambiguity_check, list) else []
+    plain = isinstance(ambiguity_check, (bool, list))
+    if not plain or not all(isinstance(f, MemoryFormat) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    strides, sizes = self.stride(), self._raw.shape
+    if ambiguity_check is not False:
+        several = 1 in sizes or any(a == b for a, b in pairwise(strides))
+        if several and sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the "
+                "given memory formats."
+            )
+    contiguous = bool(self._raw.flags.c_contiguous)
+    if len(sizes) < 2 or contiguous is not is_laid_out(self, channels_last):
+        return tuple(range(len(sizes))) if contiguous or len(sizes) < 2 else (0, 2, 3, 1)
+    order, unique = _sorted_by_stride(sizes, strides)
+    if ambiguity_check is not False and not unique:
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return order
+
+
+def _sorted_by_stride(sizes: Any, strides: Any) -> tuple[tuple[int, ...], bool]:
+    """The dimensions by falling strides, and whether there is no other such order.
+
+    Dimensions without a stride stay where they are, as do equal ones.
+    """
+    order: list[int] = []
+    unique = True
+    for d in reversed(range(len(sizes))):
+        place = len(order)
+        for i in reversed(range(len(order))):
+            one, other = strides[order[i]], strides[d]
+            if not one or not other or (one == other and sizes[d] >= sizes[order[i]]):
+                unique = False
+            elif one >= other:
+                place = i
+            else:
+                break
+        order.insert(place, d)
+    return tuple(reversed(order)), unique
 
 
 _REINFORCE: Final = """reinforce() was removed.

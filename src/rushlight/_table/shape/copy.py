@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.meta import hollow
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
+_LONGEST: Final = 2**63
+
+
 # ---- copies -----------------------------------------------------------------------------------
 copy_row = linear(
     "_copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
@@ -62,11 +65,17 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
         RuntimeError: where the shapes don't fit, or the tensor may not be written.
     """
     if not isinstance(other, TensorBase):
-        if not T.is_number(other):
+        if not T.is_number(other) or not isinstance(non_blocking, bool):
             raise misuse("method", "copy_", (other, non_blocking), {})
         from ..rows.tensor_namespace import table
 
-        other = table("tensor")(other)
+        if isinstance(other, int) and not -_LONGEST <= other < _LONGEST:
+            D.refuse_beyond(other)
+            other = table("tensor")(other, dtype=D.uint64)
+        else:
+            other = table("tensor")(other)
+    if type(non_blocking) is not bool:
+        raise misuse("method", "copy_", (other, non_blocking), {})
     return copy_into(self, other, non_blocking)
 
 

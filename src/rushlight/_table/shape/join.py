@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -289,7 +290,14 @@ def broadcast_shapes(*shapes: Any) -> Shape:
     """
     from ..._base.size import Size
 
-    known = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    known: list[Any] = [(s,) if isinstance(s, int) else s for s in shapes if s is not None]
+    for s in known:
+        if not isinstance(s, Sequence):
+            shown = s._raw.item() if isinstance(s, TensorBase) and not s._raw.ndim else s
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+                f"{shown}"
+            )
     lead = max((len(s) for s in known), default=0)
     found = [1] * lead
     for place, shape in enumerate(known):

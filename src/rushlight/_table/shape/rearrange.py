@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -63,13 +64,17 @@ def tile(input: Any, *dims: Any) -> Any:
 
 @composite("", method=True, numpy_words=True)
 def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Any = None,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Any:
     """Every element (or every place of a dimension) repeated, one number for all or one each."""
-    if repeats is None:
-        return new_tensor(raw.repeated_places(input._raw, None))
+    if repeats is None or input is None:
+        return _repeated_places(input if repeats is None else repeats, None, output_size)
     if isinstance(repeats, int):
-        return _repeated_evenly(input, repeats, dim)
+        return _repeated_evenly(input, repeats, dim, output_size)
     if not isinstance(repeats, TensorBase):
         repeats = table("tensor")(repeats)
     if repeats._raw.ndim > 1:
@@ -84,17 +89,36 @@ def repeat_interleave(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{count} and input.size({axis}) = {n}"
         )
-    where = new_tensor(raw.repeated_places(repeats._raw, n))
+    where = _repeated_places(repeats, n, output_size)
     return apply_n(index_select.op, [input, axis, where])
 
 
-def _repeated_evenly(input: Tensor, repeats: int, dim: int | None) -> Any:
+def _repeated_places(repeats: Tensor, size: int | None, output_size: int | None) -> Any:
+    """The place k repeated repeats[k] times, for every k."""
+    if size is None and repeats._raw.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    places = raw.repeated_places(repeats._raw, size)
+    if output_size is not None and output_size != places.size:
+        if output_size < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {output_size}: [{output_size}]"
+            )
+        raise RuntimeError("allocated size does not match required size")
+    return new_tensor(places)
+
+
+def _repeated_evenly(input: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Any:
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     shape = input._raw.shape or (1,)
     axis = axis_of(dim, len(shape))
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
+    if output_size is not None and output_size != shape[axis] * repeats:
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {shape[axis] * repeats} but got "
+            f"{output_size}"
+        )
     wide = apply_view(unsqueeze.op, input, (axis + 1 if input._raw.ndim else 0,))
     lead = shape[: axis + 1] if input._raw.ndim else ()
     spread = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
@@ -185,8 +209,9 @@ def tril_indices(
     requires_grad: bool = False,
 ) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
+    nowhere = hollow(device)
     made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
-    return _hollow.emptied(made) if hollow(device) else made
+    return _hollow.emptied(made) if nowhere else made
 
 
 @composite("")
@@ -201,8 +226,9 @@ def triu_indices(
     requires_grad: bool = False,
 ) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
+    nowhere = hollow(device)
     made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
-    return _hollow.emptied(made) if hollow(device) else made
+    return _hollow.emptied(made) if nowhere else made
 
 
 def _triangle(name: str, row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
@@ -288,15 +314,28 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 @composite("")
 def unravel_index(indices: Any, shape: Any) -> Any:
     """The index in every dimension of the elements at flat places."""
-    if indices._raw.dtype.kind not in "iu":
+    if indices.is_complex() or indices._raw.dtype.kind not in "iu":
         raise TypeError(
             f"expected 'indices' to be integer dtype, but got {T.from_raw(indices._raw.dtype)}"
         )
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(
+            f"expected 'shape' to be int or sequence of ints, but got {errors.class_text(shape)}"
+        )
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(
+                f"expected 'shape' sequence to only contain ints, but got {errors.class_text(n)}"
+            )
+        if not -(2**63) <= n < 2**63:
+            raise ValueError("Overflow when unpacking long long")
     if not sizes:
         return ()
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    if 0 in sizes and indices._raw.size:
+        raise RuntimeError("ZeroDivisionError")
     places = indices._raw.astype("int64")
     stacked = table("stack")([new_tensor(x) for x in raw.unraveled(places, sizes)], -1)
     return table("unbind")(stacked, -1)

@@ -1,0 +1,189 @@
+"""Which fault of a call is told, and by which exception: of types, of devices, of values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+#: A statement or two, the exception of the last one, and how its message begins.
+CASES: list[tuple[str, type[Exception], str]] = [
+    (
+        "torch.ones(2, device=b'a')",
+        RuntimeError,
+        "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl,",
+    ),
+    ("torch.ones(2, device=-1)", RuntimeError, "Device index must not be negative"),
+    ("torch.ones([-1], device=2**63)", ValueError, "Overflow when unpacking long long"),
+    ("torch.ones(2, device='')", RuntimeError, "Device string must not be empty"),
+    (
+        "torch.zeros(2).new_full((2,), 1, device=0)",
+        RuntimeError,
+        "Cannot access accelerator device when none is available.",
+    ),
+    (
+        "torch.randn_like(torch.ones(2), device=2**63)",
+        ValueError,
+        "Overflow when unpacking long long",
+    ),
+    (
+        "torch.hann_window(-2, device=0)",
+        RuntimeError,
+        "Cannot access accelerator device when none is available.",
+    ),
+    (
+        "torch.tril_indices(2, -2, device=0)",
+        RuntimeError,
+        "Cannot access accelerator device when none is available.",
+    ),
+    ("torch.tril_indices(1, -1, pin_memory=True)", RuntimeError, "col must be non-negative, got-1"),
+    (
+        "torch.range(0, 2, requires_grad=None)",
+        TypeError,
+        "range(): argument 'requires_grad' must be bool, not NoneType",
+    ),
+    (
+        "torch.zeros(3).backward(create_graph=[1])",
+        TypeError,
+        "'list' object cannot be interpreted as an integer",
+    ),
+    (
+        "x = torch.zeros(1, requires_grad=True); x.backward(retain_graph=torch.tensor([1, 2]))",
+        TypeError,
+        "only integer tensors of a single element can be converted to",
+    ),
+    (
+        "x = torch.zeros(3, requires_grad=True).sum(); x.backward(create_graph=2**31)",
+        OverflowError,
+        "unsigned byte integer is greater than maximum",
+    ),
+    (
+        "x = torch.zeros(1, requires_grad=True); torch.autograd.grad(x, x, create_graph=None)",
+        TypeError,
+        "'NoneType' object cannot be interpreted as an integer",
+    ),
+    (
+        "x = torch.zeros(3, requires_grad=True); x.backward(x[:2], 'a')",
+        RuntimeError,
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size(",
+    ),
+    (
+        "torch.zeros(2).to(1.5, None)",
+        TypeError,
+        "to() received an invalid combination of arguments - got (flo",
+    ),
+    ("torch.zeros(2).to(2**63)", ValueError, "Overflow when unpacking long long"),
+    (
+        "torch.zeros(2).copy_(torch.zeros(2), None)",
+        TypeError,
+        "copy_(): argument 'non_blocking' (position 2) must be bool, ",
+    ),
+    ("torch.zeros(2).copy_(2**64)", OverflowError, "int too big to convert"),
+    (
+        "torch.zeros(0, 3).requires_grad_(torch.zeros(0, 3))",
+        TypeError,
+        "requires_grad_(): argument 'requires_grad' (position 1) must",
+    ),
+    (
+        "torch.zeros(2, 1).dim_order(ambiguity_check=True)",
+        RuntimeError,
+        "The tensor does not have unique dim order, or cannot map to ",
+    ),
+    (
+        "torch.zeros(2, 1, 4, 5).dim_order(ambiguity_check=[torch.contiguous_format])",
+        RuntimeError,
+        "The tensor does not have unique dim order.",
+    ),
+    (
+        "torch.zeros(2).dim_order(ambiguity_check=[1])",
+        TypeError,
+        "The ambiguity_check argument must be a bool or a list of mem",
+    ),
+    (
+        "torch.zeros(2, 3, 4).type(torch.float64, memory_format=torch.channels_last)",
+        RuntimeError,
+        "required rank 4 tensor to use channels_last format",
+    ),
+    (
+        "torch.repeat_interleave(torch.zeros(2, 2), 2, 1, output_size=3)",
+        RuntimeError,
+        "repeat_interleave: Invalid output_size, expected 4 but got 3",
+    ),
+    (
+        "torch.repeat_interleave(torch.tensor([1, 2]), output_size=7)",
+        RuntimeError,
+        "allocated size does not match required size",
+    ),
+    (
+        "torch.repeat_interleave(torch.tensor([1, 2]), output_size=-1)",
+        RuntimeError,
+        "Trying to create tensor with negative dimension -1: [-1]",
+    ),
+    (
+        "torch.repeat_interleave(repeats=torch.tensor([[1]]))",
+        RuntimeError,
+        "repeat_interleave only accept 1D vector as repeat",
+    ),
+    (
+        "torch.unravel_index(torch.tensor(1), -1.5)",
+        TypeError,
+        "expected 'shape' to be int or sequence of ints, but got <cla",
+    ),
+    (
+        "torch.unravel_index(torch.tensor(1), (np.int64(2),))",
+        TypeError,
+        "expected 'shape' sequence to only contain ints, but got <cla",
+    ),
+    ("torch.unravel_index(torch.tensor(1), (2, 0))", RuntimeError, "ZeroDivisionError"),
+    (
+        "torch.broadcast_shapes(1.5)",
+        RuntimeError,
+        "Input shapes should be of type ints, a tuple of ints, or a l",
+    ),
+    (
+        "torch.broadcast_shapes({})",
+        RuntimeError,
+        "Input shapes should be of type ints, a tuple of ints, or a l",
+    ),
+]
+
+
+@pytest.mark.parametrize(("statements", "error", "text"), CASES)
+def test_what_is_told(statements: str, error: type[Exception], text: str) -> None:
+    *before, last = statements.split("; ")
+    names: dict[str, Any] = {"torch": torch, "np": np}
+    exec("\n".join(before), names)
+    with pytest.raises(error) as raised:
+        eval(last, names)
+    assert type(raised.value) is error
+    assert str(raised.value).startswith(text)
+
+
+def test_a_number_is_a_tensor_of_its_own_type_to_to() -> None:
+    x = torch.zeros(2, 3)
+    assert x.to(True).dtype is torch.bool
+    assert x.to(1j).dtype is torch.complex128
+    assert x.to(np.float32(1)).dtype is torch.float64
+
+
+def test_a_change_of_type_or_place_takes_a_memory_format() -> None:
+    x = torch.zeros(2, 3, 4, 5)
+    assert x.type(torch.float64, memory_format=torch.channels_last).stride() == (60, 1, 15, 3)
+    assert x.to("meta", memory_format=torch.channels_last).stride() == (60, 1, 15, 3)
+    assert x.type(memory_format=torch.channels_last) == "torch.FloatTensor"
+
+
+def test_dim_order_of_spread_dimensions() -> None:
+    assert torch.zeros(1, 2, 3).expand(2, 2, 3).dim_order() == (0, 1, 2)
+    assert torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last).dim_order() == (0, 2, 3, 1)
+
+
+def test_a_number_beyond_signed_ones_is_copied() -> None:
+    assert torch.zeros(2).copy_(2**63).tolist() == [2.0**63, 2.0**63]
+
+
+def test_places_to_repeat_may_be_named() -> None:
+    assert torch.repeat_interleave(repeats=torch.tensor([1, 2])).tolist() == [0, 1, 1]
