@@ -148,6 +148,20 @@ CASES: list[tuple[str, type[Exception], str]] = [
         RuntimeError,
         "Input shapes should be of type ints, a tuple of ints, or a l",
     ),
+    ("torch.stft(torch.zeros(3, 3), float('nan'))", ValueError, "cannot convert float NaN"),
+    ("torch.zeros(3, 3).sum(2**63)", ValueError, "Overflow when unpacking long long"),
+    ("torch.zeros(3, 3).unsqueeze(-(2**63) - 1)", ValueError, "Overflow when unpacking long long"),
+    ("torch.triu(torch.zeros(3, 3), 2**63)", ValueError, "Overflow when unpacking long long"),
+    (
+        "torch.zeros(3).istft(3, return_complex=3)",
+        TypeError,
+        "istft(): argument 'return_complex' m",
+    ),
+    (
+        "torch.triplet_margin_loss(*[torch.zeros(2, 3)] * 3, margin=torch.tensor(1j))",
+        RuntimeError,
+        "value cannot be converted to type double without overflow",
+    ),
 ]
 
 
@@ -187,3 +201,34 @@ def test_a_number_beyond_signed_ones_is_copied() -> None:
 
 def test_places_to_repeat_may_be_named() -> None:
     assert torch.repeat_interleave(repeats=torch.tensor([1, 2])).tolist() == [0, 1, 1]
+
+
+def test_a_tensor_of_one_integer_stands_for_sizes() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    one = torch.tensor([1])
+    assert torch.equal(x.sum(one), x.sum(1))
+    assert torch.equal(x.sum(torch.tensor(True)), x.sum(1))
+    assert torch.equal(torch.amax(x, torch.tensor([[1]])), x.amax(1))
+    assert torch.equal(torch.adaptive_max_pool1d(x, one)[0], x.amax(2, keepdim=True))
+    assert torch.equal(torch.roll(x, one), x.roll(1))
+    assert x.view(torch.tensor([24])).shape == (24,)
+
+
+def test_what_has_an_index_stands_for_a_count() -> None:
+    x = torch.arange(12.0).reshape(2, 6)
+    assert torch.topk(x, np.array(1)).values.tolist() == [[5.0], [11.0]]
+    assert torch.topk(x, torch.tensor([1])).values.tolist() == [[5.0], [11.0]]
+    assert torch.fft.fft(x, torch.tensor([1])).shape == (2, 1)
+    assert len(torch.tensor_split(x, np.array(2))) == 2
+    with pytest.raises(TypeError, match="must be int, not"):
+        torch.cumsum(x, np.array(1))
+
+
+def test_a_refused_call_warns_of_no_window(recwarn: pytest.WarningsRecorder) -> None:
+    torch.set_warn_always(True)
+    try:
+        with pytest.raises(TypeError):
+            torch.zeros(2, 2).istft(3, onesided=torch.zeros(2))
+    finally:
+        torch.set_warn_always(False)
+    assert not recwarn.list

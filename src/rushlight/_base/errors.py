@@ -182,7 +182,13 @@ def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
 
 
 def dimension(dim: int, ndim: int) -> str:
-    """The message for a dimension that isn't there."""
+    """The message for a dimension that isn't there.
+
+    Raises:
+        ValueError: for one of more than 64 bits, which isn't even a number to PyTorch.
+    """
+    if not -(1 << 63) <= dim < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     high = max(ndim, 1)
     return (
         f"Dimension out of range (expected to be in range of [{-high}, {high - 1}], but got {dim})"

@@ -114,6 +114,7 @@ class Writer:
         makers: dict[str, Callable[[], str]] = {
             "Tensor": lambda: self.tensor_for(p.name),
             "int": lambda: self.integer(p.name),
+            "SymInt": lambda: self.integer(p.name),
             "float": lambda: rng.choice(("0.5", "1.0", "0.0", "2.0", "-1.0", "1", "0", "1e-5")),
             "bool": lambda: rng.choice(("True", "False")),
             "Scalar": lambda: rng.choice(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..axes import ALL, axes_of, axis_of
+from ..axes import ALL, END, axes_of, axis_of
 from ..memory import dense_layout as dense
 from ..memory.out_of_memory import allocating
 from ..nn.channels_last import follow_layout
@@ -149,6 +149,8 @@ def _triangle(x: Array, diagonal_: int, lower: bool) -> Array:
             f"{'tril' if lower else 'triu'}: input tensor must have at least 2 dimensions"
         )
     n, m = x.shape[-2:]
+    if not -END <= diagonal_ <= END:
+        raise ValueError("Overflow when unpacking long long")
     mask = _mask(n, m, diagonal_, lower) if n * m <= _KEPT else _new_mask(n, m, diagonal_, lower)
     out = np.zeros(x.shape, x.dtype)
     np.copyto(out, x, where=mask)

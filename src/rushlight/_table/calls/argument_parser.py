@@ -7,6 +7,7 @@ other, as `_signatures.py` lists them; a single one complains itself, several ar
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -14,6 +15,7 @@ from ..._base import dtypes as D
 from ..._base.errors import type_name
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.inplace import may_record
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from .overload_texts import Signature, python_signature, signatures, type_text
 
@@ -230,6 +232,8 @@ def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
         fits = (is_number(value) and not isinstance(value, complex)) or is_number_tensor(value)
     elif kind == "int":
         fits = is_integer(value)
+    elif kind == "SymInt":
+        fits = is_index(value)
     elif kind == "bool":
         fits = isinstance(value, bool)
     elif kind == "str":
@@ -261,7 +265,7 @@ def _takes_list(p: Parameter, value: Any, place: int) -> int | None:
     if p.type == "int":
         if sequence:
             return None if not value or is_index(value[0]) else 0
-        return None if p.list_size and is_integer(value) else WHOLE
+        return None if p.list_size and is_one_for_all(value) else WHOLE
     if not sequence:
         if p.list_size and p.type in ("float", "bool"):
             return None if takes_one(p.type, value) else WHOLE
@@ -305,6 +309,15 @@ def is_integer(value: Any) -> bool:
     if isinstance(value, int) or T.is_integer_scalar(value):
         return True
     return is_number_tensor(value) and value._raw.dtype.kind in "iu"
+
+
+def is_one_for_all(value: Any) -> bool:
+    """Whether a value may stand for all items of a list of integers: a tensor of one element, too,
+    even of a bool.
+    """
+    if isinstance(value, TensorBase):
+        return value._raw.size == 1 and value._raw.dtype.kind in "biu"
+    return is_integer(value)
 
 
 def is_index(value: Any) -> bool:
@@ -383,7 +396,7 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
     for p, value in bound:
         if p.type == "Tensor" and p.is_list and p.list_size not in (None, len(value)):
             return TypeError(f"expected tuple of {p.list_size} elements but got {len(value)}")
-        if p.type not in ("int", "Device") or value is None:
+        if p.type not in ("int", "SymInt", "Device") or value is None:
             continue
         if not (p.is_list and isinstance(value, (list, tuple))):
             if type(value) is int and not -_LONGEST <= value < _LONGEST:
@@ -401,6 +414,63 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
                 f"with error {why}"
             )
     return None
+
+
+def plain_arguments(
+    bound: list[tuple[Parameter, Any]], args: tuple[Any, ...], kwargs: Named
+) -> tuple[tuple[Any, ...], Named] | None:
+    """The arguments with numbers for the tensors and the like that stand for numbers.
+
+    None where there are none of these. `args` are those without the tensor of a method.
+
+    Raises:
+        RuntimeError: for a complex number where a real one is expected.
+    """
+    places: dict[int | str, Any] = {}
+    if bound and bound[0][1] is args:  # packed
+        return None
+    for i, (p, value) in enumerate(bound):
+        if value is None or type(value) in (int, float, bool, str) or T.is_number(value):
+            continue
+        number = _plain(p, value)
+        if number is not value:
+            places[i if i < len(args) else p.name] = number
+    if not places:
+        return None
+    named = {
+        k: next((n for w, n in places.items() if w == k or _NUMPY_WORDS.get(k) == w), v)
+        for k, v in kwargs.items()
+    }
+    return tuple([places.get(i, a) for i, a in enumerate(args)]), named
+
+
+_NUMPY_WORDS: Final = {n: name for name, words in _NUMPY_NAMES.items() for n in words}
+
+
+def _plain(p: Parameter, value: Any) -> Any:
+    """The number, or the numbers, that a value stands for; else the value itself."""
+    if p.type in ("int", "SymInt"):
+        if not p.is_list:
+            return _whole(value)
+        if not isinstance(value, (list, tuple)):
+            return _whole(value) if isinstance(value, TensorBase) else value
+        if all(type(v) is int or T.is_integer_scalar(v) for v in value):
+            return value
+        return type(value)([_whole(v) for v in value]) if type(value) in (list, tuple) else value
+    if p.type == "float" and not p.is_list and isinstance(value, TensorBase):
+        number = read_by_python(value, "a number").item()
+        if isinstance(number, complex):
+            if number.imag:
+                raise RuntimeError("value cannot be converted to type double without overflow")
+            return number.real
+        return number
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, TensorBase):
+        value = read_by_python(value, "a number").item()
+    return operator.index(value)
 
 
 def listing(name: str, shown: list[Signature], args: tuple[Any, ...], kwargs: Named) -> TypeError:

@@ -197,7 +197,7 @@ def check(
         TypeError: where no signature takes the arguments.
         ValueError: for an integer of more than 64 bits.
     """
-    from .argument_parser import complaint
+    from .argument_parser import complaint, plain_arguments
 
     values = (*args, *kwargs.values())
     if any(not isinstance(v, TensorBase) and hasattr(v, "__torch_function__") for v in values):
@@ -206,6 +206,9 @@ def check(
     own = 1 if kind == "method" else 0
     problem = complaint(kind, name, args[own:], kwargs, bound)
     if problem is None:
+        plain = plain_arguments(bound, args[own:], kwargs)
+        if plain is not None:
+            return run(*args[:own], *plain[0], **plain[1])
         if "pin_memory" not in kwargs and all(_fits_another(p, v) for p, v in bound):
             lists = [i for i, v in enumerate(args) if isinstance(v, (list, tuple))]
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]

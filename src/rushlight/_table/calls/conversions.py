@@ -10,6 +10,7 @@ plan isn't remembered at all: see `by_value`.
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -18,7 +19,7 @@ from ..._base.schema import Parameter
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..rows.row import Row
-from .argument_parser import is_number_tensor
+from .argument_parser import is_index, is_number_tensor, is_one_for_all
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -79,7 +80,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
     if kind == "int":
         if isinstance(value, int) and not isinstance(value, bool):
             return True, None
-        return (True, _integer) if is_int(value) else (False, None)
+        return (True, _integer) if is_index(value) else (False, None)
     if kind == "float":
         if isinstance(value, (int, float)):
             return True, float
@@ -104,14 +105,14 @@ def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
             return fits, _optional_tensors if p.optional else _tensors
         return False, None
     if p.type == "int":
-        if is_int(value):
-            if p.list_size is None:
-                return False, None
+        if p.list_size is not None and is_one_for_all(value):
             size = p.list_size
-            return True, _in_tuple if size == 1 else lambda v: (_integer(v),) * size
+            return True, _in_tuple if size == 1 else lambda v: (_one_for_all(v),) * size
         if isinstance(value, (list, tuple)):
             # PyTorch looks at the first item: a bool is an integer behind one.
-            return all(is_int(v) or (i and type(v) is bool) for i, v in enumerate(value)), integers
+            return all(
+                is_index(v) or (i and type(v) is bool) for i, v in enumerate(value)
+            ), integers
         return False, None
     if isinstance(value, (list, tuple)):
         return True, tuple
@@ -143,15 +144,23 @@ def _dtype_of_class(value: type[Any]) -> D.dtype:
 
 
 def _in_tuple(value: Tensor | int) -> tuple[int]:
-    return (value,) if type(value) is int else (_integer(value),)
+    return (value,) if type(value) is int else (_one_for_all(value),)
+
+
+def _one_for_all(value: Any) -> int:
+    if not is_one_for_all(value):
+        raise Unfit
+    return _integer(value)
 
 
 def _integer(value: Any) -> int:
     if type(value) is int:
         return value
-    if not is_int(value):
+    if not is_index(value):
         raise Unfit
-    return int(_item(value))
+    if isinstance(value, TensorBase):
+        value = read_by_python(value, "a number").item()
+    return index(value)
 
 
 def integers(value: Any) -> tuple[int, ...]:

@@ -22,9 +22,9 @@ from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
 from ..rows.view_calls import view_function
-from .argument_parser import complaint
+from .argument_parser import complaint, is_one_for_all
 from .call_errors import explain_rows
-from .conversions import Unfit, accepts, by_value, integers, is_int
+from .conversions import Unfit, accepts, by_value, integers
 from .deprecated_orders import old_order
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
@@ -307,7 +307,7 @@ def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | No
             p.is_list
             and p.type == "int"
             and i < len(args)
-            and all(is_int(a) for a in args[i:])
+            and all(is_one_for_all(a) for a in args[i:])
             and (p.list_size is None or (len(args) - i > 1 and i == len(positional) - 1))
         ):
             return i

@@ -28,18 +28,18 @@ _conj _conj_physical _is_all_true _is_any_true _shape_as_tensor abs_ acos_ acosh
     sin_ sinc_ sinh_ sqrt_ square_ t tan_ tanh_ trace trunc_ view_as_complex view_as_real zero_:
     (@in)
 _convolution: (@in, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool
-    transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool
+    transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool
     cudnn_enabled) (@in, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation,
-    bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool
+    bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool
     cudnn_enabled, bool allow_tf32)
-_convolution_mode: (@in, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, int
-    groups)
+_convolution_mode: (@in, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation,
+    SymInt groups)
 _ctc_loss: (Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int
     blank=0, bool zero_infinity=False) (Tensor log_probs, Tensor targets, @in_lengths, Tensor
     target_lengths, int blank=0, bool zero_infinity=False)
 _dirichlet_grad: (Tensor x, Tensor alpha, Tensor total)
 _fft_c2c: (@in, int[] dim, int normalization, bool forward @out)
-_fft_c2r: (@in, int[] dim, int normalization, int last_dim_size @out)
+_fft_c2r: (@in, int[] dim, int normalization, SymInt last_dim_size @out)
 _fft_r2c: (@in, int[] dim, int normalization, bool onesided @out)
 _log_softmax _softmax: (@in, int dim, bool half_to_float @out)
 _log_softmax_backward_data: (Tensor grad_output, Tensor output, int dim, ScalarType input_dtype
@@ -99,9 +99,9 @@ arctan2 atan2 fmax fmin gcd hypot igamma igammac inner kron lcm ldexp logaddexp 
 argmax argmin: (@in, int? dim=None, bool keepdim=False @out)
 argsort: (@in, *, bool stable, int dim=-1, bool descending=False, Tensor out=None) (@in, int dim=-1,
     bool descending=False)
-as_strided as_strided_: (@in, int[] size, int[] stride, int? storage_offset=None)
-as_strided_copy: (@in, int[] size, int[] stride, int? storage_offset=None @out)
-as_strided_scatter: (@in, Tensor src, int[] size, int[] stride, int? storage_offset=None)
+as_strided as_strided_: (@in, int[] size, int[] stride, SymInt? storage_offset=None)
+as_strided_copy: (@in, int[] size, int[] stride, SymInt? storage_offset=None @out)
+as_strided_scatter: (@in, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None)
 avg_pool1d: (@in, int[1] kernel_size, int[1] stride=None, int[1] padding=0, bool ceil_mode=False,
     bool count_include_pad=True)
 baddbmm: (Scalar beta, @in, Scalar alpha, Tensor batch1, Tensor batch2 @out)|deprecated (Scalar
@@ -117,7 +117,7 @@ bernoulli: (@in, *, Generator? generator=None, Tensor out=None) (@in, float p, *
 bilinear: (@in1, @in2, Tensor weight, Tensor? bias=None)
 binary_cross_entropy_with_logits: (@in, Tensor target, Tensor? weight=None, Tensor? pos_weight=None,
     int reduction=at::Reduction::Mean)
-bincount: (@in, Tensor? weights=None, int minlength=0)
+bincount: (@in, Tensor? weights=None, SymInt minlength=0)
 binomial: (Tensor count, Tensor prob, Generator? generator=None)
 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remainder: (@in, Tensor
     other @out) (Scalar self, Tensor other) (@in, Scalar other @out)
@@ -127,7 +127,7 @@ bucketize: (@in, Tensor boundaries, *, bool out_int32=False, bool right=False, T
     (Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False)
 can_cast: (ScalarType from_, ScalarType to)
 celu celu_: (@in, Scalar alpha=1.0)
-channel_shuffle native_channel_shuffle: (@in, int groups)
+channel_shuffle native_channel_shuffle: (@in, SymInt groups)
 cholesky cholesky_inverse: (@in, bool upper=False @out)
 cholesky_solve: (@in, @in2, bool upper=False @out)
 chunk unsafe_chunk: (@in, int chunks, int dim=0)
@@ -144,23 +144,23 @@ combinations: (@in, int r=2, bool with_replacement=False)
 complex: (Tensor real, Tensor imag @out)
 constant_pad_nd: (@in, int[] pad, Scalar value=0)
 conv1d: (@in, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1]
-    dilation=1, int groups=1) (@in, Tensor weight, Tensor? bias=None, int[1] stride=1, str
-    padding="valid", int[1] dilation=1, int groups=1)
+    dilation=1, SymInt groups=1) (@in, Tensor weight, Tensor? bias=None, int[1] stride=1, str
+    padding="valid", int[1] dilation=1, SymInt groups=1)
 conv2d: (@in, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2]
-    dilation=1, int groups=1) (@in, Tensor weight, Tensor? bias=None, int[2] stride=1, str
-    padding="valid", int[2] dilation=1, int groups=1)
+    dilation=1, SymInt groups=1) (@in, Tensor weight, Tensor? bias=None, int[2] stride=1, str
+    padding="valid", int[2] dilation=1, SymInt groups=1)
 conv3d: (@in, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3]
-    dilation=1, int groups=1) (@in, Tensor weight, Tensor? bias=None, int[3] stride=1, str
-    padding="valid", int[3] dilation=1, int groups=1)
+    dilation=1, SymInt groups=1) (@in, Tensor weight, Tensor? bias=None, int[3] stride=1, str
+    padding="valid", int[3] dilation=1, SymInt groups=1)
 conv_tbc: (@in, Tensor weight, Tensor bias, int pad=0)
 conv_transpose1d: (@in, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1]
-    output_padding=0, int groups=1, int[1] dilation=1)
+    output_padding=0, SymInt groups=1, int[1] dilation=1)
 conv_transpose2d: (@in, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2]
-    output_padding=0, int groups=1, int[2] dilation=1)
+    output_padding=0, SymInt groups=1, int[2] dilation=1)
 conv_transpose3d: (@in, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3]
-    output_padding=0, int groups=1, int[3] dilation=1)
+    output_padding=0, SymInt groups=1, int[3] dilation=1)
 convolution: (@in, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool
-    transposed, int[] output_padding, int groups)
+    transposed, int[] output_padding, SymInt groups)
 copysign eq fmod ge greater greater_equal gt le less less_equal lt ne not_equal: (@in, Tensor other
     @out) (@in, Scalar other @out)
 cosine_embedding_loss margin_ranking_loss: (@in1, @in2, Tensor target, float margin=0.0, int
@@ -177,7 +177,8 @@ cummax cummin: (@in, int dim, *, Tensor[2] out=None)
 cumprod cumsum: (@in, int dim, *, ScalarType? dtype=None, Tensor out=None)
 cumulative_trapezoid trapezoid: (Tensor y, Tensor x, *, int dim=-1) (Tensor y, *, Scalar dx=1, int
     dim=-1)
-diag tril triu: (@in, int diagonal=0 @out)
+diag: (@in, int diagonal=0 @out)
+tril triu: (@in, SymInt diagonal=0 @out)
 diag_embed: (@in, int offset=0, int dim1=-2, int dim2=-1)
 diagflat: (@in, int offset=0)
 diagonal: (@in, int offset=0, int dim1=0, int dim2=1)
@@ -191,8 +192,8 @@ divide: (@in, Tensor other @out) (@in, Tensor other, *, str? rounding_mode, Tens
     Scalar other) (@in, Scalar other, *, str? rounding_mode)
 dot: (@in, Tensor tensor @out)
 dsplit hsplit vsplit: (@in, int sections) (@in, int[] indices)
-embedding: (Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool
-    sparse=False)
+embedding: (Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
+    bool sparse=False)
 embedding_bag: (Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode,
     bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) (Tensor
     weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool
@@ -204,7 +205,7 @@ empty_permuted: (int[] size, int[] physical_layout, *, @new)
 empty_strided: (int[] size, int[] stride, *, @new)
 equal gcd_ is_same_size lcm_ ldexp_: (@in, Tensor other)
 expand_copy: (@in, int[] size, *, bool implicit=False, Tensor out=None)
-eye: (int n, *, Tensor out=None, @new) (int n, int m, *, Tensor out=None, @new)
+eye: (SymInt n, *, Tensor out=None, @new) (SymInt n, SymInt m, *, Tensor out=None, @new)
 fake_quantize_per_channel_affine: (@in, Tensor scale, Tensor zero_point, int axis, int quant_min,
     int quant_max)
 fake_quantize_per_tensor_affine: (@in, Tensor scale, Tensor zero_point, int quant_min, int
@@ -224,7 +225,7 @@ gather: (@in, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)
 ger outer: (@in, Tensor vec2 @out)
 gradient: (@in, *, int[] dim, int edge_order=1) (@in, *, Scalar spacing, int[] dim, int
     edge_order=1) (@in, *, Scalar? spacing=None, int? dim=None, int edge_order=1) (@in, *, Scalar[]
-    spacing, int? dim=None, int edge_order=1) (@in, *, Scalar[] spacing, int[] dim, int
+    spacing, SymInt? dim=None, SymInt edge_order=1) (@in, *, Scalar[] spacing, int[] dim, SymInt
     edge_order=1) (@in, *, Tensor[] spacing, int? dim=None, int edge_order=1) (@in, *, Tensor[]
     spacing, int[] dim, int edge_order=1)
 grid_sampler grid_sampler_2d grid_sampler_3d: (@in, Tensor grid, int interpolation_mode, int
@@ -270,7 +271,7 @@ istft: (@in, int n_fft, int? hop_length=None, int? win_length=None, Tensor? wind
 kaiser_window: (int window_length, *, @new) (int window_length, bool periodic, *, @new) (int
     window_length, bool periodic, float beta, *, @new)
 kl_div: (@in, Tensor target, int reduction=at::Reduction::Mean, *, bool log_target=False)
-kthvalue: (@in, int k, int dim=-1, bool keepdim=False, *, Tensor[2] out=None)
+kthvalue: (@in, SymInt k, int dim=-1, bool keepdim=False, *, Tensor[2] out=None)
 layer_norm: (@in, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05,
     bool cudnn_enable=True)
 lerp: (@in, Tensor end, Tensor weight @out) (@in, Tensor end, Scalar weight @out)
@@ -310,7 +311,7 @@ mean: (@in, *, ScalarType? dtype=None, Tensor out=None) (@in, int[1]? dim, bool 
 median nanmedian: (@in) (@in, int dim, bool keepdim=False, *, Tensor[2] out=None)
 mode: (@in, int dim=-1, bool keepdim=False, *, Tensor[2] out=None)
 moveaxis movedim: (@in, int source, int destination) (@in, int[] source, int[] destination)
-multinomial: (@in, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor
+multinomial: (@in, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor
     out=None)
 mv: (@in, Tensor vec @out)
 mvlgamma: (@in, int p @out)
@@ -321,14 +322,15 @@ nanmean nansum: (@in, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype
 nanquantile quantile: (@in, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation="linear", Tensor out=None) (@in, float q, int? dim=None, bool keepdim=False, *,
     str interpolation="linear", Tensor out=None)
-narrow: (@in, int dim, Tensor start, int length) (@in, int dim, int start, int length)
-narrow_copy: (@in, int dim, int start, int length @out)
+narrow: (@in, int dim, Tensor start, SymInt length) (@in, int dim, SymInt start, SymInt length)
+narrow_copy: (@in, int dim, SymInt start, SymInt length @out)
 native_batch_norm: (@in, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
     bool training, float momentum, float eps, *, Tensor[3] out=None)
 native_dropout: (@in, float p, bool? train)
-native_group_norm: (@in, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps)
+native_group_norm: (@in, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group,
+    float eps)
 native_layer_norm: (@in, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps)
-nonzero_static: (@in, *, int size, int fill_value=-1, Tensor out=None)
+nonzero_static: (@in, *, SymInt size, int fill_value=-1, Tensor out=None)
 norm_except_dim: (Tensor v, int pow=2, int dim=0)
 normal: (Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None) (Tensor mean, float
     std=1, *, Generator? generator=None, Tensor out=None) (float mean, Tensor std, *, Generator?
@@ -357,18 +359,22 @@ rand randn: (int[] size, *, Generator? generator, Tensor out=None, @new) (int[] 
     out=None, @new)
 rand_like randn_like: (@in, *, Generator? generator, MemoryFormat? memory_format=None, @new) (@in,
     *, MemoryFormat? memory_format=None, @new)
-randint: (int high, int[] size, *, Generator? generator, Tensor out=None, @new) (int high, int[]
-    size, *, Tensor out=None, @new) (int low, int high, int[] size, *, Generator? generator, Tensor
-    out=None, @new) (int low, int high, int[] size, *, Tensor out=None, @new)
-randint_like: (@in, int low, int high, *, Generator? generator, MemoryFormat? memory_format=None,
-    @new) (@in, int low, int high, *, MemoryFormat? memory_format=None, @new) (@in, Tensor high, *,
-    Generator? generator, MemoryFormat? memory_format=None, @new) (@in, Tensor high, *,
-    MemoryFormat? memory_format=None, @new) (@in, int high, *, Generator? generator, MemoryFormat?
-    memory_format=None, @new) (@in, int high, *, MemoryFormat? memory_format=None, @new)
-randperm: (int n, *, Generator? generator, Tensor out=None, @new) (int n, *, Tensor out=None, @new)
+randint: (SymInt high, int[] size, *, Generator? generator, Tensor out=None, @new) (SymInt high,
+    int[] size, *, Tensor out=None, @new) (SymInt low, SymInt high, int[] size, *, Generator?
+    generator, Tensor out=None, @new) (SymInt low, SymInt high, int[] size, *, Tensor out=None,
+    @new)
+randint_like: (@in, SymInt low, SymInt high, *, Generator? generator, MemoryFormat?
+    memory_format=None, @new) (@in, SymInt low, SymInt high, *, MemoryFormat? memory_format=None,
+    @new) (@in, Tensor high, *, Generator? generator, MemoryFormat? memory_format=None, @new) (@in,
+    Tensor high, *, MemoryFormat? memory_format=None, @new) (@in, SymInt high, *, Generator?
+    generator, MemoryFormat? memory_format=None, @new) (@in, SymInt high, *, MemoryFormat?
+    memory_format=None, @new)
+randperm: (SymInt n, *, Generator? generator, Tensor out=None, @new) (SymInt n, *, Tensor out=None,
+    @new)
 renorm: (@in, Scalar p, int dim, Scalar maxnorm @out)
-repeat_interleave: (@in, Tensor repeats, int? dim=None, *, int? output_size=None) (Tensor repeats,
-    *, int? output_size=None) (@in, int repeats, int? dim=None, *, int? output_size=None)
+repeat_interleave: (@in, Tensor repeats, int? dim=None, *, SymInt? output_size=None) (Tensor
+    repeats, *, SymInt? output_size=None) (@in, SymInt repeats, int? dim=None, *, SymInt?
+    output_size=None)
 reshape: (@in, int[] shape)
 resize_as_: (@in, Tensor the_template, *, MemoryFormat? memory_format=None)
 result_type: (Tensor tensor, Tensor other) (Scalar scalar, Tensor tensor) (Tensor tensor, Scalar
@@ -393,16 +399,17 @@ searchsorted: (Tensor sorted_sequence, @in, *, bool out_int32=False, bool right=
     out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor out=None)
 segment_reduce: (Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor?
     offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None)
-select: (@in, int dim, int index)
-select_copy: (@in, int dim, int index @out)
-select_scatter: (@in, Tensor src, int dim, int index)
-slice_copy: (@in, int dim=0, int? start=None, int? end=None, int step=1 @out)
-slice_scatter: (@in, Tensor src, int dim=0, int? start=None, int? end=None, int step=1 @out)
+select: (@in, int dim, SymInt index)
+select_copy: (@in, int dim, SymInt index @out)
+select_scatter: (@in, Tensor src, int dim, SymInt index)
+slice_copy: (@in, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1 @out)
+slice_scatter: (@in, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1
+    @out)
 sort: (@in, *, bool? stable, int dim=-1, bool descending=False, Tensor[2] out=None) (@in, int
     dim=-1, bool descending=False, *, Tensor[2] out=None)
 atleast_1d atleast_2d atleast_3d: (@in) (Tensor[] tensors)
-split: (@in, int split_size, int dim=0) (@in, int[] split_size, int dim=0)
-split_copy: (@in, int split_size, int dim=0, *, Tensor[] out=None)
+split: (@in, SymInt split_size, int dim=0) (@in, int[] split_size, int dim=0)
+split_copy: (@in, SymInt split_size, int dim=0, *, Tensor[] out=None)
 split_with_sizes unsafe_split_with_sizes: (@in, int[] split_sizes, int dim=0)
 split_with_sizes_copy: (@in, int[] split_sizes, int dim=0, *, Tensor[] out=None)
 squeeze: (@in) (@in, int dim) (@in, int[] dim)
@@ -426,10 +433,10 @@ swapdims transpose: (@in, int dim0, int dim1)
 take: (@in, Tensor index @out)
 take_along_dim: (@in, Tensor indices, int? dim=None @out)
 tensor_split: (@in, int[] indices, int dim=0) (@in, Tensor tensor_indices_or_sections, int dim=0)
-    (@in, int sections, int dim=0)
+    (@in, SymInt sections, int dim=0)
 threshold: (@in, Scalar threshold, Scalar value @out)
 threshold_: (@in, Scalar threshold, Scalar value)
-topk: (@in, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2] out=None)
+topk: (@in, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2] out=None)
 transpose_copy: (@in, int dim0, int dim1 @out)
 trapz: (Tensor y, *, float dx=1, int dim=-1) (Tensor y, Tensor x, *, int dim=-1)
 triangular_solve: (@in, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False,
@@ -441,7 +448,7 @@ unbind: (@in, int dim=0)
 unbind_copy: (@in, int dim=0, *, Tensor[] out=None)
 unflatten: (@in, int dim, int[] sizes)
 unfold_copy: (@in, int dimension, int size, int step @out)
-unsafe_split: (@in, int split_size, int dim=0)
+unsafe_split: (@in, SymInt split_size, int dim=0)
 unsqueeze: (@in, int dim)
 vander: (Tensor x, int? N=None, bool increasing=False)
 view_copy: (@in, ScalarType dtype @out) (@in, int[] size @out)

@@ -50,8 +50,8 @@ polygamma: (int n)
 random_: (*, Generator? generator=None) (int from, int? to, *, Generator? generator=None) (int to,
     *, Generator? generator=None)
 repeat: (int[] repeats)
-repeat_interleave: (Tensor repeats, int? dim=None, *, int? output_size=None) (int repeats, int?
-    dim=None, *, int? output_size=None)
+repeat_interleave: (Tensor repeats, int? dim=None, *, SymInt? output_size=None) (SymInt repeats,
+    int? dim=None, *, SymInt? output_size=None)
 requires_grad_: (bool requires_grad=True)
 resize_: (int[] size, *, MemoryFormat? memory_format=None)
 set_: () (Storage source) (Storage source, int storage_offset, int[] size, int[] stride=None)
@@ -75,7 +75,7 @@ where: (Tensor condition, Tensor other) (Tensor condition, Scalar other)
 """
 
 MODULES: Final = """
-fft.fft fft.hfft fft.ifft fft.ihfft fft.irfft fft.rfft: (@in, int? n=None, int dim=-1, str?
+fft.fft fft.hfft fft.ifft fft.ihfft fft.irfft fft.rfft: (@in, SymInt? n=None, int dim=-1, str?
     norm=None @out)
 fft.fft2 fft.hfft2 fft.ifft2 fft.ihfft2 fft.irfft2 fft.rfft2: (@in, int[1]? s=None, int[1]
     dim={-2,-1}, str? norm=None @out)
@@ -131,7 +131,7 @@ linalg.svd: (Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[3] o
 linalg.svdvals: (Tensor A, *, str? driver=None, Tensor out=None)
 linalg.tensorinv: (@in, int ind=2 @out)
 linalg.tensorsolve: (@in, Tensor other, int[]? dims=None @out)
-linalg.vander: (Tensor x, *, int? N=None)
+linalg.vander: (Tensor x, *, SymInt? N=None)
 linalg.vecdot: (Tensor x, Tensor y, *, int dim=-1, Tensor out=None)
 linalg.vector_norm: (@in, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType?
     dtype=None, Tensor out=None)
@@ -159,8 +159,8 @@ nn.col2im: (@in, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2]
     stride @out)
 nn.elu: (@in, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1 @out)
 nn.elu_: (@in, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1)
-nn.cross_entropy_loss: (@in, Tensor target, Tensor? weight=None, int
-    reduction=at::Reduction::Mean, int ignore_index=-100, float label_smoothing=0.0)
+nn.cross_entropy_loss: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean,
+    SymInt ignore_index=-100, float label_smoothing=0.0)
 nn.fractional_max_pool2d: (@in, int[2] kernel_size, int[2] output_size, Tensor random_samples, *,
     Tensor[2] out=None)
 nn.fractional_max_pool3d: (@in, int[3] kernel_size, int[3] output_size, Tensor random_samples, *,
@@ -186,9 +186,9 @@ nn.mse_loss nn.multilabel_margin_loss nn.soft_margin_loss: (@in, Tensor target, 
     reduction=at::Reduction::Mean @out)
 nn.multi_margin_loss: (@in, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int
     reduction=at::Reduction::Mean @out)
-nn.nll_loss: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, int
+nn.nll_loss: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, SymInt
     ignore_index=-100 @out)
-nn.nll_loss_nd: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, int
+nn.nll_loss_nd: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, SymInt
     ignore_index=-100)
 nn.one_hot: (@in, int num_classes=-1)
 nn.pad: (@in, int[] pad, str mode="constant", float? value=None)

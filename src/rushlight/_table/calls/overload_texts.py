@@ -5,8 +5,9 @@ One entry for the names that share their signatures, in the order in which they 
     acos acosh: (@in @out)
     add: (@in, Scalar alpha, Tensor other @out)|deprecated (@in, Tensor other, *, …)
 
-The types are those of `schema.py`. `@in`, ` @out` and `@new` stand for the parts that come again
-and again. A deprecated signature is tried like any other, and never shown.
+The types are those of `schema.py`; a `SymInt` is an int for which whatever has an index may stand.
+`@in`, ` @out` and `@new` stand for the parts that come again and again. A deprecated signature is
+tried like any other, and never shown.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ _PART: Final = re.compile(
     r"(?P<type>\w+)(?P<item>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<none>\?)? (?P<name>\w+)"
     r"(?:=(?P<default>.*))?"
 )
-_SHOWN: Final = {"Scalar": "Number", "ScalarType": "torch.dtype", "Device": "torch.device",
-                 "Layout": "torch.layout", "MemoryFormat": "torch.memory_format",
+_SHOWN: Final = {"SymInt": "int", "Scalar": "Number", "ScalarType": "torch.dtype",
+                 "Device": "torch.device", "Layout": "torch.layout",
+                 "MemoryFormat": "torch.memory_format",
                  "Generator": "torch.Generator", "Storage": "torch.Storage"}  # fmt: skip
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from ..._core.storage import TensorBase
 
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
-#: passes on in that order. `0` and `False` stand for what it makes itself.
+#: passes on in that order, with `=` by name. `0` and `False` stand for what it makes itself.
 _CALLS: Final = """
 method istft: torch istft input n_fft hop_length win_length window center normalized onesided
-    length return_complex
+    length return_complex=
+python elu: nn elu input alpha
 python celu: torch celu input alpha
 python cosine_embedding_loss: torch cosine_embedding_loss input1 input2 target margin
 python ctc_loss: torch ctc_loss log_probs targets input_lengths target_lengths blank 0 zero_infinity
@@ -38,6 +40,8 @@ method unflatten: method unflatten dim sizes
 """
 
 
+#: What NumPy says of operands that nobody has looked at.
+_OF_NUMPY: Final = re.compile("could not broadcast|operands could not|The truth value of an array")
 _OTHERS: Final = {"0": 0, "False": False}
 
 
@@ -64,7 +68,8 @@ def explained(
             return checked(*args, **kwargs)
         except Exception as error:
             # Asked by Python itself.
-            if type(error) is ValueError or str(error).startswith("Boolean value of Tensor"):
+            asked = type(error) is ValueError and not _OF_NUMPY.match(str(error))
+            if asked or str(error).startswith("Boolean value of Tensor"):
                 raise
             problem = _refusal(kind, name, function, args, kwargs)
             if problem is None:
@@ -91,7 +96,9 @@ def _refusal(
     given = bound.arguments
     if given.get("_random_samples", 0) is None:  # they would be drawn first
         return None
-    values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters)
-    if any(hasattr(v, "__torch_function__") and not isinstance(v, TensorBase) for v in values):
+    values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters if p[-1] != "=")
+    named = {p[:-1]: given[p[:-1]] for p in parameters if p[-1] == "="}
+    every = (*values, *named.values())
+    if any(hasattr(v, "__torch_function__") and not isinstance(v, TensorBase) for v in every):
         return None
-    return complaint_of_c(called, its_name, values, {})
+    return complaint_of_c(called, its_name, values, named)

@@ -10,7 +10,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.slow import holds
-from ..calls.argument_parser import in_words_of
+from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..nn.pad import pad
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
@@ -50,6 +50,17 @@ def _centered(window: Any, n_fft: int) -> Any:
     return apply_n(constant_pad_nd.op, [window, (left, missing - left), 0])
 
 
+def _refuse(name: str, values: tuple[Any, ...], **named: Any) -> None:
+    """Refuses arguments of wrong types, before there is a warning.
+
+    Raises:
+        TypeError, ValueError: in PyTorch's words.
+    """
+    problem = complaint_of_c("torch", name, values, named)
+    if problem is not None:
+        raise problem
+
+
 def _is_real_frame(n_fft: int, size: int) -> bool:
     return size == n_fft // 2 + 1
 
@@ -78,7 +89,8 @@ def stft(
     if center:
         ndim = input._raw.ndim
         wide = input.view((1,) * (3 - ndim) + tuple(input._raw.shape)) if ndim < 3 else input
-        padded = pad(wide, (n_fft // 2, n_fft // 2), pad_mode)
+        half = int(n_fft // 2)
+        padded = pad(wide, (half, half), pad_mode)
         input = padded.view(padded._raw.shape[3 - ndim :]) if ndim < 3 else padded
     given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
              align_to_window)  # fmt: skip
@@ -100,6 +112,10 @@ def _padded_stft(
     align_to_window: bool | None,
     center: bool,
 ) -> Any:
+    if window is None:
+        given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
+                 align_to_window)  # fmt: skip
+        _refuse("stft", given)
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if window is None:
@@ -209,6 +225,8 @@ def istft(
     Raises: RuntimeError for lengths that don't fit, and where windows add up to zero.
     """
     if window is None:
+        given = (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length)
+        _refuse("istft", given, return_complex=return_complex)
         say_once(
             "istft",
             "A window was not provided. A rectangular window will be applied.Please provide the "
