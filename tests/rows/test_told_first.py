@@ -162,6 +162,64 @@ CASES: list[tuple[str, type[Exception], str]] = [
         RuntimeError,
         "value cannot be converted to type double without overflow",
     ),
+    ("torch.linspace(1j, 2, 1, dtype=torch.int16)", RuntimeError, "torch.linspace(): inferred dt"),
+    ("torch.linspace(1j, 2, 1, out=torch.zeros(1))", RuntimeError, "value cannot be converted to"),
+    ("torch.arange(1j)", RuntimeError, "value cannot be converted to type double without overfl"),
+    ("torch.zeros(3).unflatten(torch.zeros(2), [3])", TypeError, "unflatten(): argument 'dim' (po"),
+    ("torch.unflatten(torch.zeros(3), -7, [])", IndexError, "Dimension out of range"),
+    ("torch.zeros(3).unflatten(-7, [])", RuntimeError, "unflatten: sizes must be non-empty"),
+    (
+        "torch.tensor(1, names=(), other=3)",
+        TypeError,
+        "tensor() got an unexpected keyword argument",
+    ),
+    ("torch.reshape(torch.zeros(2), (2,), input=3)", TypeError, "reshape() got multiple values"),
+    (
+        "torch.normal(torch.zeros(2), torch.ones(2, requires_grad=True), out=torch.zeros(2))",
+        RuntimeError,
+        "normal(): functions with out=... arguments don't support automatic differentiation",
+    ),
+    (
+        "torch.linalg.inv(torch.eye(2), out=torch.zeros(2, 2).half())",
+        RuntimeError,
+        "Expected out t",
+    ),
+    (
+        "torch.argsort(torch.zeros(2), stable=True, out=torch.zeros(2))",
+        RuntimeError,
+        "Expected out",
+    ),
+    (
+        "torch.any(torch.zeros(2), [1, 1], out=torch.zeros(2))",
+        RuntimeError,
+        "any only supports bool",
+    ),
+    ("torch.diff(torch.zeros(3), out=torch.zeros(2).long())", RuntimeError, "result type Float ca"),
+    (
+        "torch.sum(torch.zeros(3), 0, dtype=torch.float64, out=torch.zeros(1))",
+        RuntimeError,
+        "Expected out tensor to have dtype double, but got float instead",
+    ),
+    (
+        "torch.nn.functional.silu(np.float32(1.5))",
+        TypeError,
+        "silu(): argument 'input' (position 1",
+    ),
+    (
+        "torch.nn.functional.embedding(torch.tensor([1]), torch.zeros(3, 2), -7.5)",
+        AssertionError,
+        "Padding_idx must be within num_embeddings",
+    ),
+    (
+        "torch.nn.functional.silu(torch.zeros(2, dtype=torch.complex64, requires_grad=True))",
+        RuntimeError,
+        "silu does not support automatic differentiation for outputs with complex dtype.",
+    ),
+    (
+        "torch.zeros(3, 4).nonzero_static(size=2**62)",
+        RuntimeError,
+        "Storage size calculation overf",
+    ),
 ]
 
 
@@ -232,3 +290,29 @@ def test_a_refused_call_warns_of_no_window(recwarn: pytest.WarningsRecorder) -> 
     finally:
         torch.set_warn_always(False)
     assert not recwarn.list
+
+
+def test_a_sum_into_out_is_taken_in_its_type() -> None:
+    x = torch.tensor([[1.5, -0.5], [-2.5, 0.5]])
+    assert torch.sum(x, -1, out=torch.zeros(2).long()).tolist() == [1, -2]
+
+
+def test_answers_are_written_where_a_gradient_is_required() -> None:
+    out = torch.zeros(2, requires_grad=True)
+    assert torch.gt(torch.tensor([1.0, -1.0]), 0, out=out) is out
+    assert out.tolist() == [1.0, 0.0]
+
+
+def test_complex_numbers_between_two() -> None:
+    assert torch.logspace(0, 1j, 2).dtype is torch.complex64
+    assert torch.arange(2 + 0j).tolist() == [0.0, 1.0]
+
+
+def test_a_result_of_linear_algebra_lies_in_a_new_out_as_it_is() -> None:
+    assert torch.linalg.inv(torch.eye(3)[None], out=torch.zeros(0)).stride() == (9, 1, 3)
+
+
+def test_the_margins_of_complex_numbers() -> None:
+    x = torch.tensor([1 + 1j])
+    found = torch.nn.functional.soft_margin_loss(x, x).item()
+    assert abs(found - np.log1p(np.exp(-((1 + 1j) ** 2)))) < 1e-6

@@ -17,6 +17,7 @@ from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
 
 ndarray: Final = np.ndarray
+generic: Final = np.generic
 ufunc: Final = np.ufunc
 
 _TO_RAW: dict[D.dtype, Any] = {

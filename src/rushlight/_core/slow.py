@@ -101,7 +101,7 @@ def apply(op: Op, args: list[Any]) -> Any:
                         tangents = True
                     if item._layered:
                         layered = True
-        elif type(arg) is T.ndarray and ERRORS.explain is not None:
+        elif isinstance(arg, (T.ndarray, T.generic)) and ERRORS.explain is not None:
             refused = ERRORS.explain(op, args, TypeError(), False)
             if refused is not None:
                 raise refused

@@ -359,8 +359,12 @@ def _given(form: Form, args: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str,
     for p in form.tensors:
         x = known[p]
         if x is not None:
-            arrays[p] = lifted(x) if x.dtype.kind in "fV" else x.astype(lifted(first).dtype)
+            arrays[p] = _computed(x) if x.dtype.kind in "fVc" else x.astype(_computed(first).dtype)
     return known, arrays
+
+
+def _computed(x: Any) -> Any:
+    return x if x.dtype.kind == "c" else lifted(x)
 
 
 def _other_loss(me: Any, *args: Any) -> Any:
@@ -383,7 +387,9 @@ def _other_loss(me: Any, *args: Any) -> Any:
     numbers = [known[p] for p in form.numbers]
     if options.in_steps and dtype.itemsize == 2:
         each = form.bound(names)(*[_Rounded(y, dtype) for y in operands], *numbers).value
-    elif all(y.dtype == operands[0].dtype and y.shape == x.shape for y in operands):
+    elif x.dtype.kind != "c" and all(
+        y.dtype == operands[0].dtype and y.shape == x.shape for y in operands
+    ):
         each = form.by_element(names)(*operands, *numbers)
     else:
         each = np.asarray(form.bound(names)(*operands, *numbers))

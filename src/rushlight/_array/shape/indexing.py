@@ -356,6 +356,8 @@ def nonzero_static(x: Array, size: int, fill_value: int = -1) -> Array:
     """The places of the first `size` nonzero elements, filled up with `fill_value`."""
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    if size * x.ndim * 8 >= 1 << 63:
+        raise RuntimeError(errors.storage_overflow((size, x.ndim)))
     out = np.full((size, x.ndim), fill_value, np.int64)
     found = nonzero(x)[:size]
     out[: len(found)] = found

@@ -193,6 +193,10 @@ def misfit(
             return _missing(name, params[i:])
         if not absent and not (value is None and p.optional):
             element = takes(p, value, name, i)
+            if element is not None and p.type == "name":
+                known = {q.name for q in params if q is not p}
+                first = next(key for key in kwargs if key not in known)
+                return TypeError(f"{name}() got an unexpected keyword argument '{first}'")
             if element is not None:
                 if packs and position == 0 and not by_name and takes(p, args, name, i) is None:
                     bound.append((p, args))
@@ -221,9 +225,9 @@ WHOLE: Final = -1
 
 def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
     """None where a value fits a parameter, else the place of the element that doesn't, or WHOLE."""
-    if p.is_list:
-        return _takes_list(p, value, place)
     kind = p.type
+    if p.is_list and kind != "name":
+        return _takes_list(p, value, place)
     if kind == "Tensor":
         fits = isinstance(value, TensorBase) or (name in NUMBERS_TOO and is_number(value))
     elif kind == "Scalar":
@@ -253,6 +257,8 @@ def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
         fits = type(value).__name__.endswith("Storage")
     elif kind == "object":
         fits = True
+    elif kind == "name":  # there are none
+        fits = False
     else:
         fits = type_name(value).removeprefix("torch._C.").removeprefix("torch.") == {
             "Layout": "layout", "MemoryFormat": "memory_format",

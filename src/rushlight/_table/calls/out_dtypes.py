@@ -83,10 +83,22 @@ def _of_search(have: D.dtype, want: D.dtype, position: int) -> str:
     )
 
 
+def _of_places(name: str) -> Words:
+    return lambda have, want, position: (
+        f"{name}: Expected out tensor to have scalar type Long but got scalar type{_s(want)}"
+    )
+
+
 def _without_numbers(name: str) -> Words:
     return lambda have, want, position: f"{name} does not support non-boolean outputs."
 
 
+_DECOMPOSITIONS: Final = (
+    "linalg_cholesky", "linalg_cholesky_ex", "linalg_det", "linalg_eigh", "linalg_eigvalsh",
+    "linalg_inv", "linalg_inv_ex", "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_ldl_solve",
+    "linalg_lu", "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_qr",
+    "linalg_slogdet", "linalg_solve", "linalg_solve_ex", "linalg_svd", "linalg_svdvals",
+)  # fmt: skip
 #: Operations (or overloads, behind a point) whose `out` must have the type of the result.
 EXACT: Final[dict[str, Words]] = {
     **dict.fromkeys(
@@ -111,7 +123,9 @@ EXACT: Final[dict[str, Words]] = {
             "scatter_add",
             "scatter",
             "diag",
-            "linalg.inv",
+            "argsort",
+            "matrix_power",
+            *_DECOMPOSITIONS,
             "inverse",
             "matmul",
             "mm",
@@ -141,6 +155,7 @@ EXACT: Final[dict[str, Words]] = {
             "clamp_max.",
             "clamp_min.",
             "gelu",
+            "softplus",
             "softshrink",
             "lerp",
             "neg",
@@ -153,6 +168,15 @@ EXACT: Final[dict[str, Words]] = {
         _found_dtype,
     ),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _scalar_type),
+    "linalg_solve_triangular": lambda have, want, _: (
+        f"expected scalar type {_s(have)} but found {_s(want)}"
+    ),
+    "vecdot": lambda have, want, _: (
+        f"linalg.vecdot: Expected out of dtype{_s(have)} but found {_s(want)}"
+    ),
+    "multi_dot": lambda have, want, _: (
+        f"multi_dot(): expected out tensor to have dtype {_c(have)} but got {_c(want)}"
+    ),
     **dict.fromkeys(("amax", "amin"), _expected_match),
     **dict.fromkeys(("complex", "polar"), _expected_object),
     **dict.fromkeys(("histc", "histogram"), _of_histogram),
@@ -170,9 +194,7 @@ EXACT: Final[dict[str, Words]] = {
     "where": lambda have, want, _: f"Expected out type to be {_s(have)} but got {_s(want)}",
     "masked_select": lambda *_: "masked_select(): self and result must have the same scalar type",
     "heaviside": lambda *_: "heaviside is not yet implemented for tensors with different dtypes.",
-    "nonzero": lambda have, want, _: (
-        f"nonzero: Expected out tensor to have scalar type Long but got scalar type{_s(want)}"
-    ),
+    **{name: _of_places(name) for name in ("nonzero", "nonzero_static")},
     **dict.fromkeys(
         ("quantile", "nanquantile"),
         lambda *_: "quantile() out tensor must be same dtype as the input tensor",
@@ -222,6 +244,8 @@ _SAFELY: Final = {
     "cholesky_solve": ("cholesky_solve", "result"),
     "matrix_power": ("matrix_power", "result"),
     "geqrf": ("torch.geqrf", "a"),
+    "linalg_eigvals": ("torch.linalg.eigvals", "eigenvalues"),
+    "pinv": ("linalg.pinv", "result"),
 }
 
 
@@ -251,6 +275,10 @@ def refusal(
         return RuntimeError(words(have, want, position))
     if D.can_cast(have, want):
         return None
+    if name == "logsumexp":
+        return RuntimeError(
+            f"logsumexp(): Expected floating point type for result tensor, but got: {_s(want)}"
+        )
     if name in _JOINS:
         return TypeError(_cannot_join(want))
     if name in _SAFELY:

@@ -36,7 +36,6 @@ python soft_margin_loss: nn soft_margin_loss input target
 python threshold: torch threshold input threshold value
 python triplet_margin_loss: torch triplet_margin_loss anchor positive negative margin p eps swap
 torch cdist: torch cdist x1 x2 p 0
-method unflatten: method unflatten dim sizes
 """
 
 

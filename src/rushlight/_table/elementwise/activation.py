@@ -149,6 +149,7 @@ silu_row = elementwise(
     public=False,
     inplace=False,
     check=_checks.takes("silu_cpu", "fc"),
+    real_only=True,
     doc="x sigmoid(x).",
 )
 

@@ -137,26 +137,36 @@ def embedding(
     With `sparse` the gradient of the table is a sparse tensor of the rows that were read.
     Raises: IndexError for an index that is no row.
     """
+    place = -1 if padding_idx is None else _row_of(weight, padding_idx)
     try:
-        place = -1 if padding_idx is None else _row_of(weight, padding_idx)
         if max_norm is not None:
             raw.require_indices(input._raw, "embedding")
             rows_used = read_by_python(input, "max_norm")
             raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
             bump(weight)
+        if type(place) is not int or type(scale_grad_by_freq) is not bool:
+            problem = complaint_of_c(
+                "torch", "embedding", (weight, input, place, scale_grad_by_freq, sparse), {}
+            )
+            if problem is not None:
+                raise problem
+            place = int(place)
         row = _sparse_embedding if sparse and weight._requires_grad else _embedding
         return apply_n(row.op, [weight, input, place, scale_grad_by_freq, sparse])
     except Exception as error:
-        given = -1 if padding_idx is None else padding_idx
-        values = weight, input, given, scale_grad_by_freq, sparse
+        values = weight, input, place, scale_grad_by_freq, sparse
         raise in_words_of("embedding", values, error) from None
 
 
 def _row_of(weight: Any, padding_idx: int) -> int:
-    rows = weight.shape[0]
-    if not -rows <= padding_idx < rows:
+    inside = True
+    if padding_idx > 0:
+        inside = padding_idx < weight.size(0)
+    elif padding_idx < 0:
+        inside = padding_idx >= -weight.size(0)
+    if not inside:
         raise AssertionError("Padding_idx must be within num_embeddings")
-    return int(padding_idx % rows)
+    return weight.size(0) + padding_idx if padding_idx < 0 else padding_idx
 
 
 # ---- bags -------------------------------------------------------------------------------------

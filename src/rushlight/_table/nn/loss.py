@@ -42,14 +42,18 @@ def _shape(x: Any) -> Any:
         return x.size()  # what isn't a tensor fails in PyTorch's words
 
 
-def _different(input: Tensor, target: Tensor) -> tuple[Any, Any]:
-    """Both broadcast to one shape, with PyTorch's warning."""
+def _say_different(input: Tensor, target: Tensor) -> None:
+    """Warns of a target of another shape, as PyTorch does before anything else."""
     warn_the_caller(
         f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
         "size "
         f"({errors.size_text(input.shape)}). This will likely lead to incorrect results due to "
         "broadcasting. Please ensure they have the same size."
     )
+
+
+def _together(input: Tensor, target: Tensor) -> tuple[Any, Any]:
+    """Both broadcast to one shape."""
     shape = raw.broadcast_shape(input._raw.shape, target._raw.shape)
     if input._raw.shape != shape:
         input = input.expand(shape)
@@ -101,9 +105,12 @@ def mse_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    if _shape(target) != _shape(input):
-        input, target = _different(input, target)
+    differ = _shape(target) != _shape(input)
+    if differ:
+        _say_different(input, target)
     number = R.number(reduction, size_average, reduce)
+    if differ:
+        input, target = _together(input, target)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target) ** 2, weight, number)
@@ -126,9 +133,12 @@ def l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    if _shape(target) != _shape(input):
-        input, target = _different(input, target)
+    differ = _shape(target) != _shape(input)
+    if differ:
+        _say_different(input, target)
     number = R.number(reduction, size_average, reduce)
+    if differ:
+        input, target = _together(input, target)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target).abs(), weight, number)
@@ -179,9 +189,12 @@ def smooth_l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: RuntimeError for a negative `beta`.
     """
-    if _shape(target) != _shape(input):
-        input, target = _different(input, target)
+    differ = _shape(target) != _shape(input)
+    if differ:
+        _say_different(input, target)
     number = R.number(reduction, size_average, reduce)
+    if differ:
+        input, target = _together(input, target)
     if beta == 0.0:
         return R.apply((input - target).abs(), number)
     if beta < 0:
@@ -220,9 +233,12 @@ def huber_loss(
     Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another
     shape.
     """
-    if _shape(target) != _shape(input):
-        input, target = _different(input, target)
+    differ = _shape(target) != _shape(input)
+    if differ:
+        _say_different(input, target)
     number = R.number(reduction)
+    if differ:
+        input, target = _together(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
@@ -238,6 +254,7 @@ _soft_margin = element_loss(
     self=formula(lambda self, target: -target * sigmoid(-(self * target))),
     check=lambda self, target: raw.require_margins(self, target),
     gradient_like=lambda key, given: "target",
+    real_only=True,
     in_steps=True,
     public=False,
     method=False,

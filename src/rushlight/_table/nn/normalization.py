@@ -533,11 +533,11 @@ def group_norm(
     Shapes: input (N, C, …) with C a multiple of num_groups; weight and bias (C,).
     Raises: RuntimeError for shapes that don't fit, ValueError for a single value per group.
     """
-    shape = tuple(input.shape)
-    if len(shape) < 2:
+    if input.dim() < 2:
         raise RuntimeError(
-            f"Expected at least 2 dimensions for input tensor but received {len(shape)}"
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
+    shape = tuple(input.shape)
     if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"

@@ -10,6 +10,7 @@ from ..._array.shape import create as raw_create
 from ..._base import dtypes as D, errors
 from ..._base.device import hollow
 from ..._core.apply import apply_n
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump
 from ..calls.argument_parser import is_number_tensor
@@ -303,6 +304,10 @@ def normal(
         std._raw if isinstance(std, TensorBase) else float(std),
     )
     if out is not None:
+        if current().grad and any(
+            isinstance(t, TensorBase) and t._requires_grad for t in (mean, std, out)
+        ):
+            raise RuntimeError(errors.out_requires_grad("normal"))
         return delivered(array, out, requires_grad)
     if not isinstance(std, TensorBase):
         return apply_n(_around_mean.op, [mean, finished(array, False)])

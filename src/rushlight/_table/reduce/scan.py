@@ -226,8 +226,12 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
 
 
 def _write_out(result: Any, out: Any) -> Any:
+    from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
 
+    problem = refusal("diff", "", T.dtype_of(result), T.dtype_of(out), 0)
+    if problem is not None:
+        raise problem
     place(out, result._raw)
     return out
 

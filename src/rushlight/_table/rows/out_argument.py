@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
+from ..._array.shape.as_strided import element_strides
 from ..._array.shape.writing import contiguous_strides
 from ..._base import dtypes as D, errors
 from ..._core import slow
@@ -32,6 +33,15 @@ _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", 
 # Operations with a list of results, which return nothing where that is given.
 _GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
 
+#: What some operations are called where they refuse an `out` for its gradient.
+_NAMED: Final = {
+    **{f"bitwise_{word}": f"aten::bitwise_{word}" for word in ("and", "or", "xor", "not")},
+    **{
+        name: f"special_{name}"
+        for name in ("entr", "erfcx", "i0e", "i1", "i1e", "log_ndtr", "ndtri", "xlog1py", "zeta")
+    },
+}
+
 #: Functions made of several operations whose results have no gradient.
 _ANSWERS: Final = frozenset({"all", "any"})
 
@@ -45,6 +55,8 @@ def apply_out(row: Row, args: list[Any], out: Tensor | Sequence[Tensor], name: s
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
         TypeError: where `out` isn't a tensor.
     """
+    if (name or row.schema.name) in _TYPED_BY_OUT and isinstance(out, TensorBase):
+        args = _typed(row, args, T.from_raw(out._raw.dtype))
     mode = ready()
     if mode.interposed:
         for interposer in WRITE_OUT:
@@ -60,6 +72,41 @@ def apply_out(row: Row, args: list[Any], out: Tensor | Sequence[Tensor], name: s
         row.schema.name if name else row.schema.overload,
         row.op.broadcasts,
     )
+
+
+#: Sums, which are taken in the type of `out`.
+_TYPED_BY_OUT: Final = {"sum", "prod", "nansum", "cumsum", "cumprod", "mean"}
+
+
+def _typed(row: Row, args: list[Any], have: D.dtype) -> list[Any]:
+    """The arguments with the type of `out` for a type that isn't given.
+
+    Raises:
+        RuntimeError: for another type than that of `out`.
+        NotImplementedError: for a sum that leaves nan out, in a type that has none.
+    """
+    place = next((i for i, p in enumerate(row.schema.params) if p.name == "dtype"), None)
+    if place is None:
+        return args
+    asked = args[place]
+    if asked is not None and asked is not have:
+        if row.schema.name == "nansum":
+            raise RuntimeError(
+                "nansum: provided dtype must match dtype of result. Got "
+                f"{D.scalar_name(have)} and {D.scalar_name(asked)}."
+            )
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {D.c_name(asked)}, but got {D.c_name(have)} instead"
+        )
+    if row.schema.name == "mean":
+        return args
+    if (
+        row.schema.name == "nansum"
+        and have.category != D.FLOAT
+        and T.dtype_of(args[0]).category == D.FLOAT
+    ):
+        raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(have)))
+    return [*args[:place], have, *args[place + 1 :]]
 
 
 def run_into(
@@ -83,16 +130,20 @@ def run_into(
     for t in targets:
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
-        if mode.grad and t.requires_grad:  # type: ignore[attr-defined]
-            raise RuntimeError(errors.out_requires_grad(name))
+        if mode.grad and records and name not in _ANSWERS and t.requires_grad:  # type: ignore[attr-defined]
+            raise RuntimeError(errors.out_requires_grad(_NAMED.get(name, name)))
         T.refuse_overlap(t._raw)
         for a in operands:
             if isinstance(a, TensorBase) and (a is not t or name in _NEVER_IN_PLACE):
                 T.refuse_shared(t._raw, a._raw, whole=name in _NEVER_IN_PLACE)
-    if mode.grad and records and name not in _ANSWERS:
+    if name in _ANSWERS:
+        problem = refusal(name, overload, D.bool_, T.from_raw(targets[0]._raw.dtype), 0)
+        if problem is not None:
+            raise problem
+    elif mode.grad and records:
         for a in operands:
             if isinstance(a, TensorBase) and a.requires_grad:  # type: ignore[attr-defined]
-                raise RuntimeError(errors.out_requires_grad(name))
+                raise RuntimeError(errors.out_requires_grad(_NAMED.get(name, name)))
     if mode.dual:
         _refuse_tangents(name, [*args, *targets])
     before = CURRENT.get()
@@ -100,7 +151,7 @@ def run_into(
         CURRENT.set(replaced(mode, grad=False))
         results = run()
     except (IndexError, NotImplementedError, RuntimeError) as error:
-        found = earlier(name, overload, operands, targets[0], error)
+        found = earlier(name, overload, operands, targets[0], error, broadcasts)
         if found is None:
             raise
         raise found from None
@@ -121,18 +172,34 @@ def run_into(
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
     for t, value in zip(targets, values):
-        place(t, value._raw)
+        place(t, value._raw, name.startswith("linalg_"))
     if name in _GIVE_NOTHING:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)
 
 
 # Operations that look at the type of `out` before anything else, and where their operands begin.
-_TYPES_FIRST: Final = {"gather": 0, "where": 1, "dot": 0, "vdot": 0, "matmul": 0}
+_TYPES_FIRST: Final = {
+    "gather": 0,
+    "masked_select": 0,
+    "where": 1,
+    "dot": 0,
+    "vdot": 0,
+    "matmul": 0,
+}
+
+
+#: Those whose result has a type of its own.
+_COMPARISONS: Final = {"ge", "gt", "le", "lt"}
 
 
 def earlier(
-    name: str, overload: str, operands: list[Any], out: TensorBase, error: Exception
+    name: str,
+    overload: str,
+    operands: list[Any],
+    out: TensorBase,
+    error: Exception,
+    broadcasts: bool = False,
 ) -> Exception | None:
     """What PyTorch says of the type of `out` before it comes to `error`; None where it's later."""
     said = str(error)
@@ -142,14 +209,15 @@ def earlier(
         late = said.startswith(("expected m1 and m2", "expected scalar type"))
     else:
         late = isinstance(error, RuntimeError) and name in _TYPES_FIRST
-    if not late and '" not implemented for' not in said:
+    if not late and ('" not implemented for' not in said or name in _COMPARISONS):
         return None
     found = [a for a in operands[_TYPES_FIRST.get(name, 0) :] if isinstance(a, TensorBase)]
     if not found:
         return None
     have = T.from_raw(found[said.startswith("expected scalar type")]._raw.dtype)
-    if name == "where" and len(found) == 2:
-        have = D.promote_types(have, T.from_raw(found[1]._raw.dtype))
+    if (name == "where" and len(found) == 2) or (not late and broadcasts):
+        for a in found[1:]:
+            have = D.promote_types(have, T.from_raw(a._raw.dtype))
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 
@@ -186,15 +254,19 @@ def give(name: str, result: Tensor, out: Tensor | None) -> Tensor:
     return out
 
 
-def place(t: TensorBase, array: Array) -> None:
-    """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning)."""
+def place(t: TensorBase, array: Array, alike: bool = False) -> None:
+    """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning).
+
+    Then it lies in memory in order, or `alike`.
+    """
     if t._raw.shape != array.shape:
         if t._raw.size:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
         if type(t._raw) is not T.ndarray or not t._plain:
             t._raw = T.empty(array.shape, t._raw.dtype)
         else:
-            t._raw = resized(t, array.shape, contiguous_strides(array.shape))
+            steps = element_strides(array) if alike else contiguous_strides(array.shape)
+            t._raw = resized(t, array.shape, steps)
     mode = ready()
     if mode.saved_hooks:
         announce_write(t, mode)

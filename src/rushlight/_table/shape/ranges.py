@@ -27,6 +27,19 @@ def _number(value: Tensor | float) -> float:
     return read_by_python(value, "a bound").item() if isinstance(value, TensorBase) else value
 
 
+def _real(value: Any, kind: str = "double") -> Any:
+    """A number that isn't complex.
+
+    Raises:
+        RuntimeError: for one with an imaginary part.
+    """
+    if not isinstance(value, complex):
+        return value
+    if value.imag:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+    return value.real
+
+
 _PLACES = (("start", 1), ("end", 2), ("step", 3))
 _ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
 
@@ -60,6 +73,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         found = dtype_or_default(dtype)
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    start, end, step = _real(start), _real(end), _real(step)
     _check_range(start, end, step)
     if found is D.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
@@ -146,14 +160,30 @@ def linspace(
     nowhere = hollow(device)
     _check_steps("linspace", start, end, steps)
     start, end = _number(start), _number(end)
-    dtype = type_for(out, dtype)
-    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
-        found = D.number_dtype(1j)
-    else:
-        found = dtype_or_default(dtype)
+    found = _type_between("linspace", start, end, dtype, out)
+    if found.category != D.COMPLEX:
+        kind = D.c_name(found)
+        start, end = _real(start, kind), _real(end, kind)
     if nowhere and out is None:
         return _hollow.empty_meta((steps,), found, requires_grad)
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
+
+
+def _type_between(name: str, start: Any, end: Any, dtype: Any, out: Any) -> D.dtype:
+    """The type of numbers between two, which is complex where one of them is.
+
+    Raises:
+        RuntimeError: for another one that is asked for.
+    """
+    if not isinstance(start, complex) and not isinstance(end, complex):
+        return dtype_or_default(type_for(out, dtype))
+    own = D.number_dtype(1j)
+    if dtype is not None and dtype_or_default(dtype).category != D.COMPLEX:
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype {D.c_name(own)} can't be safely cast to passed dtype "
+            f"{D.scalar_name(dtype_or_default(dtype))}"
+        )
+    return own if dtype is None and out is None else dtype_or_default(type_for(out, dtype))
 
 
 def _check_steps(
@@ -199,8 +229,11 @@ def logspace(
     """`base` to the powers evenly spaced from `start` to `end`."""
     nowhere = hollow(device)
     _check_steps("logspace", start, end, steps)
-    found = dtype_or_default(type_for(out, dtype))
+    start, end = _number(start), _number(end)
+    found = _type_between("logspace", start, end, dtype, out)
+    if found.category != D.COMPLEX:
+        start, end = _real(start), _real(end)
     if nowhere and out is None:
         return _hollow.empty_meta((steps,), found, requires_grad)
-    array = raw.logspace(_number(start), _number(end), steps, float(base), found)
+    array = raw.logspace(start, end, steps, float(base), found)
     return delivered(array, out, requires_grad)

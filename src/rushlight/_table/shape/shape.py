@@ -23,7 +23,7 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import new_tensor, version_cell
-from ..calls.argument_parser import misuse
+from ..calls.argument_parser import complaint_of_c, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers, is_int
@@ -257,20 +257,24 @@ def reshape(input: Any, /, *shape: Any, **kwargs: Any) -> Any:
 
 
 @composite("", name="reshape")
-def _reshaped(input: Any, *shape: Any, **kwargs: Any) -> Any:
+def _reshaped(*args: Any, **kwargs: Any) -> Any:
     """The same elements in another shape: a view where the layout allows it, else a copy.
 
     Raises:
         RuntimeError: where the elements don't fit the shape.
     """
-    if not kwargs and len(shape) == 1 and type(shape[0]) in (tuple, list):
-        for n in shape[0]:
+    if not kwargs and len(args) == 2 and type(args[1]) in (tuple, list):
+        for n in args[1]:
             if type(n) is not int:
                 break
         else:
-            return reshape(input, shape[0])
-    handled = check("torch", "reshape", _reshaped, (input, *shape), kwargs, {}, None)
-    return reshape(input, *shape, **kwargs) if handled is NOT_HANDLED else handled
+            return reshape(*args)
+    handled = check("torch", "reshape", _reshaped, args, kwargs, {}, None)
+    if handled is not NOT_HANDLED:
+        return handled
+    if not args:
+        args = (kwargs.pop("input"),)
+    return reshape(*args, **kwargs)
 
 
 def _resolved(
@@ -381,13 +385,27 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, shape[:first] + (prod(shape[first : last + 1]),) + shape[last + 1 :])
 
 
-@composite("", method=True)
-def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
+@composite("private", method=True, name="unflatten")
+def unflatten_method(self: Tensor, dim: int, sizes: Any) -> Any:
     """The tensor with one dimension split into several (one of them may be -1)."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    plain = isinstance(sizes, (list, tuple)) and all(type(n) is int for n in sizes)
+    if type(dim) is not int or not plain:
+        problem = complaint_of_c("method", "unflatten", (dim, sizes), {})
+        if problem is not None:
+            raise problem
+        dim = int(dim)
+    return unflatten(self, dim, sizes)
+
+
+@composite("")
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
+    """The tensor with one dimension split into several (one of them may be -1)."""
     shape = input._raw.shape
     axis = axis_of(dim, len(shape))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
     sizes = tuple(sizes)
     if not shape:
         raise RuntimeError(
