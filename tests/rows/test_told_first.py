@@ -220,6 +220,97 @@ CASES: list[tuple[str, type[Exception], str]] = [
         RuntimeError,
         "Storage size calculation overf",
     ),
+    (
+        "torch.fft.rfftn(torch.zeros(3, 2).bfloat16(), -5)",
+        RuntimeError,
+        "Invalid number of data po",
+    ),
+    (
+        "torch.fft.fftn(torch.zeros(3), dim=5, out=torch.zeros(0))",
+        IndexError,
+        "Dimension out of ra",
+    ),
+    (
+        "torch.fft.fft(torch.zeros(1, 3), 2**62)",
+        RuntimeError,
+        "Storage size calculation overflowed ",
+    ),
+    (
+        "torch.linalg.pinv(torch.zeros(2, 3, 4), rtol=torch.zeros(2, 3, 4))",
+        RuntimeError,
+        "The size of tensor a (4) must match the size of tensor b (2)",
+    ),
+    (
+        "torch.linalg.lstsq(torch.ones(2, 2).half(), torch.ones(2, 2).half(), 1.0)",
+        NotImplementedError,
+        "\"linalg_lstsq_cpu\" not implemented for 'Half'",
+    ),
+    (
+        "torch.orgqr(torch.eye(3), torch.tensor(1.0))",
+        IndexError,
+        "Dimension specified as -1 but te",
+    ),
+    (
+        "torch.tensordot(torch.eye(3), torch.eye(3), 1.5)",
+        RuntimeError,
+        "tensordot expects dims to b",
+    ),
+    (
+        "torch.nn.functional.lp_pool1d(torch.zeros(2, 4), 2.0, 1.5)",
+        TypeError,
+        "avg_pool1d(): argument 'kernel_size' (position 2) must be tuple of ints, not float",
+    ),
+    (
+        "torch.nn.functional.adaptive_max_pool2d(torch.zeros(1, 3, 3).short(), (1, -1))",
+        RuntimeError,
+        "Trying to create tensor with negative dimension -1: [1, 1, -1]",
+    ),
+    (
+        "torch.nn.functional.fractional_max_pool2d(torch.zeros(1, 2, 5, 5), 2, 1.5)",
+        TypeError,
+        "fractional_max_pool2d(): argument 'output_size' (position 3) must be tuple of ints",
+    ),
+    (
+        "torch.nn.functional.max_unpool1d(torch.zeros(1, 2, 3), torch.zeros(1, 2, 3).long(), 1.5)",
+        TypeError,
+        "max_unpool2d(): argument 'output_size' (position 3) must be tuple of ints",
+    ),
+    (
+        "torch.nn.functional.interpolate(torch.zeros(1, 2, 2), 1.5)",
+        TypeError,
+        "upsample_nearest1d() received an invalid combination of arguments",
+    ),
+    (
+        "torch.searchsorted(torch.zeros(3), torch.zeros(3), sorter=torch.zeros(3))",
+        RuntimeError,
+        "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype Float",
+    ),
+    (
+        "torch.histogram(torch.zeros(3).long(), 0)",
+        RuntimeError,
+        "torch.histogram(): bins must be > 0",
+    ),
+    ("torch.polygamma(-1, torch.tensor(1j))", RuntimeError, "polygamma(n, x) does not support neg"),
+    (
+        "torch.trapezoid(torch.zeros(3), dx=True)",
+        RuntimeError,
+        "trapezoid: Currently, we only supp",
+    ),
+    (
+        "torch.zeros(3).unique(return_counts=torch.zeros(2))",
+        RuntimeError,
+        "Boolean value of Tensor",
+    ),
+    (
+        "torch.zeros(3).unique(return_counts=1)",
+        TypeError,
+        "_unique2(): argument 'return_counts' mus",
+    ),
+    (
+        "torch.nn.functional.multilabel_margin_loss(torch.zeros(0) > 0, torch.zeros(2, 3) > 0)",
+        RuntimeError,
+        "Expected non-empty vector or matrix with optional 0-dim batch size",
+    ),
 ]
 
 
@@ -316,3 +407,33 @@ def test_the_margins_of_complex_numbers() -> None:
     x = torch.tensor([1 + 1j])
     found = torch.nn.functional.soft_margin_loss(x, x).item()
     assert abs(found - np.log1p(np.exp(-((1 + 1j) ** 2)))) < 1e-6
+
+
+def test_an_out_of_as_many_elements_keeps_its_shape() -> None:
+    assert torch.arange(2, out=torch.zeros(2, 1).long()).shape == (2, 1)
+    with pytest.warns(UserWarning, match="The number of elements in the out tensor"):
+        assert torch.fft.fftfreq(2, out=torch.zeros(1, 3)).shape == (2,)
+
+
+def test_a_rank_of_more_tolerances_than_matrices_warns() -> None:
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        found = torch.linalg.matrix_rank(torch.eye(3), atol=torch.zeros(2))
+    assert found.tolist() == [3, 3]
+
+
+def test_pools_to_one_place_or_none() -> None:
+    x = torch.arange(8.0).reshape(2, 2, 2)
+    assert torch.nn.functional.adaptive_avg_pool3d(x, 1).tolist() == [[[3.5]]]
+    assert torch.nn.functional.fractional_max_pool2d(x, 1, (0, 1)).shape == (2, 0, 1)
+    assert torch.adaptive_max_pool1d(torch.zeros(0, 3), 2)[0].shape == (0, 2)
+
+
+def test_parts_of_bools_are_reduced() -> None:
+    x = torch.tensor([[True, False], [True, True]])
+    found = x.index_reduce(0, torch.tensor([0, 0]), x, "prod")
+    assert found.tolist() == [[True, False], [True, True]]
+
+
+def test_a_histogram_of_nothing_is_a_number() -> None:
+    hist, edges = torch.histogramdd(torch.zeros(2, 0), 1)
+    assert hist.item() == 0 and edges == ()

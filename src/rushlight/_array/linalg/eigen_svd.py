@@ -182,7 +182,20 @@ def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> Any:
     if rtol is None:
         eps = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
         rtol = eps if atol is None else np.where(np.greater(absolute, 0), 0.0, eps)
-    return np.maximum(absolute, rtol * largest)
+    relative = _together(np.multiply, rtol, largest)
+    return _together(np.maximum, absolute, relative)
+
+
+def _together(function: Any, a: Any, b: Any) -> Any:
+    """A function of two arrays.
+
+    Raises:
+        RuntimeError: where their shapes don't broadcast.
+    """
+    problem = errors.broadcast(np.shape(a), np.shape(b))
+    if problem is not None:
+        raise RuntimeError(problem)
+    return function(a, b)
 
 
 def _largest(s: Array) -> Any:
@@ -211,6 +224,8 @@ def pinv(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) 
 
 def matrix_rank(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """How many singular values of each matrix are above the tolerance."""
+    if x.ndim >= 2 and not x.size and atol is not None:
+        return np.zeros(x.shape[:-2], np.int64)
     check_rank(x)
     if not x.size:
         return np.zeros(x.shape[:-2], np.int64)
@@ -247,7 +262,7 @@ def lstsq(
         LinAlgError: where the driver "gels" meets a matrix that hasn't full rank.
         RuntimeError: where shapes or types don't fit, and for an unknown driver.
     """
-    vector = _check_lstsq(a, b, driver)
+    vector = _check_lstsq(a, b, driver, rcond is not None)
     driver = driver or "gelsy"
     if rcond is None:
         rcond = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
@@ -280,8 +295,11 @@ def lstsq(
     return (x[..., 0] if vector else x), residuals, rank, values
 
 
-def _check_lstsq(a: Array, b: Array, driver: str | None) -> bool:
-    """Whether the right hand side is a stack of vectors."""
+def _check_lstsq(a: Array, b: Array, driver: str | None, limited: bool) -> bool:
+    """Whether the right hand side is a stack of vectors.
+
+    Where no limit of the rank is given, the type is asked for one.
+    """
     name = "torch.linalg.lstsq"
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
@@ -310,6 +328,8 @@ def _check_lstsq(a: Array, b: Array, driver: str | None) -> bool:
         raise RuntimeError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
+    if limited and a.dtype.char not in "fdFD":
+        raise NotImplementedError(errors.not_implemented("linalg_lstsq_cpu", name_of(a.dtype)))
     _check_float(a)
     return vector
 

@@ -145,6 +145,8 @@ def householder_product(a: Array, tau: Array) -> Any:
         raise RuntimeError(
             name + "input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
+    if not tau.ndim:
+        raise IndexError(errors.no_dimension(-1, 0))
     if a.shape[-1] < tau.shape[-1]:
         raise RuntimeError(name + "input.shape[-1] must be greater than or equal to tau.shape[-1]")
     _check_factors(name, a, tau)

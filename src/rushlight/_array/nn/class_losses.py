@@ -291,6 +291,7 @@ def _labels(x: Array, target: Array) -> tuple[Any, Any, Any]:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(x.shape)}"
         )
+    require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
     _require_long(target)
     lists = target.reshape(rows.shape)
     if lists.size and not (lists.min() >= -1 and lists.max() < rows.shape[1]):
@@ -316,7 +317,6 @@ def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Any:
 
     Shapes: x and target alike, (N, C) or (C,); a row's labels end at the first -1.
     """
-    require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
     rows, counts, meant = _labels(x, target)
     z = _label_violations(rows, target.reshape(rows.shape), counts, meant)
     each = np.add.reduce(z, axis=(1, 2)) / rows.shape[1]

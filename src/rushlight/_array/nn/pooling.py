@@ -394,6 +394,8 @@ def fractional_max_pool(x: Array, k: Sizes, out: Sizes, samples: Array) -> tuple
     wide = x.astype(FLOAT32) if x.dtype.kind == "V" else x
     planes = wide.reshape(prod(lead), prod(size))
     drawn = samples.reshape(prod(lead), dims)
+    if 0 in out:
+        return np.zeros(lead + out, x.dtype), np.zeros(lead + out, np.int64)
     where = np.zeros((prod(lead),) + (1,) * dims, np.int64)
     for i in range(dims):
         # PyTorch takes the numbers for (T,) H, W from the places 0, ... of 3-d, W first of 2-d.

@@ -451,8 +451,7 @@ def index_reduce(
             f"{reduce}."
         )
     if x.dtype.kind in "cb":
-        kind = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(errors.not_implemented("index_func_", kind))
+        _refuse_reduction(x, reduce, include_self)
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_reduce_()")
     if x.ndim == 0 or source.ndim == 0:
@@ -463,6 +462,26 @@ def index_reduce(
         index.reshape((1,) * axis + (-1,) + (1,) * (x.ndim - 1 - axis)), source.shape
     )
     return scatter_reduce(x, axis, wide, source, reduce, include_self)
+
+
+def _refuse_reduction(x: Array, reduce: str, include_self: bool) -> None:
+    """Refuses what parts of bools or complex numbers aren't reduced by.
+
+    Raises:
+        NotImplementedError: in PyTorch's words.
+    """
+    kernel = ""
+    if not include_self:
+        kernel = "index_reduce_func_exclude_input_init"
+    elif x.ndim < 2:
+        kernel = "index_func_"
+    elif x.dtype.kind == "c" and reduce in ("amax", "amin"):
+        kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"
+    elif x.dtype.kind == "b" and reduce == "mean":
+        kernel = "div_floor_cpu"
+    if kernel:
+        kind = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(errors.not_implemented(kernel, kind))
 
 
 # ---- flat places ------------------------------------------------------------------------------

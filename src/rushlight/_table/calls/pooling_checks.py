@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -37,6 +38,11 @@ def each(value: Any, dims: int) -> Sizes:
         return (value,) * dims
     values: Sizes = tuple(value)
     return values * dims if len(values) == 1 else values
+
+
+def spread(value: Any, dims: int) -> tuple[Any, ...]:
+    """What is given one after the other, or one value for all dimensions."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
 
 def _sized(text: str, value: Shape, dims: int, may_be_empty: bool = False) -> Sizes:

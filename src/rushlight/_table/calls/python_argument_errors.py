@@ -22,6 +22,8 @@ python fractional_max_pool2d_with_indices: nn fractional_max_pool2d input kernel
     _random_samples
 python fractional_max_pool3d_with_indices: nn fractional_max_pool3d input kernel_size output_size
     _random_samples
+python fractional_max_pool2d: nn fractional_max_pool2d input kernel_size output_size _random_samples
+python fractional_max_pool3d: nn fractional_max_pool3d input kernel_size output_size _random_samples
 python grid_sample: torch grid_sampler input grid 0 0 False
 python hinge_embedding_loss: torch hinge_embedding_loss input target margin
 python instance_norm: torch instance_norm input weight bias running_mean running_var use_input_stats
@@ -70,7 +72,7 @@ def explained(
             asked = type(error) is ValueError and not _OF_NUMPY.match(str(error))
             if asked or str(error).startswith("Boolean value of Tensor"):
                 raise
-            problem = _refusal(kind, name, function, args, kwargs)
+            problem = _refusal(kind, name, function, args, kwargs, error)
             if problem is None:
                 raise
             raise problem from None
@@ -79,7 +81,12 @@ def explained(
 
 
 def _refusal(
-    kind: str, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
+    kind: str,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Any,
+    error: Exception,
 ) -> Exception | None:
     """What is wrong with the arguments that are passed on; None where C takes them."""
     import inspect
@@ -93,8 +100,10 @@ def _refusal(
         return None
     bound.apply_defaults()
     given = bound.arguments
-    if given.get("_random_samples", 0) is None:  # they would be drawn first
-        return None
+    if given.get("_random_samples", 0) is None:  # they are drawn first
+        if isinstance(error, (NotImplementedError, IndexError)) or given["output_size"] is None:
+            return None
+        given["_random_samples"] = given["input"]
     values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters if p[-1] != "=")
     named = {p[:-1]: given[p[:-1]] for p in parameters if p[-1] == "="}
     every = (*values, *named.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -16,6 +17,7 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import place
 from ..rows.row import Row, linear
+from ..shape.create import delivered
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
@@ -136,7 +138,7 @@ def _require_real(x: Tensor, text: str) -> None:
         raise RuntimeError(f"{text}{raw.raw_name(x._raw.dtype)}")
 
 
-def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
+def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     """`x` cut off or padded with zeros to `sizes` along `dims`."""
     padding = [0] * (2 * x._raw.ndim)
     pads = False
@@ -149,7 +151,14 @@ def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor
             pads = True
         elif n < have:
             x = _traced.table("slice")(x, d, 0, n)
-    return apply_n(constant_pad_nd.op, [x, tuple(padding), 0]) if pads else x
+    if not pads:
+        return x
+    full = list(x._raw.shape)
+    for d, n in zip(dims, sizes):
+        full[d] = n if n != -1 else full[d]
+    if math.prod(full) * x._raw.dtype.itemsize >= 1 << 63:
+        raise RuntimeError(errors.storage_overflow(full))
+    return apply_n(constant_pad_nd.op, [x, tuple(padding), 0])
 
 
 def _checked(n: int) -> None:
@@ -248,8 +257,8 @@ def _c2c_n(x: Tensor, s: Any, dim: Shape | None, norm: str | None, forward: bool
 
 def _rfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
     _require_real(x, "rfftn expects a real-valued input tensor, but got ")
-    x = _promoted(x, False)
     sizes, dims = _shape_and_dims(x, s, dim)
+    x = _promoted(x, False)
     if not dims:
         raise RuntimeError("rfftn must transform at least one axis")
     return _one(r2c, _resized(x, dims, sizes), dims, _normalization(norm, True), True)
@@ -293,14 +302,26 @@ def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
     return _one(c2c, found, dims[:-1], mode, False) if len(dims) > 1 else found
 
 
-def _into(name: str, out: Any, to_real: bool, x: Tensor, compute: Callable[..., Any]) -> Any:
-    """The result of `compute()`, in `out` where that is given."""
+def _into(
+    name: str,
+    out: Any,
+    to_real: bool,
+    x: Tensor,
+    compute: Callable[..., Any],
+    sizes: tuple[Any, Any] | None = None,
+) -> Any:
+    """The result of `compute()`, in `out` where that is given.
+
+    The `sizes` and dimensions of a transform over several are looked at before the type of `out`.
+    """
     if not isinstance(x, TensorBase):
         raise TypeError(
             f"fft_{name}(): argument 'input' (position 1) must be Tensor, not {errors.type_name(x)}"
         )
     if out is None:
         return compute()
+    if sizes is not None and name[0] != "h":
+        _shape_and_dims(x, *sizes)
     have = T.from_raw(out._raw.dtype)
     if to_real and have.category != D.FLOAT:
         raise RuntimeError(
@@ -373,7 +394,7 @@ def _declare_several(
     def transform(
         input: Tensor, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
     ) -> Any:
-        return _into(name, out, to_real, input, lambda: compute(input, s, dim, norm))
+        return _into(name, out, to_real, input, lambda: compute(input, s, dim, norm), (s, dim))
 
     transform.__name__ = transform.__qualname__ = "fft_" + name
     transform.__doc__ = doc + (
@@ -423,8 +444,7 @@ def _frequencies(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
-        place(out, found)
-        return out
+        return delivered(found, out, False, by_count=True)
     made: Any = new_tensor(found)
     if nowhere:
         made = _hollow.emptied(made)

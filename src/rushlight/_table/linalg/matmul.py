@@ -19,6 +19,7 @@ from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
 from ..rows.out_argument import apply_out, give, run_into
 from ..rows.row import Row, multilinear, when_settled
+from ..rows.warn_once import warn_the_caller
 
 paths = later("linalg.einsum")
 
@@ -351,7 +352,15 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     return give("outer", result, out)
 
 
-composite("", method=True, name="ger")(outer)
+@composite("", method=True)
+def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The outer product of two vectors (deprecated in favour of `outer`)."""
+    if out is not None:
+        warn_the_caller(
+            "torch.ger is deprecated and will be removed in a future PyTorch release. Use "
+            "torch.outer instead."
+        )
+    return outer(input, vec2, out=out)
 
 
 @composite("", method=True, out=True)
@@ -379,17 +388,23 @@ def vdot(input: Any, other: Any) -> Any:
 
 def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     """The dimensions of both operands to sum over."""
+    if not isinstance(dims, (tuple, list, int, TensorBase)):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
     if isinstance(dims, TensorBase):
         dims = read_by_python(dims, "tensordot()").tolist()
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a._raw.ndim, b._raw.ndim):
+        if dims > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
+    first, second = dims
     return (
-        [dims[0]] if isinstance(dims[0], int) else list(dims[0]),
-        [dims[1]] if isinstance(dims[1], int) else list(dims[1]),
+        [first] if isinstance(first, int) else list(first),
+        [second] if isinstance(second, int) else list(second),
     )
 
 

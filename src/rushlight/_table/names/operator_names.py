@@ -253,6 +253,11 @@ def native_batch_norm(
     momentum: float, eps: float,
 ) -> Any:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
+    if input.dim() < 2:
+        raise IndexError(errors.dimension(1, input.dim()))
+    if input._raw.dtype.kind == "c":
+        name = D.scalar_name(T.dtype_of(input))
+        raise NotImplementedError(errors.not_implemented("batch_norm", name))
     out = table("batch_norm")(
         input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )

@@ -117,12 +117,13 @@ def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Any:
             f"{{{listed}}}"
         )
     shape = input._raw.shape
-    if len(shape) not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(shape)}"
-        )
-    if all(n == 1 for n in size):
-        out = input.mean(tuple(range(-dims, 0)), keepdim=True)
+    if not all(n == 1 for n in size):
+        if len(shape) not in (dims + 1, dims + 2):
+            raise RuntimeError(
+                f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(shape)}"
+            )
+    else:
+        out = input.mean(tuple(range(-1, -dims - 1, -1)), keepdim=True)
         if (
             not input._raw.flags.c_contiguous
             and follow_layout(out._raw, input._raw) is not out._raw
@@ -185,11 +186,11 @@ def _max_forward(dims: int) -> Callable[..., Any]:
         _refuse_empty(name, x, dims, True)
         if len(output_size) != dims:
             raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
-        checks.require(x, "fV", name if dims == 2 else name + "_cpu")
         if any(n < 0 for n in output_size):
             shape = [*x.shape[: x.ndim - dims], *output_size]
             first = next(n for n in output_size if n < 0)
             raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {shape}")
+        checks.require(x, "fV", name if dims == 2 else name + "_cpu")
         values, where = raw.adaptive_max_pool(x, tuple(output_size))
         if x.flags.c_contiguous:
             return values, where
@@ -228,7 +229,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
     x = input._raw
     checks.line_of(x, "adaptive_max_pool1d")
     (size,) = checks.single("adaptive_max_pool1d", output_size=output_size)
-    for axis in range(x.ndim - 2, x.ndim):
+    for axis in range(1, x.ndim):
         if not x.shape[axis]:
             raise RuntimeError(
                 "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch "

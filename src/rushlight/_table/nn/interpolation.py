@@ -14,6 +14,7 @@ from ..._array.nn.channels_last import follow_layout
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
+from ..calls.argument_parser import complaint_of_c
 from ..rows.composite import composite
 from ..rows.fused import either
 from ..rows.row import Row, linear
@@ -237,7 +238,7 @@ def interpolate(
         recompute_scale_factor = True
     if recompute_scale_factor:
         assert factors is not None
-        output_size = [math.floor(input.size(i + 2) * factors[i]) for i in range(dims)]
+        output_size = [math.floor(input.size(i + 2) * float(factors[i])) for i in range(dims)]
         factors = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
         raise ValueError(
@@ -249,10 +250,6 @@ def interpolate(
     kind = _MODES.get((mode, dims))
     if kind is None:
         raise _no_mode(mode, input.dim())
-    if output_size is None:
-        assert factors is not None
-        output_size = [math.floor(float(n) * f) for n, f in zip(input.shape[2:], factors)]
-    steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
     if mode == "lanczos":
         if not antialias:
             raise ValueError("Lanczos mode requires antialias=True")
@@ -260,8 +257,19 @@ def interpolate(
             raise ValueError("Lanczos mode does not support align_corners=True")
     if antialias:
         kind = f"_{kind}_aa"
-    corners = (align_corners,) if _KINDS[kind][1] else ()
-    return apply_n(ROWS_BY_KIND[kind, dims].op, [input, tuple(output_size), *corners, *steps])
+    row, corners = ROWS_BY_KIND[kind, dims], (align_corners,) if _KINDS[kind][1] else ()
+    wanted = (int,) if factors is None else (int, float)
+    if any(type(n) not in wanted for n in output_size or factors):
+        given = (input, output_size, *corners, factors)
+        problem = complaint_of_c("nn", row.schema.name, given, {})
+        if problem is not None:
+            raise problem
+    if factors is not None:
+        factors = [float(f) for f in factors]
+    if output_size is None:
+        output_size = [math.floor(float(n) * f) for n, f in zip(input.shape[2:], factors)]
+    steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
+    return apply_n(row.op, [input, tuple([int(n) for n in output_size]), *corners, *steps])
 
 
 def _area(input: Tensor, size: list[int], dims: int) -> Any:
@@ -299,9 +307,9 @@ def _targets(input: Any, size: Any, factor: Any, dims: int, mode: str) -> tuple[
                     "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
                     f"Tuple[int, int, int], but got size with types {[type(x) for x in size]}"
                 )
-        return [int(n) for n in size], None
+        return list(size), None
     if not isinstance(factor, (list, tuple)):
-        return None, [float(factor)] * dims
+        return None, [factor] * dims
     if len(factor) != dims:
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got "
@@ -309,7 +317,7 @@ def _targets(input: Any, size: Any, factor: Any, dims: int, mode: str) -> tuple[
             f"{factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
             "scale_factor in (s1, s2, ...,sK) format."
         )
-    return None, [float(f) for f in factor]
+    return None, list(factor)
 
 
 _NEEDS: Final = {"linear": 3, "bilinear": 4, "trilinear": 5}

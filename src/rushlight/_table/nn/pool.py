@@ -12,6 +12,7 @@ from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
+from ..calls.argument_parser import complaint_of_c
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
 from ..rows.fused import either
@@ -424,18 +425,22 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
         input: Tensor, norm_type: int, kernel_size: int, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
-        k = (kernel_size,) * dims if isinstance(kernel_size, int) else tuple(kernel_size)
+        k = checks.spread(kernel_size, dims) if dims > 1 else (kernel_size,)
         if dims == 2:
             _, _ = k  # Python says what doesn't fit
         elif dims == 3:
             _, _, _ = k
-        count = 1
-        for n in k:
-            count *= n
-        steps = () if stride is None else stride
         means = table(f"avg_pool{dims}d")
-        given = kernel_size
-        out = means(input.pow(norm_type), given, steps, 0, ceil_mode)
+        powers = input.pow(norm_type)
+        if stride is None:
+            out = means(powers, kernel_size, padding=0, ceil_mode=ceil_mode)
+        else:
+            out = means(powers, kernel_size, stride, 0, ceil_mode)
+        count: Any = kernel_size
+        if dims > 1:
+            count = 1
+            for n in k:
+                count = count * n
         return (out.sign() * table("relu")(out.abs())).mul(count).pow(1.0 / norm_type)
 
     function.__name__ = function.__qualname__ = f"lp_pool{dims}d"
@@ -489,6 +494,20 @@ max_unpool2d_row = _unpool_row(2, "", ())
 max_unpool3d_row = _unpool_row(3, ", int[3] stride, int[3] padding", ((2, 2, 2), (0, 0, 0)))
 
 
+def _refuse_sizes(dims: int, input: Any, indices: Any, size: Any, s: Any, p: Any) -> None:
+    """Refuses sizes that aren't whole numbers, in the words of the operation that gets them.
+
+    Raises:
+        TypeError: where it refuses them.
+    """
+    if dims == 3:
+        problem = complaint_of_c("nn", "max_unpool3d", (input, indices, list(size), s, p), {})
+    else:
+        problem = complaint_of_c("nn", "max_unpool2d", (input, indices, list(size)), {})
+    if problem is not None:
+        raise problem
+
+
 def _unpool_function(dims: int) -> Callable[..., Any]:
     def function(
         input: Tensor,
@@ -502,12 +521,14 @@ def _unpool_function(dims: int) -> Callable[..., Any]:
 
         Raises: ValueError for an impossible `output_size`, RuntimeError for wrong indices.
         """
-        k = checks.each(kernel_size, dims)
-        s = k if stride is None else checks.each(stride, dims)
-        p = checks.each(padding, dims)
-        if input.dim() < dims:
+        k = checks.spread(kernel_size, dims)
+        s = k if stride is None else checks.spread(stride, dims)
+        p = checks.spread(padding, dims)
+        if len(input.size()) < len(k):
             raise IndexError("tuple index out of range")
         size = checks.unpool_size(input, k, s, p, output_size)
+        if any(type(n) is not int for n in (*size, *s, *p)):
+            _refuse_sizes(dims, input, indices, size, s, p)
         if dims == 3:
             return apply_n(max_unpool3d_row.op, [input, indices, tuple(size), s, p])
         if dims == 2:

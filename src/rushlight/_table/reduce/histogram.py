@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -10,6 +11,7 @@ from ..._base import dtypes as D, errors
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.composite import composite
 from ..rows.return_type_classes import named_results
+from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -26,6 +28,8 @@ def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Any]:
     """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
     width = rows.shape[1]
     numbered = not isinstance(bins, TensorBase)
+    if width == 1 and isinstance(bins, int) and bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if numbered and limits is not None and len(limits) != 2 * width:
         raise RuntimeError(
             f"torch.histogramdd: for a {width}-dimensional histogram range should have "
@@ -162,7 +166,10 @@ def histogramdd(
     if not array.ndim and isinstance(bins, int):
         raise IndexError(errors.no_dimension(-1, 0))
     _check(array, list(bins) if isinstance(bins, (tuple, list)) else [bins], weight)
-    rows = array.reshape(-1, array.shape[-1])
+    width = array.shape[-1]
+    if not width and (isinstance(bins, int) or not bins):
+        return _RESULTS((table("zeros")((), dtype=T.dtype_of(input)), ()))
+    rows = array.reshape(-1, width) if width else array.reshape(math.prod(array.shape[:-1]), 0)
     edges = _edges(rows, bins, range)
     _check_weight(array, weight)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)

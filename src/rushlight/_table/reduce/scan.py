@@ -250,6 +250,11 @@ def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Any:
     return _part(x, dim, 1, 0) - _part(x, dim, 0, -1)
 
 
+def _refuse_step(name: str, dx: Any) -> None:
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+
+
 def _refuse_bools(name: str, x: Tensor | None, y: Tensor) -> None:
     if y._raw.dtype.kind == "b" or (x is not None and x._raw.dtype.kind == "b"):
         which = "`y`" if x is None else "`x` or `y`"
@@ -271,6 +276,7 @@ def trapezoid(y: Any, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) ->
         return table("new_zeros")(y, shape)
     _refuse_bools("trapezoid", x, y)
     if x is None:
+        _refuse_step("trapezoid", dx)
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
         return multiplied(inner - multiplied(ends, 0.5), dx)
@@ -282,7 +288,7 @@ def trapezoid(y: Any, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) ->
 @composite(numpy_words=True)
 def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of samples along `dim`: `trapezoid` under its old name."""
-    return trapezoid(y, x, dx=dx, dim=dim)
+    return trapezoid(y, x, dx=float(dx) if isinstance(dx, bool) else dx, dim=dim)
 
 
 @composite(numpy_words=True)
@@ -296,6 +302,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     dim = _dimension(y, dim)
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
+        _refuse_step("cumulative_trapezoid", dx)
         return table("cumsum")(multiplied(pairs, dx / 2.0), dim)
     return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), dim), 2.0)
 

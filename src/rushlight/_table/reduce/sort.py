@@ -9,6 +9,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
+from ..calls.argument_parser import is_integer
 from ..rows.composite import composite
 from ..rows.row import general, linear, selection
 from ..rows.tensor_namespace import table
@@ -276,8 +277,31 @@ def searchsorted(
         input = input.to(common)
     if T.from_raw(row.dtype) is not common:
         sorted_sequence = sorted_sequence.to(common)
+    if sorter is not None:
+        _check_sorter(row, sorter._raw)
     result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
     return result if out is None else _write_out(result, out, "searchsorted")
+
+
+def _check_sorter(row: Array, sorter: Array) -> None:
+    """Refuses an order of boundaries that is none.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    name = "torch.searchsorted():"
+    if sorter.shape != row.shape:
+        raise RuntimeError(
+            f"{name} boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(row.shape)}and got sorter tensor {list(sorter.shape)}"
+        )
+    if T.from_raw(sorter.dtype) is not D.int64:
+        raise RuntimeError(
+            f"{name} sorter must be a tensor of long dtype but got dtype "
+            f"{D.scalar_name(T.from_raw(sorter.dtype))}"
+        )
+    if sorter.size and not (sorter.min() >= 0 and sorter.max() < row.shape[-1]):
+        raise RuntimeError(f"{name} sorter index out of range")
 
 
 def _levels(row: Array, values: Array | None) -> tuple[D.dtype | None, D.dtype | None]:
@@ -365,11 +389,30 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The distinct values in order (slices across `dim`), if asked with places and counts."""
+    asked = bool(return_inverse), bool(return_counts)
+    flags = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts}
     if dim is None:
+        _check_flags("_unique2", flags)
         found = _unique2(input, sorted, return_inverse, return_counts)
     else:
+        if not is_integer(dim):
+            kind = errors.type_name(dim)
+            raise TypeError(f"unique_dim(): argument 'dim' (position 2) must be int, not {kind}")
+        _check_flags("unique_dim", flags)
         found = _unique_dim(input, dim)
-    return _chosen(found, return_inverse, return_counts)
+    return _chosen(found, *asked)
+
+
+def _check_flags(name: str, flags: dict[str, Any]) -> None:
+    """Refuses switches that aren't True or False, in the words of the part that gets them.
+
+    Raises:
+        TypeError: for the first of them.
+    """
+    for key, value in flags.items():
+        if type(value) is not bool:
+            kind = errors.type_name(value)
+            raise TypeError(f"{name}(): argument '{key}' must be bool, not {kind}")
 
 
 @composite(method=True)
@@ -377,7 +420,10 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
-    return _chosen(_runs(input, dim), return_inverse, return_counts)
+    asked = bool(return_inverse), bool(return_counts)
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    _check_flags("unique_consecutive", flags)
+    return _chosen(_runs(input, dim), *asked)
 
 
 # ---- counts -----------------------------------------------------------------------------------

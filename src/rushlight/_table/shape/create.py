@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 from ..._array import types as T
@@ -49,13 +50,27 @@ def filled(array: Any, requires_grad: bool) -> Any:
     return t
 
 
-def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
-    """A fresh array in `out` where that is given (resized where it must be), else in a tensor."""
+def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False) -> Any:
+    """A fresh array in `out` where that is given (resized where it must be), else in a tensor.
+
+    With `by_count` an `out` of as many elements keeps its shape, and any other has a warning.
+    """
     if out is None:
         return finished(array, requires_grad)
     from ..rows.out_argument import place
 
     T.refuse_overlap(out._raw)
+    if by_count and out._raw.size == array.size:
+        array = array.reshape(out._raw.shape)
+    elif by_count and out._raw.size:
+        warnings.warn(
+            f"The number of elements in the out tensor of shape {list(out._raw.shape)} is "
+            f"{out._raw.size} which does not match the computed number of elements {array.size}. "
+            "Note that this may occur as a result of rounding error. The out tensor will be "
+            f"resized to a tensor of shape ({array.size},).",
+            UserWarning,
+            stacklevel=4,
+        )
     if out._raw.shape != array.shape:
         out._raw = T.empty(array.shape, out._raw.dtype)
     place(out, array)

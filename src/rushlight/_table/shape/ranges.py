@@ -80,7 +80,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     if nowhere and out is None:
         count = max(0, math.ceil((end - start) / step))
         return _hollow.empty_meta((count,), found, requires_grad)
-    return delivered(raw.arange(start, end, step, found), out, requires_grad)
+    return delivered(raw.arange(start, end, step, found), out, requires_grad, by_count=True)
 
 
 def _format(value: float) -> str:
