@@ -311,6 +311,27 @@ CASES: list[tuple[str, type[Exception], str]] = [
         RuntimeError,
         "Expected non-empty vector or matrix with optional 0-dim batch size",
     ),
+    (
+        "torch.randint_like(torch.zeros(2), torch.tensor([3]))",
+        RuntimeError,
+        "high must be a scalar ",
+    ),
+    ("torch.dropout(torch.zeros(2), float('nan'), True)", RuntimeError, "dropout probability has "),
+    (
+        "torch.zeros(3, 3).to_sparse(0)",
+        RuntimeError,
+        "dense_to_sparse: sparse_dim argument must be ",
+    ),
+    (
+        "torch.is_complex(3, input=torch.zeros(2))",
+        TypeError,
+        "is_complex(): argument 'input' (positio",
+    ),
+    (
+        "torch.tensordot(3, torch.zeros(2, requires_grad=True), out=torch.zeros(1))",
+        AttributeError,
+        "",
+    ),
 ]
 
 
@@ -437,3 +458,19 @@ def test_parts_of_bools_are_reduced() -> None:
 def test_a_histogram_of_nothing_is_a_number() -> None:
     hist, edges = torch.histogramdd(torch.zeros(2, 0), 1)
     assert hist.item() == 0 and edges == ()
+
+
+def test_memory_is_copied_as_another_type() -> None:
+    found = torch.view_copy(torch.tensor([1.0, 2.0]), torch.int32)
+    assert found.tolist() == [1065353216, 1073741824]
+    assert torch.view_copy(torch.zeros(3, 2), dtype=torch.int16).shape == (3, 4)
+
+
+def test_rounding_to_digits_that_no_float_has() -> None:
+    assert torch.tensor([1.5]).round(decimals=2**62).isnan().all()
+
+
+def test_repeats_of_a_vector_have_no_view_in_their_history() -> None:
+    x = torch.zeros(2, requires_grad=True)
+    node = x.repeat_interleave(torch.tensor([1, 2])).grad_fn.next_functions[0][0]
+    assert type(node).__name__ == "AccumulateGrad"

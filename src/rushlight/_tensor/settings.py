@@ -88,7 +88,16 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
-for _name in ("is_signed", "is_inference", "is_distributed", "is_same_size", "is_nonzero", "numel"):
+for _name in (
+    "is_complex",
+    "is_floating_point",
+    "is_signed",
+    "is_inference",
+    "is_distributed",
+    "is_same_size",
+    "is_nonzero",
+    "numel",
+):
     globals()[_name] = guard("torch", _name, globals()[_name])
 
 

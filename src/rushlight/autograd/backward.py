@@ -7,7 +7,7 @@ import operator
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from .._array import types as T
 from .._array.memory import meta as hollow
@@ -144,7 +144,11 @@ def start(
 
 
 def _start_switched(
-    tensors: Sequence[Any], grads: Sequence[Any], keep: Any, traced: Any, batched: bool = False
+    tensors: Sequence[object],
+    grads: Sequence[object],
+    keep: SupportsIndex,
+    traced: SupportsIndex,
+    batched: bool = False,
 ) -> tuple[list[Vertex], list[int], list[Any], bool, bool]:
     """What `start` gives, and the switches of a run, which aren't both True or False, as such.
 
@@ -170,7 +174,7 @@ def _start_switched(
     return roots, nrs, values, switches[0], switches[1]
 
 
-def _byte(value: Any) -> int:
+def _byte(value: SupportsIndex) -> int:
     """What C makes of a switch: any number of a byte."""
     number = operator.index(value)
     if not -_LONGEST <= number < _LONGEST:

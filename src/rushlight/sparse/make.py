@@ -125,6 +125,8 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
             f"dense_to_sparse: sparse_dim argument must be in [0,{self.dim()}] range, but {n} is "
             "given"
         )
+    if not n and self.dim():
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     there = self != 0
     if n < self.dim():
         there = there.flatten(n).any(-1)

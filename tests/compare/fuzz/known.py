@@ -231,26 +231,26 @@ KNOWN: list[Named] = [
         program=r"\w\.share_memory_\(\)",
     ),
     Named(
-        "Which of two faults is told first",
+        "Of several faults one is told",
         "message",
         torch=r"^unsupported operation: some elements of the input tensor and the written-to",
         ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim)",
     ),
     Named(
-        "Which of two faults is told first",
+        "Of several faults one is told",
         "message",
         r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp)_\(",
         torch=r"^(Integer division with addcdiv|The expanded size|Incompatible matrix|Index tensor "
         r"must have|Dimension specified as 0|ldexp can't be cast)",
     ),
     Named(
-        "Which of two faults is told first",
+        "Of several faults one is told",
         "message",
         r"torch\.matmul\(.*out=",
         torch=r"^(both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out)",
     ),
     Named(
-        "Which of two faults is told first",
+        "Of several faults one is told",
         "message",
         r"torch\.outer\(.*out=",
         torch=r"^mul\(\): functions with out=",

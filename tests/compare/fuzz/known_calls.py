@@ -92,7 +92,7 @@ CALLS: list[Named] = [
         "Python says what its own methods don't take",
         kind="message",
         torch=r"^TensorBase\.\w+\(\) takes no ",
-        ours="positional argument|unexpected keyword",
+        ours="positional argument|unexpected keyword|multiple values",
     ),
     Named(
         "Python says what its own methods don't take",
@@ -106,6 +106,13 @@ CALLS: list[Named] = [
         kind="warning",
         torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
         ours=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
+    ),
+    Named(
+        "A warning comes once a call",
+        kind="warning",
+        torch=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
+        ours=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
+        raised=r"\w",
     ),
     Named(
         "Conjugates are computed at once",
@@ -146,6 +153,13 @@ CALLS: list[Named] = [
         ours=r"^(Tensor\.)?\w+\(\) (takes|got an unexpected|got multiple|missing)",
     ),
     Named(
+        "Python says what its own methods don't take",
+        kind="message",
+        statement=r"[.]fill_\(value=",
+        torch=r"^fill_\(\) received an invalid combination of arguments - got \(value=",
+        ours=r"^fill_\(\) received an invalid combination of arguments - got \(",
+    ),
+    Named(
         "Gradients have no past",
         kind="version",
         statement=r"[.](isclose|isfinite|matrix_rank|svd|cond|trapezoid|trapz|diff|max_pool1d)\(",
@@ -182,5 +196,31 @@ CALLS: list[Named] = [
         statement=r"[.](norm_except_dim|frobenius_norm)\(",
         torch="NormBackward1",
         ours="LinalgVectorNormBackward0",
+    ),
+    Named(
+        "Compound products take other steps",
+        kind="output_nr",
+        statement=r"linalg[.]lu\(",
+        torch="^[01]$",
+        ours="^[12]$",
+    ),
+    Named(
+        "Gradients have no past",
+        kind="version",
+        statement=r"[.]kron\(.*out=",
+        torch="^0$",
+        ours="^1$",
+    ),
+    Named(
+        "Where PyTorch's own assertions fail",
+        kind="accepted",
+        statement=r"[.]index_put_?\(.*(\[\]|\(\))",
+        torch=r"sym_strides\(\) called on an undefined Tensor",
+    ),
+    Named(
+        "A switch that is given by its place counts",
+        kind="shape|value",
+        statement=r"unique_consecutive\(x\d+, (True|False, True)\b",
+        torch=r"^(\(0,\)|\[\])$",
     ),
 ]

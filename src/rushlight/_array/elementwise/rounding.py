@@ -56,6 +56,8 @@ def round_decimals(x: Array, decimals: int) -> Any:
         raise NotImplementedError(errors.not_implemented(kernel, scalar_name(from_raw(x.dtype))))
     if decimals == 0:
         return np.rint(x)
+    if not -308 <= decimals <= 308:  # infinity by infinity
+        return np.full(x.shape, np.nan, x.dtype)
     ten = x.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
     if decimals > 0:
         return np.divide(np.rint(np.multiply(x, ten)), ten)

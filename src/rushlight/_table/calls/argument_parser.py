@@ -317,7 +317,7 @@ def is_integer(value: Any) -> bool:
     return is_number_tensor(value) and value._raw.dtype.kind in "iu"
 
 
-def is_one_for_all(value: Any) -> bool:
+def is_one_for_all(value: object) -> bool:
     """Whether a value may stand for all items of a list of integers: a tensor of one element, too,
     even of a bool.
     """
@@ -423,8 +423,8 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
 
 
 def plain_arguments(
-    bound: list[tuple[Parameter, Any]], args: tuple[Any, ...], kwargs: Named
-) -> tuple[tuple[Any, ...], Named] | None:
+    bound: list[tuple[Parameter, Any]], args: tuple[object, ...], kwargs: Named
+) -> tuple[tuple[object, ...], Named] | None:
     """The arguments with numbers for the tensors and the like that stand for numbers.
 
     None where there are none of these. `args` are those without the tensor of a method.
@@ -432,7 +432,7 @@ def plain_arguments(
     Raises:
         RuntimeError: for a complex number where a real one is expected.
     """
-    places: dict[int | str, Any] = {}
+    places: dict[int | str, object] = {}
     if bound and bound[0][1] is args:  # packed
         return None
     for i, (p, value) in enumerate(bound):
@@ -453,7 +453,7 @@ def plain_arguments(
 _NUMPY_WORDS: Final = {n: name for name, words in _NUMPY_NAMES.items() for n in words}
 
 
-def _plain(p: Parameter, value: Any) -> Any:
+def _plain(p: Parameter, value: object) -> object:
     """The number, or the numbers, that a value stands for; else the value itself."""
     if p.type in ("int", "SymInt"):
         if not p.is_list:

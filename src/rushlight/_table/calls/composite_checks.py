@@ -30,12 +30,15 @@ UNCHECKED: Final = frozenset((
     "conv3d", "linear", "is_floating_point", "is_complex", "numel", "size", "cpu",
 ))  # fmt: skip
 #: Those of them that are functions too, which are called seldom.
-SELDOM: Final = frozenset(("detach", "detach_", "fill_", "numel", "zero_"))
+SELDOM: Final = frozenset((
+    "detach", "detach_", "fill_", "is_complex", "is_floating_point", "numel", "zero_",
+))  # fmt: skip
 #: Called often enough that positional arguments are looked at only where something has gone wrong.
 LATE: Final = frozenset((
     "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
     "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul", "type_as", "numpy",
-    "expand_as", "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_",
+    "is_complex", "is_floating_point", "expand_as", "view_as", "reshape_as", "squeeze_",
+    "unsqueeze_", "t_", "transpose_",
 ))  # fmt: skip
 #: Functions of which no signature is known, because they are Python in PyTorch, too.
 UNSIGNED: Final = frozenset((
@@ -144,7 +147,9 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     return run  # type: ignore[no-any-return]
 
 
-def _say_pinned(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> None:
+def _say_pinned(
+    function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> None:
     """Calls a factory whose errors show the options, where memory is to be pinned."""
     try:
         function(*args, **kwargs)

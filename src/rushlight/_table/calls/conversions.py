@@ -147,7 +147,7 @@ def _in_tuple(value: Tensor | int) -> tuple[int]:
     return (value,) if type(value) is int else (_one_for_all(value),)
 
 
-def _one_for_all(value: Any) -> int:
+def _one_for_all(value: object) -> int:
     if not is_one_for_all(value):
         raise Unfit
     return _integer(value)

@@ -74,7 +74,11 @@ def saying_better(name: str, raw: Any) -> Callable[..., Any]:
     """The array function of a row, which warns, once, that there is a better one."""
 
     def run(*args: Array | int) -> Any:
-        result = raw(*args)
+        try:
+            result = raw(*args)
+        except NotImplementedError:  # which the kernel would say
+            say_better(name)
+            raise
         say_better(name)
         return result
 

@@ -40,7 +40,7 @@ def each(value: Any, dims: int) -> Sizes:
     return values * dims if len(values) == 1 else values
 
 
-def spread(value: Any, dims: int) -> tuple[Any, ...]:
+def spread(value: object, dims: int) -> tuple[Any, ...]:
     """What is given one after the other, or one value for all dimensions."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.meta import hollowed
 from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, hollow as without_data, named_device
-from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
+from ..._base.memory_format import (
+    channels_last,
+    channels_last_3d,
+    memory_format as MemoryFormat,
+    preserve_format,
+)
 from ..._core.apply import apply_n
 from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
@@ -83,6 +88,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
             return made.contiguous(memory_format=memory_format)
         if device is not None:
             raise NotImplementedError(_hollow.NO_DATA)
+    if memory_format is not None and found is not None:
+        _refuse_rank(self, memory_format)
     result = self if found is None else converted(self, found)
     if result is self and copy:
         return self.clone()
@@ -91,7 +98,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     return result
 
 
-def _named(args: tuple[Any, ...]) -> dict[str, Any]:
+def _named(args: tuple[object, ...]) -> dict[str, Any]:
     """What the positional arguments of `to` mean, by their names.
 
     Raises:
@@ -104,7 +111,7 @@ def _named(args: tuple[Any, ...]) -> dict[str, Any]:
     return {p.name: value for p, value in bound}
 
 
-def _type_of_number(value: Any) -> D.dtype:
+def _type_of_number(value: object) -> D.dtype:
     """The type of the tensor that a number stands for; one of NumPy's counts as a float."""
     return D.OF_PYTHON.get(_type(value), D.float64)
 
@@ -145,6 +152,20 @@ def _meant(dtype: D.dtype) -> D.dtype:
     raise TypeError(_no_such_call((), f"dtype={errors.type_name(dtype)}, "))
 
 
+def _refuse_rank(t: Tensor, memory_format: MemoryFormat) -> None:
+    """Refuses a format for tensors of more or fewer dimensions, before anything is converted.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    rank = _RANKS.get(memory_format)
+    if rank is not None and t._raw.ndim != rank:
+        t.contiguous(memory_format=memory_format)
+
+
+_RANKS: Final = {channels_last: 4, channels_last_3d: 5}
+
+
 def _caster(name: str, dtype: D.dtype) -> None:
     @asks
     def cast_to(self: Tensor, *, memory_format: Any = None) -> Any:
@@ -157,6 +178,7 @@ def _caster(name: str, dtype: D.dtype) -> None:
             return converted(self, dtype)
         if _type(memory_format) is not MemoryFormat:
             raise misuse("method", name, (), {"memory_format": memory_format})
+        _refuse_rank(self, memory_format)
         return converted(self, dtype).contiguous(memory_format=memory_format)
 
     cast_to.__name__ = cast_to.__qualname__ = name
@@ -232,7 +254,7 @@ def type(
     return found.contiguous(memory_format=memory_format)
 
 
-def _of_type(self: Any, dtype: Any) -> Any:
+def _of_type(self: Tensor, dtype: Any) -> Any:
     """The tensor converted to a dtype, or to the type of a class or name."""
     if isinstance(dtype, D.dtype):
         return converted(self, dtype)

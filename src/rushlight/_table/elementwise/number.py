@@ -70,7 +70,7 @@ over = _declare(
 
 
 def _number(x: Tensor, value: float) -> bool:
-    return type(value) in (int, float) and bool(x.is_floating_point())
+    return type(value) in (int, float) and bool(x.is_floating_point() or x.is_complex())
 
 
 def multiplied(x: Tensor, value: float) -> Tensor:

@@ -308,7 +308,7 @@ def _into(
     to_real: bool,
     x: Tensor,
     compute: Callable[..., Any],
-    sizes: tuple[Any, Any] | None = None,
+    sizes: tuple[Shape | None, Shape | None] | None = None,
 ) -> Any:
     """The result of `compute()`, in `out` where that is given.
 
@@ -444,7 +444,7 @@ def _frequencies(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
-        return delivered(found, out, False, by_count=True)
+        return delivered(found, out, grad, by_count=True)
     made: Any = new_tensor(found)
     if nowhere:
         made = _hollow.emptied(made)
@@ -460,7 +460,7 @@ def fftfreq(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -476,7 +476,7 @@ def rfftfreq(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,

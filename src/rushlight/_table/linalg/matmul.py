@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -20,6 +20,9 @@ from ..rows.node_classes import matrix_sizes
 from ..rows.out_argument import apply_out, give, run_into
 from ..rows.row import Row, multilinear, when_settled
 from ..rows.warn_once import warn_the_caller
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 paths = later("linalg.einsum")
 
@@ -353,7 +356,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
 
 @composite("", method=True)
-def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Any:
     """The outer product of two vectors (deprecated in favour of `outer`)."""
     if out is not None:
         warn_the_caller(
@@ -408,14 +411,20 @@ def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     )
 
 
-@composite(out=True)
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+@composite()
+def tensordot(a: Any, b: Any, dims: Any = 2, *, out: Tensor | None = None) -> Any:
     """The sum of products over several dimensions of `a` and `b`; one of size one broadcasts.
 
     Raises:
         RuntimeError: where the dimensions' sizes differ.
     """
-    over_a, over_b = _contracted(dims, a, b)
+    over = _contracted(dims, a, b)
+    if out is None:
+        return _tensordot(a, b, *over)
+    return run_into("tensordot", lambda: _tensordot(a, b, *over), [a, b], out)
+
+
+def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
     if len(over_a) != len(over_b):
         raise RuntimeError("both dimension lists should have same length")
     if a._raw.dtype != b._raw.dtype:

@@ -62,7 +62,7 @@ def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
 @composite("signal.windows")
 @_placed
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
-                dtype: Any = None, layout: Any = None, device: Any = None,
+                dtype: Any = None, layout: object = None, device: Any = None,
                 requires_grad: bool = False) -> Any:  # fmt: skip
     """exp(-|n - center| / tau).
 
@@ -147,7 +147,7 @@ def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype, devi
 
 @composite("signal.windows")
 @_placed
-def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: Any = None,
+def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: object = None,
                    device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
     """The sum of cosines of 0, 1, 2, … periods with the weights `a`, of alternating signs.
 
@@ -166,7 +166,7 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
 @composite("signal.windows")
 @_placed
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None,
-                    layout: Any = None, device: Any = None,
+                    layout: object = None, device: Any = None,
                     requires_grad: bool = False) -> Any:  # fmt: skip
     """alpha - (1 - alpha) cos(2π n / N)."""
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout,
@@ -184,7 +184,7 @@ def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, 
 
 @composite("signal.windows")
 @_placed
-def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, device: Any = None,
          requires_grad: bool = False) -> Any:  # fmt: skip
     """1/2 - 1/2 cos(2π n / N)."""
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device,
@@ -277,7 +277,7 @@ def _old(
 @composite("")
 @_placed
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
-                layout: Any = None, device: Any = None, pin_memory: bool = False,
+                layout: object = None, device: Any = None, pin_memory: bool = False,
                 requires_grad: bool = False) -> Any:  # fmt: skip
     """1/2 - 1/2 cos(2π n / N)."""
     return _old(
@@ -290,7 +290,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 @composite("")
 @_placed
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54,
-                   beta: float = 0.46, *, dtype: Any = None, layout: Any = None,
+                   beta: float = 0.46, *, dtype: Any = None, layout: object = None,
                    device: Any = None, pin_memory: bool = False,
                    requires_grad: bool = False) -> Any:  # fmt: skip
     """alpha - beta cos(2π n / N)."""
@@ -309,7 +309,7 @@ def _blackman(n: Any, size: int) -> Any:
 @composite("")
 @_placed
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
-                    layout: Any = None, device: Any = None, pin_memory: bool = False,
+                    layout: object = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
     """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N)."""
     return _old("blackman_window", window_length, periodic, _blackman, dtype, layout, device,
@@ -325,7 +325,7 @@ def _bartlett(n: Any, size: int) -> Any:
 @composite("")
 @_placed
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
-                    layout: Any = None, device: Any = None, pin_memory: bool = False,
+                    layout: object = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
     """A triangle from zero to one and back."""
     return _old("bartlett_window", window_length, periodic, _bartlett, dtype, layout, device,
@@ -335,7 +335,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 @composite("")
 @_placed
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
-                  dtype: Any = None, layout: Any = None, device: Any = None,
+                  dtype: Any = None, layout: object = None, device: Any = None,
                   pin_memory: bool = False, requires_grad: bool = False) -> Any:  # fmt: skip
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1."""
 

@@ -50,7 +50,7 @@ def _centered(window: Any, n_fft: int) -> Any:
     return apply_n(constant_pad_nd.op, [window, (left, missing - left), 0])
 
 
-def _refuse(name: str, values: tuple[Any, ...], **named: Any) -> None:
+def _refuse(name: str, values: tuple[object, ...], **named: object) -> None:
     """Refuses arguments of wrong types, before there is a warning.
 
     Raises:

@@ -31,7 +31,7 @@ def _to(x: Tensor, target: dtype, non_blocking: bool = False, copy: bool = False
     return x.to(target, copy=copy, **kwargs)
 
 
-def _to_options(x: Tensor, *, dtype: dtype | None = None, layout: Any = None, device: Any = None,
+def _to_options(x: Tensor, *, dtype: dtype | None = None, layout: object = None, device: Any = None,
                 pin_memory: Any = None, non_blocking: bool = False, copy: bool = False,
                 memory_format: Any = None) -> Any:  # fmt: skip
     return _to(x, dtype or x.dtype, non_blocking, copy, memory_format)

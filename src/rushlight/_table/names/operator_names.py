@@ -30,6 +30,7 @@ from ..shape.shape import is_laid_out
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")
@@ -356,7 +357,7 @@ def empty_permuted(
 
 @composite("private", method=True)
 def new_empty_strided(
-    self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+    self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: object = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Any:  # fmt: skip
     """A tensor of this one's type whose elements aren't set, of the strides given."""
@@ -469,7 +470,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 @composite("private", method=True)
-def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+def dim_order(self: Any, *, ambiguity_check: object = False) -> tuple[int, ...]:
     """The dimensions from the outermost to the innermost in memory."""
     formats: list[Any] = ambiguity_check if isinstance(ambiguity_check, list) else []
     plain = isinstance(ambiguity_check, (bool, list))
@@ -492,7 +493,7 @@ def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return order
 
 
-def _sorted_by_stride(sizes: Any, strides: Any) -> tuple[tuple[int, ...], bool]:
+def _sorted_by_stride(sizes: Shape, strides: Shape) -> tuple[tuple[int, ...], bool]:
     """The dimensions by falling strides, and whether there is no other such order.
 
     Dimensions without a stride stay where they are, as do equal ones.

@@ -43,6 +43,8 @@ def _checked(
     """
     if not log_probs.size:
         raise RuntimeError("log_probs tensor must not be empty")
+    if targets.dtype.kind == "c":
+        targets = T.converted(targets, D.int64)
     name = D.scalar_name(T.from_raw(log_probs.dtype))
     if name not in ("Float", "Double"):
         raise NotImplementedError(errors.not_implemented("ctc_loss_cpu", name))

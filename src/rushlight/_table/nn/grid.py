@@ -182,11 +182,11 @@ def grid_sampler(
 
 
 def _check_first(input: Any, grid: Any, shown: str) -> None:
-    if input.shape[0] != grid.shape[0]:
+    if input.size(0) != grid.size(0):
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {shown}"
         )
-    if grid.shape[-1] != input.dim() - 2:
+    if grid.size(-1) != input.dim() - 2:
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but "
             f"got grid with sizes {list(grid.shape)}"

@@ -30,9 +30,9 @@ def _check(
 
     Raises: RuntimeError for shapes that don't fit.
     """
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     shape, wide = tuple(input.shape), tuple(weight.shape)
-    if len(shape) not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(shape)}")
     if len(wide) < 2:
         raise RuntimeError(
             f"expected linear_weight with dimensionality at least 2, got {len(wide)}"

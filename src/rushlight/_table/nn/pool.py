@@ -494,7 +494,9 @@ max_unpool2d_row = _unpool_row(2, "", ())
 max_unpool3d_row = _unpool_row(3, ", int[3] stride, int[3] padding", ((2, 2, 2), (0, 0, 0)))
 
 
-def _refuse_sizes(dims: int, input: Any, indices: Any, size: Any, s: Any, p: Any) -> None:
+def _refuse_sizes(
+    dims: int, input: object, indices: object, size: Shape, s: object, p: object
+) -> None:
     """Refuses sizes that aren't whole numbers, in the words of the operation that gets them.
 
     Raises:
@@ -528,7 +530,7 @@ def _unpool_function(dims: int) -> Callable[..., Any]:
             raise IndexError("tuple index out of range")
         size = checks.unpool_size(input, k, s, p, output_size)
         if any(type(n) is not int for n in (*size, *s, *p)):
-            _refuse_sizes(dims, input, indices, size, s, p)
+            _refuse_sizes(dims, input, indices, tuple(size), s, p)
         if dims == 3:
             return apply_n(max_unpool3d_row.op, [input, indices, tuple(size), s, p])
         if dims == 2:

@@ -361,7 +361,7 @@ def _network(
 ) -> tuple[Any, list[Any]]:  # fmt: skip
     """The outputs of the last layer, and the last states of all layers, stacked."""
     ways = 2 if bidirectional else 1
-    projected = kind == "lstm" and hx[0].shape[2] != hx[1].shape[2]
+    projected = kind == "lstm" and hx[0].size(2) != hx[1].size(2)
     groups = _grouped(params, has_biases, projected)
     first = [s.unbind(0) for s in hx]
     if bidirectional and (len(first[0]) % 2 or len(groups) % 2):
@@ -369,7 +369,7 @@ def _network(
     for what, found in (("hidden states", first[0]), ("weights", groups)):
         if len(found) != num_layers * ways:
             raise RuntimeError(f"Expected more {what} in stacked_rnn")
-    if sizes is None and not input.shape[0]:
+    if sizes is None and not input.size(0):
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     last: list[list[Any]] = [[] for _ in hx]
     total = 0

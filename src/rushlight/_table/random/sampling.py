@@ -68,7 +68,7 @@ def rand(
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -99,7 +99,7 @@ def randn(
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -128,7 +128,7 @@ def _like_dtype(input: Tensor, dtype: Any) -> D.dtype:
 
 
 @composite()
-def rand_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def rand_like(input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None,
               generator: Any = None) -> Any:  # fmt: skip
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
@@ -142,7 +142,7 @@ def rand_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: A
 
 
 @composite()
-def randn_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def randn_like(input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
                requires_grad: bool = False, memory_format: Any = None,
                generator: Any = None) -> Any:  # fmt: skip
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
@@ -183,7 +183,7 @@ def randint(
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -207,10 +207,13 @@ def randint(
 
 
 @composite()
-def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: Any = None,
+def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: object = None,
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
                  **kwargs: Any) -> Any:  # fmt: skip
     """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
+    bound = args[0] if len(args) == 1 else kwargs.get("high")
+    if isinstance(bound, TensorBase) and bound._raw.ndim:
+        raise RuntimeError("high must be a scalar tensor and on CPU")
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
     if _hollow.beside(input, device):
@@ -230,7 +233,7 @@ def randperm(
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -272,7 +275,7 @@ def normal(
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,

@@ -250,7 +250,7 @@ def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Any:
     return _part(x, dim, 1, 0) - _part(x, dim, 0, -1)
 
 
-def _refuse_step(name: str, dx: Any) -> None:
+def _refuse_step(name: str, dx: object) -> None:
     if isinstance(dx, (bool, complex)):
         raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 

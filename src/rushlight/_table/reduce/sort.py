@@ -403,7 +403,7 @@ def unique(
     return _chosen(found, *asked)
 
 
-def _check_flags(name: str, flags: dict[str, Any]) -> None:
+def _check_flags(name: str, flags: dict[str, bool]) -> None:
     """Refuses switches that aren't True or False, in the words of the part that gets them.
 
     Raises:

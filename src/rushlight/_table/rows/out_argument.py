@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
+from ..._array.axes import axes_of
 from ..._array.shape.as_strided import element_strides
 from ..._array.shape.writing import contiguous_strides
 from ..._base import dtypes as D, errors
@@ -106,6 +107,9 @@ def _typed(row: Row, args: list[Any], have: D.dtype) -> list[Any]:
         and T.dtype_of(args[0]).category == D.FLOAT
     ):
         raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(have)))
+    dims = next((a for p, a in zip(row.schema.params, args) if p.name == "dim"), None)
+    if dims is not None:
+        axes_of(dims if isinstance(dims, (list, tuple)) else (dims,), args[0]._raw.ndim)
     return [*args[:place], have, *args[place + 1 :]]
 
 

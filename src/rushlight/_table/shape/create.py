@@ -279,7 +279,7 @@ def empty_strided(
     stride: Any,
     *,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -301,7 +301,7 @@ def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, l
 
 
 @composite()
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: object = None,
                    device: Any = None, requires_grad: bool = False,
                    pin_memory: bool = False) -> Any:  # fmt: skip
     """A tensor of a size whose dimensions lie in memory in the order `physical_layout`.
@@ -417,7 +417,7 @@ def full(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -449,7 +449,7 @@ def _like(name: str, fill: Any) -> Any:
         input: Any,
         *,
         dtype: Any = None,
-        layout: Any = None,
+        layout: object = None,
         device: Any = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -485,7 +485,7 @@ def full_like(
     fill_value: Any,
     *,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
@@ -507,7 +507,7 @@ def _new(name: str, fill: Any) -> Any:
         *size: Any,
         dtype: Any = None,
         device: Any = None,
-        layout: Any = None,
+        layout: object = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
         **kwargs: Any,
@@ -540,7 +540,7 @@ def new_full(
     *,
     dtype: Any = None,
     device: Any = None,
-    layout: Any = None,
+    layout: object = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Any:
@@ -578,7 +578,7 @@ def eye(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
@@ -597,7 +597,7 @@ def eye(
 
 
 @composite()
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: Any = None,
                   requires_grad: bool = False) -> Any:  # fmt: skip
     """A tensor without dimensions holding one number, of the default float type."""
     s = _number("scalar_tensor", "s", 1, s)

@@ -16,7 +16,7 @@ stored = later("memory.raw_bytes")
 
 @composite("")
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
-              layout: Any = None, device: Any = None, pin_memory: Any = None,
+              layout: object = None, device: Any = None, pin_memory: Any = None,
               requires_grad: bool = False) -> Any:  # fmt: skip
     """A flat tensor of the first `size` elements of a file, read when they are first looked at.
 

@@ -46,7 +46,7 @@ _ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
 
 @composite()
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
-           layout: Any = None, device: Any = None, requires_grad: bool = False,
+           layout: object = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
     """start, start + step, … below `end`; int64 where all are integers, else the default float.
 
@@ -95,7 +95,7 @@ def range_(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:
@@ -148,7 +148,7 @@ def linspace(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:
@@ -169,7 +169,7 @@ def linspace(
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
 
 
-def _type_between(name: str, start: Any, end: Any, dtype: Any, out: Any) -> D.dtype:
+def _type_between(name: str, start: object, end: object, dtype: Any, out: Tensor | None) -> D.dtype:
     """The type of numbers between two, which is complex where one of them is.
 
     Raises:
@@ -222,7 +222,7 @@ def logspace(
     *,
     out: Any = None,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Any:

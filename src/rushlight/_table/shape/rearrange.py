@@ -80,7 +80,7 @@ def repeat_interleave(
     if repeats._raw.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
-        input, dim = reshape(input, (-1,)), 0
+        input, dim = input if input._raw.ndim == 1 else reshape(input, (-1,)), 0
     axis = axis_of(dim, input._raw.ndim)
     n = input._raw.shape[axis] if input._raw.ndim else 1
     count = repeats._raw.size
@@ -109,7 +109,7 @@ def _repeated_places(repeats: Tensor, size: int | None, output_size: int | None)
 
 def _repeated_evenly(input: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Any:
     if dim is None:
-        input, dim = reshape(input, (-1,)), 0
+        input, dim = input if input._raw.ndim == 1 else reshape(input, (-1,)), 0
     shape = input._raw.shape or (1,)
     axis = axis_of(dim, len(shape))
     if repeats < 0:
@@ -205,7 +205,7 @@ def tril_indices(
     *,
     dtype: Any = D.int64,
     device: str | None = None,
-    layout: Any = None,
+    layout: object = None,
     requires_grad: bool = False,
 ) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
@@ -222,7 +222,7 @@ def triu_indices(
     *,
     dtype: Any = D.int64,
     device: Any = None,
-    layout: Any = None,
+    layout: object = None,
     requires_grad: bool = False,
 ) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""

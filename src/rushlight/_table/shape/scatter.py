@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -18,6 +17,7 @@ from ..rows.expanded_writes import warned
 from ..rows.out_argument import apply_out, give
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
+from ..rows.warn_once import say_once
 from .shape import expand, reshape
 
 if TYPE_CHECKING:
@@ -165,11 +165,10 @@ scatter_value = general(
 
 
 def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
-    warnings.warn(
+    say_once(
+        "scatter reduce",
         "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "
         "in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
-        UserWarning,
-        stacklevel=4,
     )
 
 

@@ -195,7 +195,7 @@ def _ranked(t: Tensor, memory_format: memory_format) -> Tensor:
 
 @composite("private", method=True)
 @asks
-def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Any:
+def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
     if ALERTED and interposed():
         named = {} if memory_format is contiguous_format else {"memory_format": memory_format}

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..._array.shape import concatenate as joins, views as shapes
+from ..._base import dtypes as D
 from ..rows.composite import composite
-from ..rows.row import Row, linear
+from ..rows.row import Row, general, linear
 from .shape import (
     alias,
     expand,
@@ -69,6 +70,15 @@ for _row in (
 ):  # fmt: skip
     _copy_of(_row)
 _as_strided_copy = _copy_of(as_strided_)
+general(
+    "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    lambda x, dtype: shapes.contiguous_copy(shapes.view_dtype(x, dtype)),
+    method=False,
+    out=True,
+    refuses_values="any",
+    samples=lambda mk: [(mk(2, 3, dtype="float64"), D.int64)],
+    doc="The memory read as another element type, as a copy.",
+)
 
 narrow_copy = linear(
     "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
