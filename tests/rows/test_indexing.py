@@ -350,3 +350,68 @@ def test_scatter_of_nothing_copies() -> None:
 def test_gather_of_a_number_looks_at_its_place() -> None:
     with pytest.raises(RuntimeError, match="index 1 is out of bounds for dimension 0 with size 1"):
         torch.gather(torch.tensor(5.0), 0, torch.tensor(1))
+
+
+def test_a_whole_slice_behind_the_last_dimension_is_skipped() -> None:
+    x = torch.arange(24).reshape(2, 3, 4)
+    assert x[..., ..., [0, 1], :].tolist() == x[..., [0, 1]].tolist()
+    assert x[..., ..., :3, :5].tolist() == x[..., :3].tolist()
+    with pytest.raises(IndexError, match=r"Dimension out of range .* but got 3"):
+        x[..., ..., :3, 1:]
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (lambda: torch.ones(3) > 0, r"too many indices for tensor of dimension 3 \(got 5\)"),
+        (lambda: torch.ones(3), r"too many indices for tensor of dimension 3 \(got 5\)"),
+        (lambda: torch.ones(4, 2) > 0, "Dimension out of range .* but got 3"),
+        (lambda: torch.ones(2, 2) > 0, "at index 0 does not match .* at index 2"),
+    ],
+)
+def test_index_tensors_are_counted_before_masks_are_fitted(index: Any, message: str) -> None:
+    x = torch.ones(2, 3, 4)
+    with pytest.raises(IndexError, match=message):
+        x[..., ..., index()]
+    with pytest.raises(IndexError, match=message):
+        x[..., ..., index()] = 1
+
+
+def test_a_mask_of_more_dimensions_is_too_many_indices() -> None:
+    with pytest.raises(IndexError, match=r"too many indices for tensor of dimension 1$"):
+        torch.ones(3)[torch.ones(3, 2) > 0]
+
+
+def test_a_tuple_has_too_many_places_for_a_number_and_a_place_is_outside() -> None:
+    x = torch.ones(())
+    for items in ((1,), (0,), (slice(None),)):
+        with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
+            x[items]
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        x[0]
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        x[2**63]
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 2**64])
+@pytest.mark.parametrize("index", [0, slice(0, 1), slice(0, 0), (0, 1), (..., None)])
+def test_an_integer_that_c_cannot_hold_is_not_written(index: Any, value: int) -> None:
+    x = torch.ones(2, 2)
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        x[index] = value
+    assert x.tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("shape", [(2,), (2, 0)])
+def test_values_must_fit_where_no_place_is_named(shape: Any, accumulate: bool) -> None:
+    x, places = torch.zeros(3), torch.zeros(0, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match=r"cannot be broadcast to indexing result of shape \[0"):
+        x.index_put_((places,), torch.ones(shape), accumulate=accumulate)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
+def test_a_row_is_not_written_to_a_place(dtype: Any) -> None:
+    x = torch.zeros(4, dtype=dtype)
+    with pytest.raises(RuntimeError, match=r"expand\(.*\{\[3, 1\]\}, size=\[\]\)"):
+        x[1] = torch.ones(3, 1, dtype=dtype)

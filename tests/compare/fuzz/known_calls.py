@@ -173,6 +173,20 @@ CALLS: list[Named] = [
         torch="MKL FFT error: Intel oneMKL DFTI ERROR: Inconsistent configuration parameters",
     ),
     Named(
+        "Behind the last dimension there is none",
+        kind="accepted|message",
+        statement=r"\[.*\.\.\..*\.\.\..*\]",
+        torch=r"^(IndexError: )?Dimension out of range",
+        ours=r"^(ok|index -?\d+ is out of bounds for dimension \d with size 0)$",
+    ),
+    Named(
+        "A step of zero is refused whatever the bounds are",
+        kind="exception type",
+        statement=r"\[.*:0\b",
+        torch="^(SystemError: <method '__index__'|AttributeError: __index__$)",
+        ours="^(ValueError: slice step cannot be zero|TypeError: only integer tensors of a single)",
+    ),
+    Named(
         "Whole numbers from 2**63 on",
         kind="accepted|exception type",
         statement=r"-2\*\*63-1",

@@ -360,11 +360,11 @@ def index_put(
                     f"index {given} is out of bounds for dimension {axis} with size {n}"
                 )
         together = np.broadcast_arrays(*wrapped)
-        shape = together[0].shape
-        if not prod(shape):
+        spread = np.broadcast_to(values, together[0].shape + rest)
+        if not spread.size:
             return out
         flat = np.ravel_multi_index(tuple(together), lead).reshape(-1)
-        spread = np.broadcast_to(values, shape + rest).reshape((flat.size, *rest))
+        spread = spread.reshape((flat.size, *rest))
         add_rows(out.reshape((prod(lead), *rest)), flat, spread)
         return out
     places = np.arange(out.size).reshape(out.shape)[indices]

@@ -48,38 +48,31 @@ def places(x: Array, indices: tuple[Any, ...]) -> list[Any]:
     """
     found: list[Any] = []
     shape = x.shape
+    if len(indices) > len(shape):
+        raise IndexError(
+            f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})"
+        )
+    if any(_has_bad_type(i) for i in indices):
+        raise IndexError(_BAD_TYPE)
     for index in indices:
-        if index is None:
-            found.append(None)
+        if index is None or index.dtype.kind == "i":
+            found.append(index)
             continue
-        kind = index.dtype.kind
-        if kind == "b" or index.dtype == np.uint8:
-            start = len(found)
-            if start + index.ndim > len(shape):
-                raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-            if kind != "b":
-                if any(_has_bad_type(i) for i in indices):
-                    raise IndexError(_BAD_TYPE)
-                warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
-            if index.shape != shape[start : start + index.ndim]:
-                if any(_has_bad_type(i) for i in indices):
-                    raise IndexError(_BAD_TYPE)
-                d = next(k for k, n in enumerate(index.shape) if n != shape[start + k])
+        if index.dtype.kind != "b":
+            warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
+        for d, n in enumerate(index.shape):
+            at = len(found) + d
+            if at >= len(shape):
+                raise IndexError(errors.dimension(at, len(shape)))
+            if n != shape[at]:
                 raise IndexError(
                     f"The shape of the mask {errors.shape_text(index.shape)} at index {d} does "
                     "not match "
-                    f"the shape of the indexed tensor {errors.shape_text(shape)} at index "
-                    f"{start + d}"
+                    f"the shape of the indexed tensor {errors.shape_text(shape)} at index {at}"
                 )
-            found.extend(index.nonzero())
-        elif kind == "i" and index.itemsize >= 4:
-            found.append(index)
-        else:
-            raise IndexError(_BAD_TYPE)
+        found.extend(index.nonzero())
     if len(found) > len(shape):
-        raise IndexError(
-            f"too many indices for tensor of dimension {len(shape)} (got {len(found)})"
-        )
+        raise IndexError(errors.dimension(len(shape), len(shape)))
     return found
 
 
@@ -259,8 +252,8 @@ def index_put_into(
     key = _plain_key(out, indices) if not accumulate else None
     if key is None:
         key = key_of(out, indices)
-    if values.ndim and values.shape[0] == 1:  # NumPy would leave that dimension out
-        _check_values(values, out, key_of(out, indices))
+    if values.ndim and (not values.size or values.shape[0] == 1):  # NumPy takes more of them
+        _check_values(values, out, key)
     if values.ndim and np.may_share_memory(out, values):
         values = values.copy()
     try:

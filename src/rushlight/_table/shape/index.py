@@ -27,7 +27,7 @@ from ..rows.expanded_writes import warned
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from .copy import copy_into, fill_tensor_row, records
-from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, _zero_dim
+from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, refuse_place
 from .shape import alias, expand, unsqueeze, view
 from .slices import select, slice_
 
@@ -153,14 +153,14 @@ def _put_at(t: Tensor, indices: tuple[Any, ...], values: Tensor, accumulate: boo
     return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
 
 
-def _covers(start: int, end: int, step: int, n: int) -> bool:
-    return start == 0 and end >= n and step == 1
+def _take_basic(t: Tensor, given: Any, read: bool = False) -> tuple[Any, list[Any]]:
+    """The view that the basic items leave, and the index tensors (None: all) of its dimensions.
 
-
-def _take_basic(t: Tensor, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
-    """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
+    `read`: a slice alone is a view, also where it is everything.
+    """
     specified = 0
-    for item in given:
+    items = _items(given)
+    for item in items:
         if isinstance(item, TensorBase):
             d = item._raw.dtype
             specified += (
@@ -170,32 +170,27 @@ def _take_basic(t: Tensor, given: tuple[Any, ...], lone_slice: bool) -> tuple[An
             specified += 1
     ndim = t._raw.ndim
     if specified > ndim:
-        if ndim == 0 and len(given) == 1:
-            if type(given[0]) is slice:
-                _bounds(given[0])
-                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            if isinstance(given[0], int) or T.is_integer_scalar(given[0]):
-                raise IndexError(_zero_dim(int(given[0])))
+        if type(given) is slice:
+            _bounds(given)
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if ndim == 0 and (isinstance(given, int) or T.is_integer_scalar(given)):
+            refuse_place(int(given), 0, 0, True)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     found: list[Any] = []
     seen = t
     dim = 0
-    for place, given_item in enumerate(given):
+    for place, given_item in enumerate(items):
         item = _plain(given_item)
         kind = type(item)
         if kind is int:
-            if not -_MOST <= item < _MOST:
-                raise ValueError(_OVERFLOW)
             n = seen._raw.shape[dim] if dim < seen._raw.ndim else 0
             if not -n <= item < n:
-                raise IndexError(
-                    f"index {item} is out of bounds for dimension {place} with size {n}"
-                )
+                refuse_place(item, place, n)
             seen = apply_view(select.op, seen, (dim, item))
         elif kind is slice:
             start, end, step = _bounds(item)
-            whole = dim < seen._raw.ndim and _covers(start, end, step, seen._raw.shape[dim])
-            if lone_slice or not whole:
+            n = seen._raw.shape[dim] if dim < seen._raw.ndim else 0
+            if (read and type(given) is slice) or not (start == 0 and end >= n and step == 1):
                 seen = apply_view(slice_.op, seen, (dim, start, end, step))
             dim += 1
         elif item is Ellipsis:
@@ -240,12 +235,8 @@ def getitem(self: Tensor, given: Any) -> Any:
     kind = type(given)
     if kind is int:
         shape = self._raw.shape
-        if not shape:
-            raise IndexError(_zero_dim(given))
-        if not -shape[0] <= given < shape[0]:
-            if not -_MOST <= given < _MOST:
-                raise ValueError(_OVERFLOW)
-            raise IndexError(f"index {given} is out of bounds for dimension 0 with size {shape[0]}")
+        if not shape or not -shape[0] <= given < shape[0]:
+            refuse_place(given, 0, shape[0] if shape else 0, not shape)
         return apply_view(select.op, self, (0, given))
     if given is None:
         return apply_view(unsqueeze.op, self, (0,))
@@ -260,22 +251,28 @@ def getitem(self: Tensor, given: Any) -> Any:
         quick = _take_simple(self, given)
         if quick is not None:
             return quick
-        seen, found = _take_basic(self, given, False)
+        seen, found = _take_basic(self, given)
     elif kind is slice:
         if self._raw.ndim:
             start, end = given.start, given.stop
             if given.step is None and type(start) in _ENDS and type(end) in _ENDS:
                 return apply_view(slice_.op, self, (0, start or 0, END if end is None else end, 1))
             return apply_view(slice_.op, self, (0, *_bounds(given)))
-        seen, found = _take_basic(self, (given,), True)
-    elif isinstance(given, TensorBase) and given._raw.ndim and self._raw.ndim:
+        seen, found = _take_basic(self, given, True)
+    elif isinstance(given, TensorBase) and _is_lone(given._raw, self._raw.ndim):
         return apply_n(index.op, [self, (given,)])
     else:
-        items = _items(given)
-        seen, found = _take_basic(self, items, False)
+        seen, found = _take_basic(self, given)
     if not found:
         return apply_view(alias.op, self, ()) if seen is self else seen
     return apply_n(index.op, [seen, tuple(found)])
+
+
+def _is_lone(given: Any, ndim: int) -> bool:
+    """Whether an index array alone takes dimensions, and not more than there are."""
+    if given.ndim <= ndim:
+        return bool(given.ndim)
+    return ndim > 0 and given.dtype.kind == "i"
 
 
 def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
@@ -397,7 +394,7 @@ def setitem(self: Tensor, given: Any, value: Any) -> None:
     elif given is True:
         seen = apply_view(unsqueeze.op, self, (0,))
     else:
-        seen, found = _take_basic(self, _items(given), False)
+        seen, found = _take_basic(self, given)
     if found:
         _write_at(seen, tuple(found), value)
     else:
@@ -428,9 +425,9 @@ def _write_number(t: Tensor, given: Any, value: Any) -> bool:
     if 0 in array.strides:
         return False
     small = -6e4 < value < 6e4  # also for halves
+    if not small and type(value) is int and not -_MOST <= value < _MOST:
+        return False
     if array.dtype.kind != "f" or (array.dtype.itemsize == 2 and not small):
-        if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-            return False
         value = lone(value, array.dtype)
     elif not (small or -3e38 < value < 3e38):
         return False
@@ -465,7 +462,7 @@ def _write_tensor(t: Tensor, given: Any, value: Any) -> bool:
         return False
     try:
         array[key] = source
-    except (IndexError, ValueError, OverflowError):
+    except (IndexError, ValueError, OverflowError, TypeError):
         return False
     bump(t)
     return True

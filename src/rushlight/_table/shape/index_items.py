@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._array.axes import END
@@ -36,8 +36,18 @@ _MOST: Final = 1 << 63
 _OVERFLOW: Final = "Overflow when unpacking long long"
 
 
-def _zero_dim(place: int) -> str:
-    return f"index {place} is out of bounds for dimension 0 with size 0" if place else _ZERO_DIM
+def refuse_place(place: int, item: int, n: int, zero_dim: bool = False) -> NoReturn:
+    """Raises for a place outside of the `n` that there are, which item number `item` names.
+
+    Raises:
+        ValueError: for a place that C cannot hold.
+        IndexError: for any other.
+    """
+    if not -_MOST <= place < _MOST:
+        raise ValueError(_OVERFLOW)
+    if zero_dim and not place:
+        raise IndexError(_ZERO_DIM)
+    raise IndexError(f"index {place} is out of bounds for dimension {item} with size {n}")
 
 
 def _refused(item: float) -> IndexError:
