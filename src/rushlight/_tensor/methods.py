@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
@@ -174,7 +175,7 @@ NUMBERS: Final = (int, float, complex)
 
 
 def _reciprocal_times() -> Binary:
-    """`number / x`: the reciprocal, times the number."""
+    """`number / x`: the reciprocal, times the number (or array)."""
     reciprocal, times = _simple("reciprocal"), _simple("mul")
 
     def operator(self: Tensor, other: float) -> Any:
@@ -187,6 +188,8 @@ def _reciprocal_times() -> Binary:
                     f"'{type(self).__name__}' object has no attribute 'reciprocal'"
                 )
             return apply2(times, apply1(reciprocal, self), other)
+        if isinstance(other, T.ndarray):
+            return _otherwise(mul, apply1(reciprocal, self), other)
         return NotImplemented
 
     return operator
