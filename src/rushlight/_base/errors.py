@@ -441,6 +441,11 @@ def not_implemented(kernel: str, dtype: str) -> str:
     return f"\"{kernel}\" not implemented for '{dtype}'"
 
 
+def says_not_implemented(error: BaseException) -> bool:
+    """Whether an error is that of `not_implemented`, which comes after those of shapes."""
+    return isinstance(error, NotImplementedError) and str(error).startswith('"')
+
+
 INSIDE_TRANSFORM: Final = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using "
     "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "

@@ -136,8 +136,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
         if (  # these come last
-            isinstance(error, NotImplementedError)
-            or op.names_c_type
+            errors.says_not_implemented(error)
+            or (op.names_c_type and T.from_raw(array.dtype).category < D.FLOAT)
             or error.args == ("ZeroDivisionError",)
         ):
             refuse_shapes(op, array, raws)
@@ -160,7 +160,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.wide and promoted is not None:
             found = promoted  # of a half, what was computed in float32
         check_cast(found, array, op)
-        if promoted is not None and promoted.is_complex and array.dtype.kind != "c":
+        if promoted is not None and promoted.is_complex and array.dtype.kind != "c" and array.size:
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     if op.shared == SHARED_LAST:
         refuse_memory_of(array, raws)

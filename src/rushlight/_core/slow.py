@@ -6,6 +6,7 @@ anomaly mode, inference tensors and tangents are handled here, once, in this ord
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from .._array import types as T
@@ -120,8 +121,8 @@ def apply(op: Op, args: list[Any]) -> Any:
     if op.check is not None:
         try:
             op.check(args, raws)
-        except NotImplementedError:
-            if op.broadcasts:
+        except NotImplementedError as error:
+            if op.broadcasts and errors.says_not_implemented(error):
                 refuse_shapes(raws)  # these PyTorch looks at first
             raise
     try:
@@ -139,7 +140,7 @@ def apply(op: Op, args: list[Any]) -> Any:
                 return handled
         if mode.grad and not mode.inference:
             live_mask(op, args)  # a view that can't follow its base says so first
-        if op.broadcasts and isinstance(error, NotImplementedError):
+        if op.broadcasts and errors.says_not_implemented(error):
             refuse_shapes(raws)  # these PyTorch looks at first
         if ERRORS.explain is None:
             raise
@@ -275,7 +276,13 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
             if found is D.uint64 and dims is not None and dims.category >= D.FLOAT:
                 found = D.int64  # the bounds of a clamp aren't promoted with each other then
             number = found if number is None else D.promote_types(number, found)
-    common = D.combine_levels(dims, zero, number)
+    try:
+        common = D.combine_levels(dims, zero, number)
+    except RuntimeError:
+        if op.check is not None:
+            with suppress(NotImplementedError):
+                op.check(args, raws)  # what else it refuses comes first
+        raise
     if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
         common = D.get_default_dtype()
     changed = False
