@@ -51,6 +51,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
         and ord == 2
         and not keepdim
         and x.itemsize != 2
+        and x.size != 1
         and (dim is None or (type(dim) is tuple and len(dim) == x.ndim == 2 and dim in _WHOLE))
     ):
         flat = x.reshape(-1)
@@ -62,6 +63,8 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     if half is not None:
         x = x.astype(np.float32)
     result = _norm(x, ord, axis, keepdim)
+    if result.size == x.size and ord:
+        result = np.absolute(x).reshape(result.shape)  # of one element, however large
     return in_order(result if half is None else result.astype(half))
 
 
