@@ -42,15 +42,15 @@ def cross(a: Array, b: Array, dim: int = -1) -> Array:
     problem = errors.broadcast(a.shape, b.shape)
     if problem is not None:
         raise RuntimeError(problem)
+    if a.dtype.kind == "b":
+        raise NotImplementedError(errors.not_implemented("cross", "Bool"))
     if a.dtype != b.dtype:
         raise RuntimeError(f"expected scalar type {name_of(a.dtype)} but found {name_of(b.dtype)}")
     return cross3(a, b, axis)
 
 
 def cross3(a: Array, b: Array, dim: int) -> Array:
-    """The vector product along `dim`, of shapes that are known to fit."""
-    if a.dtype.kind == "b":
-        raise NotImplementedError(errors.not_implemented("cross", "Bool"))
+    """The vector product along `dim`, of shapes and types that are known to fit."""
     shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
     out = np.empty(shape, np.result_type(a, b))
     a, b, result = (x if dim in (-1, x.ndim - 1) else np.moveaxis(x, dim, -1) for x in (a, b, out))
@@ -65,13 +65,14 @@ def cross3(a: Array, b: Array, dim: int) -> Array:
 def cdist(x: Array, y: Array, p: float = 2.0) -> Any:
     """The p-norm distances between the rows of stacks of matrices that broadcast.
 
+    Types are looked at where there are distances to compute.
+
     Raises:
-        RuntimeError: for a negative order, and for stacks that don't fit.
+        RuntimeError: for a negative order, and for stacks and types that don't fit.
+        NotImplementedError: for half precision.
     """
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x.dtype.itemsize == 2:
-        raise NotImplementedError(errors.not_implemented("cdist", name_of(x.dtype)))
     problem = errors.broadcast(x.shape[:-2], y.shape[:-2])
     if problem is not None:
         raise RuntimeError(problem)
@@ -79,6 +80,10 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> Any:
     shape = batch + (x.shape[-2], y.shape[-2])
     if not count(shape) or not x.shape[-1]:
         return np.zeros(shape, x.dtype)
+    if x.dtype.itemsize == 2:
+        raise NotImplementedError(errors.not_implemented("cdist", name_of(x.dtype)))
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"expected scalar type {name_of(x.dtype)} but found {name_of(y.dtype)}")
     if p == 2 and (x.shape[-2] > _MANY or y.shape[-2] > _MANY):
         squares = np.matmul(x, y.swapaxes(-1, -2)) * -2
         squares += np.sum(x * x, -1)[..., :, None]

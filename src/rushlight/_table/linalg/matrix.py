@@ -13,7 +13,9 @@ from ..._array.linalg.matmul import type_word
 from ..._array.reduce.reduce import name_of
 from ..._base import errors
 from ..._core.apply import apply_n
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
+from ..calls.argument_parser import is_number_tensor
 from ..calls.deprecated_orders import say_better
 from ..reduce.norm import _norm_gradient
 from ..rows.composite import composite
@@ -440,6 +442,8 @@ def _cdist_gradients(
     x1_dtype: dtype,
 ) -> tuple[Any, Any]:
     """That of each norm of x1[i] - x2[j], summed; of p = 2 by matrix products."""
+    if 0 in out.shape or not x1.shape[-1]:
+        return xp.zeros(x1.shape, x1.dtype), xp.zeros(x2.shape, x2.dtype)
     if p == 2:
         weight = g * xp.where(xp.equal(out, 0), 0, 1 / out)
         turned = xp.matrix_transpose(weight)
@@ -473,7 +477,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
 
 
 @composite()
-def cdist(x1: Any, x2: Any, p: float = 2.0,
+def cdist(x1: Any, x2: Any, p: Any = 2.0,
           compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:  # fmt: skip
     """The p-norm distance between each row of `x1` and each row of `x2`.
 
@@ -485,7 +489,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     for place, t in enumerate((x1, x2), 1):
         if not isinstance(t, TensorBase):
             raise TypeError(errors.no_tensor("cdist", f"x{place}", t, place))
-    if not isinstance(p, (int, float)) and not T.is_integer_scalar(p):
+    number = read_by_python(p, "cdist()").item() if is_number_tensor(p) else p
+    if not T.is_number(number) or (isinstance(number, complex) and number is p):
         raise TypeError(
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
         )
@@ -502,8 +507,6 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {what} got: {name_of(t._raw.dtype)}"
             )
-    if x1._raw.dtype != x2._raw.dtype:
-        raise RuntimeError(
-            f"expected scalar type {name_of(x1._raw.dtype)} but found {name_of(x2._raw.dtype)}"
-        )
-    return apply_n(_cdist.op, [x1, x2, float(p)])
+    if isinstance(number, complex):
+        raise RuntimeError(errors.no_conversion("double"))
+    return apply_n(_cdist.op, [x1, x2, float(number)])
