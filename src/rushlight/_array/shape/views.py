@@ -165,6 +165,7 @@ def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
         )
     found = list(size)
     steps = [0] * len(size)
+    below = False
     # PyTorch gives a new dimension of size one the stride of a contiguous one, a longer one zero.
     step = x.itemsize
     for d in range(len(size) - 1, -1, -1):
@@ -174,20 +175,22 @@ def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
             if n == -1 or n == have:
                 found[d] = have
                 steps[d] = strides[d - lead]
-            elif have == 1 and n >= 0:
-                steps[d] = 0
+            elif have == 1:
+                below = below or n < 0
             else:
                 raise _expand_error(n, have, d, size, shape)
         elif n < 0:
-            if not shape:
-                raise RuntimeError("numel: integer multiplication overflow")
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
-                f"dimension {d}"
-            )
+            if n == -1 and shape:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, "
+                    f"non-existing dimension {d}"
+                )
+            below = True
         elif n == 1:
             steps[d] = step
         step = steps[d] * found[d]
+    if below:
+        raise RuntimeError("numel: integer multiplication overflow")
     return window(x, tuple(found), tuple(steps))
 
 

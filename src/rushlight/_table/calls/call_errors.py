@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..._array import types as T
+from ..._array.lazy_modules import later
 from ..._array.shape import views as shapes
 from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter, public_name
@@ -15,6 +16,8 @@ from ..rows.row import Row
 from .argument_parser import listing, wrong_integers
 from .conversions import accepts
 from .overload_texts import signatures
+
+products: Final = later("linalg.matmul")
 
 
 def kind_of(value: Any) -> str:
@@ -156,6 +159,11 @@ def explain_forward(
         problem = _misspread(name, args, inplace)
         if problem is not None:
             return problem
+    if name == "_matmul" and args[0]._requires_grad and args[0]._raw.ndim <= 2 < args[1]._raw.ndim:
+        try:  # the stack's matrices are seen as one then, turned round
+            products.matmul(args[1]._raw.swapaxes(-1, -2), args[0]._raw.T)
+        except RuntimeError as of_one:
+            return of_one
     if op.row is not None:
         for p, arg in zip(op.row.schema.params, args):
             if p.type == "int" and type(arg) is int and not -(1 << 63) <= arg < 1 << 63:

@@ -200,6 +200,7 @@ def check(
 
     Raises:
         TypeError: where no signature takes the arguments.
+        RuntimeError: for a complex tensor where a real number is asked for.
         ValueError: for an integer of more than 64 bits.
     """
     from .argument_parser import complaint, plain_arguments
@@ -211,6 +212,9 @@ def check(
     own = 1 if kind == "method" else 0
     problem = complaint(kind, name, args[own:], kwargs, bound)
     if problem is None:
+        for p, v in bound:
+            if p.type == "float" and isinstance(v, TensorBase) and v._raw.dtype.kind == "c":
+                raise RuntimeError(errors.no_conversion("double"))
         plain = plain_arguments(bound, args[own:], kwargs)
         if plain is not None:
             return run(*args[:own], *plain[0], **plain[1])

@@ -14,7 +14,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._base import dtypes as D
+from ..._base import dtypes as D, errors
 from ..._base.schema import Parameter
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -85,7 +85,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
         if isinstance(value, (int, float)):
             return True, float
         if is_number_tensor(value):
-            return True, _item
+            return True, _float
         return T.is_number(value) and not isinstance(value, (bool, complex)), float
     if kind == "bool":
         return isinstance(value, bool), None
@@ -177,6 +177,13 @@ def _item(value: Any) -> Any:
     if not is_number_tensor(value):
         raise Unfit
     return read_by_python(value, "a number").item()
+
+
+def _float(value: Any) -> float:
+    number = _item(value)
+    if isinstance(number, complex):
+        raise RuntimeError(errors.no_conversion("double"))
+    return float(number)
 
 
 def numbers_for(row: Row, rest: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -209,10 +209,10 @@ def reordered(
 ) -> Plan:
     """The plan of a call in an order of old, where each argument has its own place.
 
-    It passes the first argument through `said`, which warns.
+    At last it passes the first argument through `said`, which warns.
     """
     sources: list[Any] = []
-    convert: list[tuple[int, Any]] = [(0, said)]
+    convert: list[tuple[int, Any]] = []
     for i, p in enumerate(row.schema.params):
         source = places.get(p.name)
         if source is None:
@@ -223,6 +223,7 @@ def reordered(
         converter = accepts(p, found, row, i)[1]
         if converter is not None:
             convert.append((i, converter))
+    convert.append((0, said))
     plan = Plan(row, sources, convert)
     plan.direct = plan.ordered = False
     return plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import comparison as relations, masks
@@ -19,6 +19,7 @@ from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.row import Row, elementwise, general, when_settled, written_as
 from ..rows.tensor_namespace import table
+from ..rows.warn_once import say_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -300,8 +301,16 @@ frexp = general(
 
 
 # ---- choices ----------------------------------------------------------------------------------
+_BYTES: Final = (
+    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+    "future version of PyTorch. Use a boolean condition instead."
+)
+
+
 def _choices(args: list[Any], raws: list[Any]) -> None:
     """Refuses a number that an element of the result can't be."""
+    if raws[0].dtype.kind == "u" and raws[0].dtype.itemsize == 1:
+        say_once("condition of bytes", _BYTES)
     number, other = args[2], raws[1]
     if not isinstance(args[1], TensorBase):
         number, other = args[1], raws[2]

@@ -10,7 +10,7 @@ from ..._array import types as T
 from ..._array.axes import axes_of
 from ..._array.shape.as_strided import element_strides
 from ..._array.shape.writing import contiguous_strides
-from ..._base import dtypes as D, errors
+from ..._base import errors
 from ..._core import slow
 from ..._core.apply import apply_n
 from ..._core.inplace import announce_write, count_write
@@ -20,6 +20,7 @@ from ..._core.storage import TensorBase
 from ..calls.out_dtypes import refusal
 from ..shape.resizing import resized
 from .return_type_classes import name_outputs
+from .tensor_namespace import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,7 +220,9 @@ def earlier(
     if not found:
         return None
     have = T.from_raw(found[said.startswith("expected scalar type")]._raw.dtype)
-    if (name == "where" and len(found) == 2) or (not late and broadcasts):
+    if name == "where" and len(found) == 2:
+        have = table("result_type")(*found)
+    elif not late and broadcasts:
         for a in found[1:]:
             have = D.promote_types(have, T.from_raw(a._raw.dtype))
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
