@@ -111,3 +111,12 @@ def test_post_accumulate_hooks_dont_run_for_grad() -> None:
     x = leaf(1.0)
     x.register_post_accumulate_grad_hook(lambda t: pytest.fail("nothing was accumulated"))
     grad(x * 2, x)
+
+
+@pytest.mark.parametrize("name", ["zero_", "exp_", "neg_"])
+def test_the_gradient_of_one_element_may_be_written(name: str) -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    b = a.view(1, 1) * 1
+    b.register_hook(lambda g: getattr(g, name)())
+    b.sum().backward()
+    assert a.grad == getattr(torch.ones(()), name)()

@@ -339,7 +339,7 @@ def expand_reduced(
 
 
 def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
-    """`x` spread over a larger shape: a read-only view.
+    """`x` spread over a larger shape: a read-only view, or a copy where one element stays one.
 
     One element, and equal numbers of dimensions, take a fifth of what NumPy's function takes.
     """
@@ -363,6 +363,8 @@ def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
     if not x.size:
         return np.broadcast_to(x, shape)
     view = np.ndarray(shape, x.dtype, x, 0, strides)
+    if view.size == 1:
+        return view.copy()  # no element lies on another: PyTorch lets it be written
     view.flags.writeable = False
     return view
 

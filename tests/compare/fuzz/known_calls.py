@@ -48,6 +48,12 @@ CALLS: list[Named] = [
         ours="SoftmaxBackward0', ",
     ),
     Named(
+        "A custom function gives no tensor of a list a history",
+        kind="is_leaf",
+        program=r"F\.apply\(\[",
+        torch="^False$",
+    ),
+    Named(
         "A turn by an angle of 19 digits has none that are right",
         kind="value",
         statement=r"(pow_?\(|\*\*=? )-?2\*\*6[34]",
