@@ -11,7 +11,7 @@ from ..._base import dtypes as D, errors
 from ..memory import dense_layout as dense
 from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
-from ..number import filling
+from ..number import filling, number_like
 from ..types import to_raw
 
 if TYPE_CHECKING:
@@ -117,12 +117,20 @@ def arange(start: float, end: float, step: float, dtype: D.dtype) -> Array:
 
 @allocating
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Array:
-    """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
+    """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does.
+
+    Raises:
+        RuntimeError: for an end that an element can't be.
+        NotImplementedError: for bools.
+    """
     raw = to_raw(dtype)
     if steps == 0:
         return np.empty(0, raw)
     if steps == 1:
-        return np.full(1, start, raw)
+        return np.full(1, number_like(start, raw), raw)
+    if dtype is D.bool_:
+        raise NotImplementedError(errors.not_implemented("linspace_cpu", "Bool"))
+    number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT:
         start, end = int(start), int(end)
         gap = (float(end) - float(start)) / (steps - 1)
@@ -172,6 +180,8 @@ def _multiplied_and_added(start: float, step: float, count: Array) -> Array:
 def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) -> Array:
     """`base` to the powers evenly spaced from `start` to `end`."""
     raw = to_raw(dtype)
+    if steps > 1 and dtype is not D.bool_:
+        number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT and steps > 1:
         start, end = int(start), int(end)
     work = D.complex128 if dtype.category == D.COMPLEX else D.float64
