@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
+from ..._base.device import hollow
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
@@ -164,15 +165,20 @@ def _check_out(name: str, kwargs: dict[str, Any]) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    out, dtype = kwargs["out"], kwargs.get("dtype")
-    have = T.from_raw(out._raw.dtype)
+    _check_type_of_out(kwargs)
+    if kwargs["out"].requires_grad and current().grad:
+        if name in ("empty", "randn"):
+            raise RuntimeError("cannot resize variables that require grad")
+        raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
+
+
+def _check_type_of_out(kwargs: dict[str, Any]) -> None:
+    dtype, have = kwargs.get("dtype"), T.from_raw(kwargs["out"]._raw.dtype)
     if isinstance(dtype, D.dtype) and dtype is not have:
         raise RuntimeError(
             f"dtype {D.scalar_name(dtype)} does not match dtype of out parameter "
             f"({D.scalar_name(have)})"
         )
-    if out.requires_grad and current().grad:
-        raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
 
 
 def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -206,7 +212,9 @@ def check(
     from .argument_parser import complaint, plain_arguments
 
     values = (*args, *kwargs.values())
-    if any(not isinstance(v, TensorBase) and hasattr(v, "__torch_function__") for v in values):
+    if any(
+        not isinstance(v, (TensorBase, type)) and hasattr(v, "__torch_function__") for v in values
+    ):
         return NOT_HANDLED
     bound: list[tuple[Any, Any]] = []
     own = 1 if kind == "method" else 0
@@ -225,6 +233,10 @@ def check(
         return NOT_HANDLED
     handled = misfit(run, args, kwargs)
     if handled is NOT_HANDLED:
+        if "failed to unpack the object" in str(problem):  # these PyTorch looks at first
+            hollow(kwargs.get("device"))
+            if kwargs.get("out") is not None:
+                _check_type_of_out(kwargs)
         raise problem
     return handled
 
@@ -235,4 +247,4 @@ def _fits_another(p: Parameter, value: Any) -> bool:
         return bool(p.type == "Tensor" and not p.is_list)
     if isinstance(value, (list, tuple)):
         return bool(p.is_list and (p.type == "int" or (p.type == "Tensor" and not p.list_size)))
-    return True
+    return not isinstance(value, type)  # of which only some are types of elements

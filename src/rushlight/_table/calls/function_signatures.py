@@ -5,7 +5,7 @@ from typing import Final
 TORCH: Final = """
 get_device is_distributed is_inference is_signed: (@in)
 as_tensor: (object data, *, ScalarType dtype=None, Device? device=None)
-asarray: (object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool
+asarray: (object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool?
     requires_grad=False)
 frombuffer: (object buffer, *, ScalarType dtype, int count=-1, int offset=0, bool
     requires_grad=False)

@@ -268,6 +268,8 @@ def _of_type(self: Tensor, dtype: Any) -> Any:
             raise ValueError(f"invalid type: '{own}{dtype.__name__}'")
         if not isinstance(dtype, str):
             raise TypeError("dtype must be a type, str, or dtype object")
+        if dtype.startswith("torch.cuda."):
+            raise RuntimeError("Cannot initialize CUDA without ATen_cuda library.")
         raise ValueError(f"invalid type: '{dtype}'")
     return converted(self, found)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
+from ..._array.memory import collation as batches
 from ..._array.memory.aliasing import number_types
 from ..._array.number import lone
 from ..._array.shape import create as raw
@@ -22,6 +23,9 @@ from ..rows.composite import composite
 from ..rows.result_strides import array_like, hollow_like, steps_of
 from ..rows.size_arguments import size_of as size_of
 from ..rows.warn_once import warn_of_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def finished(array: Any, requires_grad: bool) -> Any:
@@ -104,11 +108,20 @@ def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
     raise TypeError(f"{argument} must be torch.dtype, not {errors.type_name(dtype)}")
 
 
+def _looked_at(device: Any, convert: Callable[[], Any]) -> bool:
+    """`hollow` for data: what is wrong with these is told before that there is no CUDA."""
+    try:
+        return hollow(device)
+    except AssertionError:
+        convert()
+        raise
+
+
 @composite()
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
     """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
-    nowhere = hollow(device)
+    nowhere = _looked_at(device, lambda: tensor(data, dtype=dtype))
     if isinstance(data, TensorBase):
         import warnings
 
@@ -141,7 +154,7 @@ def copy_meta(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
 @composite()
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
-    nowhere = hollow(device)
+    nowhere = _looked_at(device, lambda: as_tensor(data, dtype))
     if nowhere or _hollow.is_hollow(data):
         if not isinstance(data, TensorBase):
             return tensor(data, dtype=dtype, device="meta")
@@ -172,7 +185,14 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         if made._requires_grad and requires_grad is False:
             return made.requires_grad_(False) if made is source and made.is_leaf else made.detach()
     else:
-        if not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
+        if batches.is_array(obj) and not batches.is_whole(obj):
+            if copy is False:
+                raise RuntimeError(
+                    "can't alias NumPy scalars. Either remove copy=False or transform it in a "
+                    "ndarray. "
+                )
+            obj = T.as_array(obj)
+        elif not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
             obj = _over_bytes(obj, dtype)
         if copy is False and not isinstance(obj, (TensorBase, T.ndarray)):
             raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -346,6 +366,20 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
         view = memoryview(buffer)
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
+    if view.readonly:
+        import warnings
+
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable "
+            "tensors. This "
+            "means you can write to the underlying (supposedly non-writable) buffer "
+            "using the tensor. "
+            "You may want to copy the buffer to protect its data or make it writable "
+            "before converting "
+            "it to a tensor. This type of warning will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=2,
+        )
     found, length = dtype_or_default(dtype), view.nbytes
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
@@ -363,20 +397,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
         raise ValueError(
             f"requested buffer length ({count} * {found.itemsize} bytes) after offset "
             f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
-        )
-    if view.readonly:
-        import warnings
-
-        warnings.warn(
-            "The given buffer is not writable, and PyTorch does not support non-writable "
-            "tensors. This "
-            "means you can write to the underlying (supposedly non-writable) buffer "
-            "using the tensor. "
-            "You may want to copy the buffer to protect its data or make it writable "
-            "before converting "
-            "it to a tensor. This type of warning will be suppressed for the rest of this program.",
-            UserWarning,
-            stacklevel=2,
         )
     return finished(raw.from_buffer(view, found, count, offset), requires_grad)
 
@@ -515,10 +535,11 @@ def _new(name: str, fill: Any) -> Any:
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        nowhere = _hollow.beside(self, device)
         answer = _hollow.dispatched(name, self, list(size_of(name, size)))
         if answer is not NOT_HANDLED:
             return answer
-        if _hollow.beside(self, device):
+        if nowhere:
             return _hollow.empty_meta(size_of(name, size), found, requires_grad)
         return filled(fill(size_of(name, size), found), requires_grad)
 
@@ -567,8 +588,10 @@ def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
             stacklevel=2,
         )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    _looked_at(device, lambda: array_of(data, found, warn_of_array))
+    nowhere = _hollow.beside(self, device)
     made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _hollow.emptied(made) if _hollow.beside(self, device) else made
+    return _hollow.emptied(made) if nowhere else made
 
 
 @composite()

@@ -109,6 +109,7 @@ def range_(
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
         "produces values in [start, end)."
     )
+    nowhere = hollow(device)
     if end is None:
         start, end = 0, start
     found = dtype_or_default(type_for(out, dtype))
@@ -119,7 +120,7 @@ def range_(
     start, end, step = (number_like(_number(v), wide) for v in (start, end, step))
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
-    if hollow(device) and out is None:
+    if nowhere and out is None:
         return _hollow.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step

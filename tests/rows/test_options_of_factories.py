@@ -1,0 +1,89 @@
+"""The options of what makes tensors: which is looked at first, and what they may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+NO_CUDA = "Torch not compiled with CUDA enabled"
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "rand", "randn", "empty"])
+@pytest.mark.parametrize("size", [(2, None), (2, 2.0), (2, "a"), (2**63,)])
+def test_a_device_and_an_out_are_looked_at_before_sizes_are_unpacked(
+    name: str, size: tuple[Any, ...]
+) -> None:
+    make = getattr(torch, name)
+    with pytest.raises(AssertionError, match=NO_CUDA):
+        make(size, device="cuda")
+    with pytest.raises(RuntimeError, match="dtype Short does not match dtype of out"):
+        make(size, dtype=torch.int16, out=torch.zeros(1, dtype=torch.int8))
+    with pytest.raises(TypeError, match="failed to unpack the object"):
+        make(size)
+
+
+@pytest.mark.parametrize("name", ["new_zeros", "new_ones", "new_empty"])
+@pytest.mark.parametrize("size", [(2, None), (-1,), (2**63,)])
+def test_a_device_is_looked_at_before_the_sizes_of_new_tensors(name: str, size: Any) -> None:
+    x = torch.ones(1)
+    with pytest.raises(AssertionError, match=NO_CUDA):
+        getattr(x, name)(size, device="cuda")
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        getattr(x, name)(size, device=0)
+    with pytest.raises(AssertionError, match=NO_CUDA):
+        x.new_full((2,), 1, device="cuda")
+
+
+@pytest.mark.parametrize("make", [torch.tensor, torch.as_tensor, torch.ones(1).new_tensor])
+def test_data_are_looked_at_before_cuda_is_missed(make: Any) -> None:
+    with pytest.raises(ValueError, match="too many dimensions 'str'"):
+        make(["a"], device="cuda")
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        make(["a"], device=0)
+    with pytest.raises(AssertionError, match=NO_CUDA):
+        make([1], device="cuda")
+
+
+def test_a_class_that_is_no_type_of_elements_is_refused_whatever_came_before() -> None:
+    x = torch.ones(2)
+    assert x.new_ones(2, dtype=float).dtype is torch.float64
+    with pytest.raises(TypeError, match=r"new_ones\(\): argument 'dtype' must be torch.dtype"):
+        x.new_ones(2, dtype=str)
+
+
+def test_a_number_of_numpy_is_an_array_to_asarray() -> None:
+    assert torch.asarray(np.float16(1.5), dtype=torch.int32).item() == 1
+    assert torch.asarray(np.float32(1.5), requires_grad=None).dtype is torch.float32
+    with pytest.raises(RuntimeError, match="can't alias NumPy scalars"):
+        torch.asarray(np.float16(1.5), copy=False)
+
+
+def test_a_buffer_that_cannot_be_written_is_warned_of_first() -> None:
+    with (
+        pytest.warns(UserWarning, match="The given buffer is not writable"),
+        pytest.raises(ValueError, match="must be a multiple of"),
+    ):
+        torch.frombuffer(b"ab", dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+@pytest.mark.parametrize(
+    ("end", "dtype"),
+    [(1e10, torch.int16), (2**63, torch.int64), (float("inf"), torch.int64), (1e300, torch.half)],
+)
+def test_an_end_that_an_element_cannot_be_is_refused(name: str, end: float, dtype: Any) -> None:
+    with pytest.raises(RuntimeError, match="value cannot be converted to type"):
+        getattr(torch, name)(0, end, 5, dtype=dtype)
+    assert getattr(torch, name)(0, end, 0, dtype=dtype).shape == (0,)
+
+
+def test_classes_of_tensors_take_part_in_the_checks_of_arguments() -> None:
+    x = torch.ones(2)
+    with pytest.raises(TypeError, match="argument 'non_blocking' must be bool, not int"):
+        x.type(torch.Tensor, non_blocking=1)
+    with pytest.raises(RuntimeError, match="Cannot initialize CUDA without ATen_cuda library"):
+        x.type("torch.cuda.FloatTensor")
