@@ -217,7 +217,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
         if t._raw.ndim != input._raw.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     if n == 0:
-        result = table("clone")(input)
+        result = table("zeros_like")(input).copy_(input)
     else:
         result = table("cat")(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, result._raw.shape[dim])):
