@@ -155,8 +155,18 @@ def array_of(
     found = dtype or infer(value)
     flat = []
     if 0 not in shape:  # then nobody looks at the items
-        _read(flat, value, shape, 0, found.category, warn_of_array)
+        _read(flat, value, shape, 0, found, warn_of_array)
     return _array_of_numbers(flat, set(map(type, flat)), shape, found)
+
+
+def element_of(value: Any, dtype: D.dtype) -> Array:
+    """An array of no dimensions: what is stored where `value` is one element.
+
+    Raises:
+        TypeError, ValueError, RuntimeError: for what isn't a number of that type.
+    """
+    number = _number_of(value, dtype)
+    return _array_of_numbers([number], {type(number)}, (), dtype)
 
 
 def _converted(value: Array, dtype: D.dtype | None) -> Array:
@@ -202,14 +212,14 @@ def _read(
     value: Any,
     shape: tuple[int, ...],
     dim: int,
-    category: int,
+    dtype: D.dtype,
     warn_of_array: Callable[[], None] | None,
 ) -> None:
     """Appends the numbers of a nested sequence, from a dimension on, to `flat`.
 
     Raises:
         ValueError: where a sequence is longer or shorter than the first.
-        TypeError: for items that aren't sequences or numbers of that category.
+        TypeError: for items that aren't sequences or numbers of that type.
     """
     if type(value) in _NUMBERS:
         if dim == len(shape):
@@ -218,11 +228,11 @@ def _read(
     elif isinstance(value, np.ndarray):
         if dim and warn_of_array is not None:
             warn_of_array()
-        if value.shape == shape[dim:] and value.dtype.kind in _READABLE[category]:
+        if value.shape == shape[dim:] and value.dtype.kind in _READABLE[dtype.category]:
             flat.extend(value.ravel().tolist())
             return
     if dim == len(shape):
-        flat.append(_NUMBER[category](value))
+        flat.append(_number_of(value, dtype))
         return
     try:
         items = value if isinstance(value, (list, tuple)) else list(value)
@@ -233,7 +243,7 @@ def _read(
             f"expected sequence of length {shape[dim]} at dim {dim} (got {len(items)})"
         )
     for item in items:
-        _read(flat, item, shape, dim + 1, category, warn_of_array)
+        _read(flat, item, shape, dim + 1, dtype, warn_of_array)
 
 
 def _integer(value: Any) -> Any:
@@ -277,6 +287,13 @@ _NUMBER: Final[dict[int, Callable[[Any], Any]]] = {
     D.FLOAT: _real,
     D.COMPLEX: _complex,
 }
+
+
+def _number_of(value: Any, dtype: D.dtype) -> Any:
+    """The number that an object stands for as an element of a type."""
+    if dtype is D.uint64 and not isinstance(value, int):
+        raise TypeError("an integer is required")
+    return _NUMBER[dtype.category](value)
 
 
 def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype: D.dtype) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
+from ..._array.shape.nested_sequences import element_of
 from ..._base import dtypes as D, errors
 from ..._base.memory_format import channels_last, memory_format as MemoryFormat
 from ..._core.apply import apply_n
@@ -17,6 +18,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.conversions import is_int
 from ..calls.deprecated_orders import say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
+from ..modes.meta import is_hollow
 from ..nn.attention import _safe_softmax as safe_softmax_row
 from ..nn.ctc_loss import _ctc as ctc_row
 from ..nn.normalization import GROUP_NORM, check_groups
@@ -439,19 +441,38 @@ def _mapped(name: str, self: Tensor, others: tuple[Any, ...], function: Callable
             f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
             "instead."
         )
-    wanted = T.type_name(self._raw.dtype)
+    wanted = _type_of(self)
     for word, t in zip(words, others):
-        if t._raw.dtype != self._raw.dtype:
+        if (found := _type_of(t)) != wanted:
             argument = "argument " if len(others) == 2 else ""
-            raise TypeError(
-                f"{name}: expected {wanted} for {argument}'{word}' (got "
-                f"{T.type_name(t._raw.dtype)})"
-            )
-    lists = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
-    values = [function(*items) for items in zip(*lists)]
-    found = table("tensor")(values, dtype=T.dtype_of(self)).reshape(self.shape)
-    T.write_into(self._raw, found._raw)  # which PyTorch doesn't count as a write
+            raise TypeError(f"{name}: expected {wanted} for {argument}'{word}' (got {found})")
+    if is_hollow(self):
+        return self
+    array, dtype = self._raw, T.dtype_of(self)
+    arrays = [array, *(t.expand(self.shape)._raw for t in others)]
+    parts: list[Any] = arrays
+    read: list[Callable[..., Any]] = [a.item for a in arrays]
+    if array.dtype.char in _QUICK:
+        parts = [memoryview(a) for a in arrays]
+        read = [part.__getitem__ for part in parts]
+    plain = float if array.dtype.char in "fd" else int
+    for at in product(*[range(n) for n in array.shape]):
+        # Each sees what has been written before it. PyTorch doesn't count it as a write.
+        value = function(*[item(at) for item in read])
+        if type(value) is not plain or (plain is int and not 0 <= value < 128):
+            value = element_of(value, dtype).item()
+        parts[0][at] = value
     return self
+
+
+#: The types whose elements Python reads and writes in place by itself, sooner than NumPy.
+_QUICK: Final = "?bBhHiIlLqQfd"
+
+
+def _type_of(tensor: Tensor) -> str:
+    """The old name of a tensor's type, also of one without data."""
+    name = T.type_name(tensor._raw.dtype)
+    return f"Meta{name[6:-6]}Type" if is_hollow(tensor) else name
 
 
 @composite("private", method=True)

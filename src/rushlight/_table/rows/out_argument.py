@@ -10,7 +10,7 @@ from ..._array import types as T
 from ..._array.axes import axes_of
 from ..._array.shape.as_strided import element_strides
 from ..._array.shape.writing import contiguous_strides
-from ..._base import errors
+from ..._base import dtypes as D, errors
 from ..._core import slow
 from ..._core.apply import apply_n
 from ..._core.inplace import announce_write, count_write
