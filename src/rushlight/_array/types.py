@@ -218,6 +218,24 @@ def copy_like(array: Any, like: Any) -> Any:
     return fresh
 
 
+def spread_like(array: Any, like: Any, owned: bool) -> Any:
+    """An array that is to be copied to the place of another, whose shape it hasn't.
+
+    One that is `owned` and lies as the other does keeps its own shape.
+
+    Raises:
+        RuntimeError: where it can't be broadcast.
+    """
+    if owned and type(array) is ndarray and array.base is None:
+        pairs = zip(array.shape, array.strides, like.strides)
+        if all(n == 1 or here == there for n, here, there in pairs):
+            return array
+    try:
+        return np.broadcast_to(array, like.shape)
+    except ValueError:
+        raise RuntimeError(errors.unfit(like.shape, array.shape)) from None
+
+
 def add_into(old: Any, g: Any) -> None:
     """Adds `g` to `old` in place.
 

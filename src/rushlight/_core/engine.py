@@ -19,6 +19,7 @@ from typing import Any, Final
 from .._array import types as T
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
+from .former_data import NOTED, expect_former_shapes
 from .formulas import (
     WORLDS as WORLDS,
     call_formula,
@@ -80,6 +81,8 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         if inputs is not None:
             order = needed(order, roots, inputs, run)
         run.order = order
+        if NOTED.any:
+            expect_former_shapes(order, run)
         if len(roots) == 1:
             run.start = roots[0]
             if inputs is not None and roots[0].hooks is not None:
@@ -249,12 +252,14 @@ def hear(root: Vertex, nr: int, g: Any, run: Run) -> None:
 
 
 def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
-    """Whether a gradient that a joint formula of ours made is seen by nobody else.
+    """Whether a gradient that a formula of ours made is seen by nobody else.
 
     It is linear in `g`, so it can't be a saved array; it may be `g` itself, or stand there twice.
     """
-    if node.op.joint is None or node.op.kind == "custom" or node.hooks is not None:
+    if node.op.kind == "custom" or node.hooks is not None:
         return False
+    if node.op.joint is None:
+        return r is not g
     times = len([1 for other in grads if other is r])
     if type(g) is list:
         for other in g:
@@ -360,8 +365,9 @@ def execute(order: list[Node], run: Run) -> None:
                         run.profiler.leave(event)
                     else:
                         r = grads[i]
-                        fresh = (isinstance(r, ndarray) and r.nbytes >= WORTH_STEALING
-                                 and not whole and alone(node, r, grads, g))  # fmt: skip
+                        fresh = (isinstance(r, ndarray) and not whole
+                                 and (r.nbytes >= WORTH_STEALING or NOTED.any)
+                                 and alone(node, r, grads, g))  # fmt: skip
                         deliver(child, nr, r, run, fresh)
         else:
             op = node.op

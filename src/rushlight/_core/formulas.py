@@ -11,7 +11,7 @@ from typing import Any, Final
 from .._array.types import ndarray as _ndarray
 from .._base import errors
 from .mode import Mode, current
-from .node import PACKED, Node
+from .node import CHECKED, PACKED, Node
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .saved import unpack, unpacked
 from .storage import TensorBase
@@ -46,7 +46,7 @@ def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
     world = traced_world() if traced else WORLDS.raw
     shape, dtype = fix
     if shape is not None:
-        if node.special & PACKED:  # what a hook has unpacked may have any shape
+        if node.special & (PACKED | CHECKED):  # what a hook has unpacked may have any shape
             check_fits(node, i, r._raw.shape if isinstance(r, TensorBase) else r.shape, shape)
         r = world.sum_to(r, shape)
     if dtype is not None:
@@ -107,7 +107,7 @@ def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need:
     try:
         return formula(*arguments)
     except ValueError:
-        if values is not None:  # a hook has unpacked them: they may have any shape
+        if node.special & (PACKED | CHECKED):  # what has been saved may have any shape
             refuse_shapes(arguments)
         raise
 

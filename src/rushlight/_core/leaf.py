@@ -57,6 +57,8 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
             if type(g) is not ndarray and hasattr(g, "held"):  # else a NumPy number
                 SPARSE.received(leaf, g, None)
             elif not (owned and T.owns(g, leaf._raw)):
+                if g.shape != leaf._raw.shape:  # it has been given other data since
+                    g = T.spread_like(g, leaf._raw, owned)
                 fresh = new_tensor(T.copy_like(g, leaf._raw))
                 bump(fresh)  # PyTorch counts the copying as a write
                 leaf._grad = fresh

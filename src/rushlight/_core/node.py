@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FIX: Final = 1  # a gradient's shape or dtype differs from its input's: see `Node.fix`
 GENERAL: Final = 2  # several outputs, a joint formula, packed values, complex numbers, custom
 PACKED: Final = 4  # hooks have packed some of what it saved (GENERAL too)
+CHECKED: Final = 8  # an input was given other data since: gradients may not fit (GENERAL too)
 
 # Numbers go up in steps: a node that is taken apart into several makes room for them below itself.
 STEP: Final = 16

@@ -13,6 +13,7 @@ from .._base.device import CPU, META, device
 from .._base.memory_format import contiguous_format, strided
 from .._base.read_only import ReadOnly
 from .._base.size import Size
+from .._core.former_data import note_former
 from .._core.hooks import GRAD_DTYPE, hooks_of
 from .._core.mode import current
 from .._core.node import note_output
@@ -193,6 +194,10 @@ class Tensor(TensorBase):
             raise RuntimeError(errors.DATA_DTYPE)
         if self._layered or value._layered:
             _hollow.adopted(self, value)
+        if self._requires_grad and (
+            self._raw.shape != value._raw.shape or self._raw.dtype != value._raw.dtype
+        ):
+            note_former(self)
         self._raw = value._raw
 
     @data.deleter

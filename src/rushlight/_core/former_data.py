@@ -1,0 +1,99 @@
+"""Shapes that gradients are expected to have where a tensor was given other data since.
+
+Note [The shape that a vertex was recorded with]
+What a gradient's shape must be is settled when a tensor is first used: `x.data = y` changes the
+tensor, and not what the graph expects of gradients for it. Here nodes don't note the shapes of
+their inputs, which would cost every recorded operation. So the setter of `data` notes what the
+tensor was before, with the number that the next node gets: an edge of an older node leads to the
+former tensor. As in PyTorch a leaf keeps that shape for newer nodes, too, while older ones lead to
+it: here, where both are part of one run. A leaf of another type is another leaf.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from typing import Any, Final
+
+from .hooks import hooks_of
+from .node import CHECKED, FIX, GENERAL, OUTPUT, Node, Vertex, note_output, sequence
+from .run import Run
+from .storage import TensorBase
+
+FORMER: Final = 2  # the key in a leaf's `Hooks.extra` for its former shapes
+REPLACED: Final = "replaced"  # the same in a node's `meta`
+_KEPT: Final = 8  # how many of them
+
+
+class Noted:
+    """Whether any tensor of a graph has been given data of another shape or type."""
+
+    __slots__ = ("any",)
+
+    any: bool
+
+    def __init__(self) -> None:
+        self.any = False
+
+
+NOTED: Final = Noted()
+
+
+def note_former(t: TensorBase) -> None:
+    """Notes the shape and type of a tensor that is part of a graph, before it gets other data."""
+    node = t._node
+    if node is None:
+        extra = hooks_of(t).extra
+        if FORMER not in extra:
+            extra[FORMER] = deque(maxlen=_KEPT)
+        extra[FORMER].append((next(sequence), t._raw.shape, t._raw.dtype))
+    else:
+        note_output(node, t._raw)
+        if node.meta is None:
+            node.meta = {}
+        node.meta[REPLACED] = True
+    NOTED.any = True
+
+
+def expect_former_shapes(order: list[Node], run: Run) -> None:
+    """Marks the edges of nodes that lead to what has been given other data since."""
+    # What a leaf was for the oldest node that leads to it, in a period, or None.
+    leaves: dict[tuple[Vertex, int], Any] = {}
+    noted = {leaf for leaf in run.leaves if leaf.hooks is not None and FORMER in leaf.hooks.extra}
+    for node in reversed(order):  # the oldest first
+        for i, child in enumerate(node.next):
+            former: Any = None
+            if isinstance(child, Node):
+                if child.meta is not None and REPLACED in child.meta:
+                    nr = 0 if node.nrs is None else node.nrs[i]
+                    outputs = child.out_meta
+                    former = child.meta.get(OUTPUT) if outputs is None else outputs[nr - 1]
+            elif child in noted:
+                period = _period(child, node)
+                if (child, period) not in leaves:
+                    leaves[child, period] = _former(child, node)
+                former = leaves[child, period]
+            if former is not None:
+                _expect(node, i, former)
+
+
+def _former(leaf: Any, node: Node) -> Any:
+    """The shape and type that a leaf had when a node was made, or None where it has them yet."""
+    for number, shape, dtype in leaf.hooks.extra[FORMER]:
+        if node.seq < number:
+            return shape, dtype
+    return None
+
+
+def _period(leaf: Any, node: Node) -> int:
+    """How often a leaf's type has changed since a node was made: no shape is kept beyond that."""
+    types = [dtype for number, _, dtype in leaf.hooks.extra[FORMER] if node.seq < number]
+    types.append(leaf._raw.dtype)
+    return sum(a != b for a, b in pairwise(types))
+
+
+def _expect(node: Node, i: int, former: Any) -> None:
+    fixes = [None] * len(node.next) if node.fix is None else list(node.fix)
+    fixes[i] = former
+    node.fix = tuple(fixes)
+    node.special |= FIX | GENERAL | CHECKED

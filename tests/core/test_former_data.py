@@ -1,0 +1,81 @@
+"""Gradients for tensors that have been given other data since they were used."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def leaf() -> torch.Tensor:
+    return torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+def test_a_gradient_is_spread_over_the_new_shape() -> None:
+    a = leaf()
+    y = a.clone().sum()
+    a.data = torch.full((2, 3), 2.0)
+    y.backward()
+    assert a.grad.tolist() == [[1.0] * 3] * 2
+
+
+def test_a_gradient_that_nobody_else_has_keeps_the_shape_it_was_expected_to_have() -> None:
+    a = leaf()
+    y = (a * 1).sum()
+    a.data = torch.full((), 2.0)
+    y.backward()
+    assert a.grad.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,)])
+def test_a_gradient_that_does_not_fit_is_refused(shape: tuple[int, ...]) -> None:
+    a = leaf()
+    y = a.clone()
+    a.data = torch.full(shape, 2.0)
+    with pytest.raises(RuntimeError, match=r"output with shape|The size of tensor a"):
+        y.sum().backward()
+    z = a.clone().sum()
+    with pytest.raises(RuntimeError, match="Function CloneBackward0 returned an invalid gradient"):
+        (y.sum() + z).backward()
+
+
+def test_newer_edges_expect_the_former_shape_beside_older_ones() -> None:
+    a = leaf()
+    y = a * 1
+    a.data = torch.full((2, 3), 2.0)
+    (grad,) = torch.autograd.grad((a * y).sum(), a)
+    assert grad.tolist() == [6.0, 8.0, 10.0]  # 2 * 2 for y, and y twice
+
+
+def test_newer_edges_alone_expect_the_new_shape() -> None:
+    a = leaf()
+    a.clone()
+    a.data = torch.full((2, 2), 2.0)
+    a.sum().backward()
+    assert a.grad.shape == (2, 2)
+
+
+def test_another_type_makes_another_leaf() -> None:
+    a = leaf()
+    y = a.sum()
+    a.data = torch.full((2,), 2.0, dtype=torch.float64)
+    a.sum().backward()
+    assert a.grad.dtype is torch.float64 and a.grad.shape == (2,)
+    a.grad = None
+    with pytest.raises(RuntimeError, match="size of tensor a"):
+        y.backward()
+
+
+def test_a_result_that_gets_other_data_expects_the_shape_it_was_made_with() -> None:
+    y = leaf().round()
+    y.data = torch.zeros(2, 2)
+    with pytest.raises(RuntimeError, match="Function SumBackward0 returned an invalid gradient"):
+        y.sum().backward()
+
+
+def test_formulas_refuse_saved_values_that_do_not_fit() -> None:
+    a = leaf()
+    y = a * a
+    a.data = torch.zeros(4)
+    with pytest.raises(RuntimeError, match="The size of tensor a"):
+        y.sum().backward()
