@@ -129,3 +129,63 @@ def test_a_product_with_out_is_named_as_it_was_called() -> None:
         torch.matmul(a, a, out=torch.empty(0))
     with pytest.raises(RuntimeError, match="result dtype Float does not match input dtype Long"):
         torch.matmul(torch.tensor([1]), torch.tensor([1.0]), out=torch.empty(0))
+
+
+def test_a_window_is_written_into_a_copy_of_all_memory() -> None:
+    base = torch.arange(6.0)
+    found = base[2:3].as_strided_scatter(torch.tensor([8.0, 9.0]), (2,), (1,), 1)
+    assert found.tolist() == [9.0] and found.storage_offset() == 2
+    column = base.view(2, 3)[:, 0]
+    assert column.as_strided_scatter(torch.tensor([8.0, 9.0]), (2,), (1,)).tolist() == [8.0, 3.0]
+    assert column.as_strided_scatter(torch.tensor([8.0]), (1,), (1,)).stride() == (3,)
+    assert base.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(1, 4), slice(None, None, 2)])
+def test_the_gradient_of_a_window_leaves_out_what_is_not_shown(part: slice) -> None:
+    x = torch.arange(6.0, dtype=torch.float64, requires_grad=True)
+    y = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    f = lambda a, b: (a * 1)[part].as_strided_scatter(b, (2,), (1,)) ** 2  # noqa: E731
+    assert torch.autograd.gradcheck(f, (x, y))
+
+
+def test_a_value_that_is_spread_is_a_view_in_the_graph() -> None:
+    a = torch.ones(3, requires_grad=True)
+    t = torch.zeros(2, 3)
+    t[...] = a
+    spread = t.grad_fn.next_functions[1][0]
+    assert spread.name() == "ExpandBackward0"
+    assert spread.next_functions[0][0].name() == "ViewBackward0"
+
+
+def test_an_empty_operand_is_no_out_that_grows() -> None:
+    z = torch.empty(0)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        torch.cat([z, torch.ones(4)], out=z)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        torch.index_select(z, 0, torch.tensor([0]), out=z)
+    assert torch.cat([z, z], out=z).shape == (0,)
+
+
+def test_an_out_of_arange_keeps_its_shape_where_its_size_fits() -> None:
+    out = torch.empty(1, 3)
+    assert torch.arange(3, out=out) is out and out.tolist() == [[0.0, 1.0, 2.0]]
+    with pytest.warns(UserWarning, match=r"out tensor of shape \[1, 3\] is 3 which does not match"):
+        torch.arange(2, out=out)
+    assert out.tolist() == [0.0, 1.0]
+
+
+def test_asarray_warns_of_a_view_of_what_requires_grad() -> None:
+    a = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        part = a[1:]
+    with pytest.warns(UserWarning, match="unspecified requires_grad"):
+        assert torch.asarray(part).requires_grad
+
+
+def test_a_leaf_has_no_edge_in_inference_mode() -> None:
+    a = torch.ones(3, requires_grad=True)
+    with torch.inference_mode(), pytest.raises(AttributeError, match="next_functions"):
+        torch.autograd.graph.get_gradient_edge(a)
+    with torch.inference_mode(), pytest.raises(AttributeError, match="next_functions"):
+        torch.autograd.graph.register_multi_grad_hook([a], print)

@@ -322,12 +322,7 @@ def refuse_shared(array: Any, other: Any, whole: bool = False) -> None:
         return
     same = start == begin and array.nbytes == other.nbytes and array.strides == other.strides
     if whole or not same:
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor "
-            "refer "
-            "to a single memory location. Please clone() the tensor "
-            "before performing the operation."
-        )
+        raise RuntimeError(errors.SHARED_WITH_WRITTEN)
 
 
 def dtype_of(tensor: Any) -> D.dtype:

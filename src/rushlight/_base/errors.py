@@ -32,6 +32,10 @@ LEAF_INPLACE: Final = "a leaf Variable that requires grad is being used in an in
 LEAF_VIEW_INPLACE: Final = (
     "a view of a leaf Variable that requires grad is being used in an in-place operation."
 )
+SHARED_WITH_WRITTEN: Final = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+    "single memory location. Please clone() the tensor before performing the operation."
+)
 REQUIRES_GRAD_DTYPE: Final = (
     "only Tensors of floating point and complex dtype can require gradients"
 )

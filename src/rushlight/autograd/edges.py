@@ -19,7 +19,7 @@ from .._base.handles import RemovableHandle, register
 from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
-from .._core.mode import ready
+from .._core.mode import current, ready
 from .._core.node import STEP, Node as CoreNode, Vertex, note_output
 from .._core.storage import TensorBase
 from .hooks import vertex_of_tensor
@@ -272,6 +272,16 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
 
+def refuse_leaf_in_inference() -> None:
+    """Refuses to look for the vertex of a leaf in inference mode.
+
+    Raises:
+        AttributeError: as PyTorch, which takes a view and asks for its node.
+    """
+    if current().inference:
+        raise AttributeError("'NoneType' object has no attribute 'next_functions'")
+
+
 def get_gradient_edge(tensor: Any) -> GradientEdge:
     """The edge through which the gradient of `tensor` flows; it doesn't keep the tensor alive.
 
@@ -286,6 +296,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     vertex, nr = vertex_of_tensor(tensor)
     if isinstance(vertex, CoreNode):
         note_output(vertex, tensor._raw)
+    else:
+        refuse_leaf_in_inference()
     return GradientEdge(public_form(vertex), nr)
 
 

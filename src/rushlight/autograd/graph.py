@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .._base.fork_locks import lock as make_lock
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
-from .edges import GradientEdge, Node, get_gradient_edge
+from .edges import GradientEdge, Node, get_gradient_edge, refuse_leaf_in_inference
 from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
 from .hooks import register_hook, vertex_of_tensor
 from .saving import (
@@ -97,9 +97,13 @@ def register_multi_grad_hook(
             fn(grad)
 
         return _MultiHandle([register_hook(t, first) for t in group if t.requires_grad])
-    if not all(t.requires_grad for t in group):
-        raise AssertionError("Expected gradient function to be set")
-    places = [vertex_of_tensor(t)[0] for t in group]
+    places = []
+    for t in group:
+        if not t.requires_grad:
+            raise AssertionError("Expected gradient function to be set")
+        places.append(vertex_of_tensor(t)[0])
+        if places[-1] is t:
+            refuse_leaf_in_inference()
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
     def hook_of(position: int) -> Callable[[Any], None]:

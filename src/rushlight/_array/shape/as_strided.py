@@ -134,6 +134,27 @@ def strided_places(size: tuple[int, ...], stride: tuple[int, ...], offset: int) 
     return places
 
 
+def is_overlapping(x: Any) -> bool:
+    """Whether elements of an array share memory, as far as its strides tell."""
+    reach = 0
+    for step, n in sorted((s, n) for s, n in zip(x.strides, x.shape) if n != 1):
+        if step <= reach:
+            return True
+        reach += (n - 1) * step
+    return False
+
+
+def copy_with_storage(x: Any) -> Any:
+    """A copy of an array with all the memory that it is part of, at the same place and strides.
+
+    One whose elements share memory is copied into a memory of its own.
+    """
+    if not x.size or is_overlapping(x):
+        return np.array(x, order="C")
+    whole = np.array(storage(x).reshape(-1)).view(x.dtype)
+    return as_strided(whole, x.shape, element_strides(x), storage_offset(x))
+
+
 def window_index(
     shape: tuple[int, ...],
     size: tuple[int, ...],

@@ -17,7 +17,7 @@ from ..._base import dtypes as D, errors
 from ..axes import ALL
 from ..number import typed
 from ..types import from_raw, refuse_shared, write_into
-from . import gather as fast
+from . import as_strided as windows, gather as fast
 from .as_strided import diagonal
 from .views import select, slice_
 
@@ -364,7 +364,15 @@ def patched(x: Array, view: Callable[..., Any], args: tuple[Any, ...], src: Arra
     Raises:
         RuntimeError: where `src` hasn't the shape of the part.
     """
-    out = x.copy("K")
+    return _patch(x.copy("K"), view, args, src)
+
+
+def as_strided_scatter(x: Array, src: Array, *window: Any) -> Array:
+    """A copy of `x`, with the memory that it is part of, in which a window is `src`."""
+    return _patch(windows.copy_with_storage(x), windows.as_strided, window, src)
+
+
+def _patch(out: Array, view: Callable[..., Any], args: tuple[Any, ...], src: Array) -> Array:
     part = view(out, *args)
     if part.shape != src.shape:
         raise RuntimeError(

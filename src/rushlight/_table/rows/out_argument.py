@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # Operations that read elements in another order than they write: `out` may not be an operand.
 _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
 
+#: Those of them that make `out` as large as the result before they look at what it shares.
+_GROWS: Final = frozenset({"cat", "index_select"})
+
 # Operations with a list of results, which return nothing where that is given.
 _GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
 
@@ -156,6 +159,8 @@ def run_into(
         CURRENT.set(replaced(mode, grad=False))
         results = run()
     except (IndexError, NotImplementedError, RuntimeError) as error:
+        if name == "index_select" and out is operands[0] and not out._raw.size:
+            _refuse_grown("out of range" in str(error))
         found = earlier(name, overload, operands, targets[0], error, broadcasts)
         if found is None:
             raise
@@ -163,6 +168,8 @@ def run_into(
     finally:
         CURRENT.set(before)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
+    if name in _GROWS and not out._raw.size and any(a is out for a in operands):
+        _refuse_grown(values[0]._raw.size)
     for i, (t, value) in enumerate(zip(targets, values)):
         problem = refusal(
             name,
@@ -181,6 +188,16 @@ def run_into(
     if name in _GIVE_NOTHING:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)
+
+
+def _refuse_grown(size: int) -> None:
+    """Refuses an operand as an empty `out` that gets elements: these are where it is read.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if size:
+        raise RuntimeError(errors.SHARED_WITH_WRITTEN)
 
 
 # Operations that look at the type of `out` before anything else, and where their operands begin.

@@ -178,7 +178,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     requires gradients is recorded on, unless `requires_grad` is False.
     """
     if isinstance(obj, TensorBase):
-        if obj._requires_grad and requires_grad is None:
+        if requires_grad is None and obj.requires_grad:  # type: ignore[attr-defined]
             _warn_of_history()
         source: Any = obj
         made = as_tensor(source.clone() if copy else source, dtype, device)

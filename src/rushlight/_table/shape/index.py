@@ -498,9 +498,9 @@ def _without_ones(value: Tensor) -> Any:
     lead = 0
     while lead < len(shape) and shape[lead] == 1:
         lead += 1
-    if not lead:
+    if not lead and not value._requires_grad:  # else PyTorch's view is part of the graph
         return value
-    if not value._raw.flags.c_contiguous:
+    if lead and not value._raw.flags.c_contiguous:
         return table("reshape")(value, shape[lead:])
     return apply_view(view.op, value, (shape[lead:],))
 

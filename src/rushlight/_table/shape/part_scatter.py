@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ..._array.shape import as_strided as windows, indexing as raw
+from ..._array.shape.writing import contiguous_strides
 from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.row import linear
@@ -49,31 +51,42 @@ diagonal_scatter = linear(
 )
 
 
-def _window_places(
-    shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any
-) -> Any:
-    return windows.window_index(shape, size, stride, offset, in_stride, in_offset)
+def _window_places(xp: Any, *geometry: Any) -> Any:
+    """Where a window lies in what it is written into; what this doesn't show is one behind."""
+    return xp.constant(windows.window_index(*geometry))
+
+
+def _with_one_more(xp: Any, g: Any) -> Any:
+    """A gradient as a row, with a zero for memory that the tensor doesn't show."""
+    return xp.cat([xp.reshape(g, (-1,)), xp.zeros((1,), g.dtype)], 0)
 
 
 as_strided_scatter_ = linear(
     "_as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset, "
     "int[] self_stride, int self_offset) -> Tensor",
-    lambda x, src, size, stride, offset, in_stride, in_offset: raw.patched(
-        x, windows.as_strided, (size, stride, offset), src
-    ),
-    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.put(
-        g,
-        xp.constant(
-            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
-        ),
-        xp.zeros(size, g.dtype),
-        False,
+    lambda x, src, size, stride, offset, *own: raw.as_strided_scatter(x, src, size, stride, offset),
+    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
+        xp.reshape(
+            xp.slice(
+                xp.put(
+                    _with_one_more(xp, g),
+                    _window_places(
+                        xp, self_shape, size, stride, storage_offset, self_stride, self_offset
+                    ),
+                    xp.zeros(size, g.dtype),
+                    False,
+                ),
+                0,
+                0,
+                prod(self_shape),
+                1,
+            ),
+            self_shape,
+        )
     ),
     src=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.take(
-        g,
-        xp.constant(
-            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
-        ),
+        _with_one_more(xp, g),
+        _window_places(xp, self_shape, size, stride, storage_offset, self_stride, self_offset),
     ),
     node="AsStridedScatterBackward0",
     holomorphic=False,
@@ -91,4 +104,6 @@ def as_strided_scatter(
 ) -> Any:
     """A copy with `src` written into a window of any strides."""
     geometry = strided_arguments(input, size, stride, storage_offset)
+    if windows.is_overlapping(input._raw):  # the copy has a memory of its own
+        geometry = (*geometry[:3], contiguous_strides(input._raw.shape), 0)
     return apply_n(as_strided_scatter_.op, [input, src, *geometry])
