@@ -29,7 +29,10 @@ OPERATORS = {
 
 # What is written in place, what shows memory more than once, and what reads while it writes.
 WRITES = re.compile(r"\w_\(|\] ?[-+*/%&|^]*=|[-+*/%&|^]=|out=|inplace=True|_foreach_")
+TURNS = re.compile(r"\.(t|permute|transpose|swap\w+|movedim|adjoint)\(|\.(T|H|mT|mH)\b")
 WINDOWS = re.compile(r"unfold|as_strided|expand|broadcast|masked_scatter")
+SHARED = re.compile(r"(\w+)\.share_memory_\(")
+SET = re.compile(r"(\w+)\.set_\(")
 READS_TOO = re.compile(r"(addb?mm|baddbmm|addmv|addr|masked_scatter)_\(|out=")
 
 
@@ -41,6 +44,10 @@ class Difference:
     `signs`: the values are the same but for the signs of rows or columns.
     `halves`: the values are the same but for parts of complex numbers that are nan in PyTorch.
     `raised`: what the statement raised in PyTorch.
+    `moved`: the variable lies in memory that `share_memory_` was called for.
+    `set_view`: a view that is part of a graph has been given other memory by `set_`.
+    `mixed`: operands of different layouts meet in the statement.
+    `laid_out`: an operand comes in that is laid out in another way on the two sides.
     """
 
     kind: str
@@ -53,6 +60,10 @@ class Difference:
     signs: bool = False
     halves: bool = False
     raised: str = ""
+    moved: bool = False
+    set_view: bool = False
+    mixed: bool = False
+    laid_out: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -112,10 +123,17 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
     mine: dict[str, Any] = {}
     theirs: dict[str, Any] = {}
     muted: set[tuple[str, str]] = set()
-    tangled = False
+    tangled = set_view = False
+    shared: set[str] = set()
     for number, (a, b) in enumerate(zip(torch, ours)):
         last = number == len(program)
         said = ": ".join(a[0] or ())
+        mixed = not last and meets(program[number], theirs)
+        laid_out = not last and differs(program[number], theirs, mine)
+        if not last:
+            shared |= set(SHARED.findall(program[number]))
+            views = SET.findall(program[number])
+            set_view = set_view or any(theirs.get(n, {}).get("is_view") is True for n in views)
         tangled = tangled or (not last and tangles(program[number], theirs))
         for kind, variable, seen, got in of_step(a, b, theirs, mine, last):
             statement = made_by(program, variable) if last else program[number]
@@ -128,8 +146,9 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
                 yield Difference(
-                    kind, number, statement, variable, seen, got, tangled, signs, halves, said
-                )
+                    kind, number, statement, variable, seen, got, tangled, signs, halves, said,
+                    not last and shares(variable, shared, theirs), set_view, mixed, laid_out,
+                )  # fmt: skip
             if kind in PARTING:
                 return
 
@@ -146,6 +165,34 @@ def tangles(statement: str, states: dict[str, Any]) -> bool:
     places = [state["shares"] for state in named]
     gaps = any(has_gaps(state) for state in named)
     return (gaps or bool(READS_TOO.search(statement))) and len(set(places)) < len(places)
+
+
+def differs(statement: str, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
+    """Whether a tensor is named whose strides are others on the two sides."""
+    names = [n for n in re.findall(r"\w+", statement) if "stride" in theirs.get(n, {})]
+    return any(theirs[n]["stride"] != mine.get(n, {}).get("stride") for n in names)
+
+
+def meets(statement: str, states: dict[str, Any]) -> bool:
+    """Whether tensors of different layouts meet."""
+    names = [n for n in re.findall(r"\w+", statement) if "stride" in states.get(n, {})]
+    orders = {dimensions(states[n]) for n in names if len(states[n]["stride"] or ()) > 1}
+    return len(orders) > 1 or bool(names and TURNS.search(statement))
+
+
+def dimensions(state: dict[str, Any]) -> tuple[int, ...]:
+    """The dimensions of more than one place, from the last, by the order in memory."""
+    strides = state["stride"]
+    rank = len(strides)
+    return tuple(sorted((d - rank for d in range(rank)), key=lambda d: -strides[d]))
+
+
+def shares(variable: str, others: set[str], states: dict[str, Any]) -> bool:
+    """Whether a variable lies in the memory of others."""
+    place = states.get(variable, {}).get("shares")
+    return place is not None and any(
+        states.get(other, {}).get("shares") == place for other in others
+    )
 
 
 def has_gaps(state: dict[str, Any]) -> bool:

@@ -28,6 +28,10 @@ class Named:
     signs: bool = False  # only where nothing but signs of rows or columns differs
     form: bool = False  # only where a gradient's shape or type differs, whatever its values
     halves: bool = False  # only where nothing but parts that are nan in PyTorch differs
+    moved: bool = False  # only of memory that `share_memory_` was called for
+    set_view: bool = False  # only where a view has been given other memory
+    mixed: bool = False  # only where layouts meet
+    laid_out: bool = False  # only where what comes in is laid out in another way already
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
         before = "\n".join(program[: difference.number + 1])
@@ -42,6 +46,10 @@ class Named:
             and re.search(self.raised, difference.raised)
             and (difference.signs or not self.signs)
             and (difference.halves or not self.halves)
+            and (difference.moved or not self.moved)
+            and (difference.set_view or not self.set_view)
+            and (difference.mixed or not self.mixed)
+            and (difference.laid_out or not self.laid_out)
             and (not self.form or _form(difference.torch) != _form(difference.ours))
         )
 
@@ -56,9 +64,13 @@ _GIVEN = r"(g|n|log)(\[|$)"  # variables that hold gradients, or what hooks have
 _SEVERAL = (
     r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
 )
-_TURNED = r"\.t\(|\.T\b|permute|expand|rot90|lstsq|transpose|unfold|movedim|t_\(|solve|inv"
-#: Where operands of different layouts meet.
-_MEETING = r"\b(addcdiv|addcmul|lerp|addr|index_put)\(| \*\* "
+#: Operations of several operands, each element by itself.
+_ELEMENTWISE = (
+    r" ([-+*/%]|\*\*|//) |\b(add|sub|mul|div|true_divide|floor_divide|remainder|fmod|pow|"
+    r"float_power|maximum|minimum|fmax|fmin|atan2|hypot|copysign|heaviside|ldexp|logaddexp|xlogy|"
+    r"addcdiv|addcmul|lerp|where|clamp|masked_fill|mse_loss|l1_loss|huber_loss|smooth_l1_loss|"
+    r"complex|addr|index_put)\("
+)
 _HOOKED = r"saved_tensors_hooks"
 _UNRECORDED = r"(no_grad|inference_mode|set_grad_enabled)\((False)?\)"
 _RESHAPED = "transpose|swapaxes|swapdims|squeeze|unsqueeze|as_strided"
@@ -68,7 +80,16 @@ KNOWN: list[Named] = [
     Named("Gradients have no past", "is_view|version|stride", _GRADIENTS, variable=_GIVEN),
     Named("Gradients have no past", "requires_grad", _GRADIENTS, variable=_GIVEN),
     Named("Gradients have no past", "version", "one_hot|quantile|isclose|diff", ours="^0$"),
-    Named("Gradients have no past", "version", "@|matmul|linear", "^1$", "^0$"),
+    Named("Gradients have no past", "version", "@|matmul|linear", "^[12]$", "^0$"),
+    # What comes from them by a view, or by an operation that gives it back.
+    Named(
+        "Gradients have no past",
+        "version|value",
+        r"_version|broadcast|movedim|reshape|dropout|view|squeeze|expand|flatten|float|contiguous",
+        "^2$",
+        "^0$",
+        program="one_hot|quantile",
+    ),
     # What a hook notes of a gradient's version.
     Named("Gradients have no past", "value", _GRADIENTS, "^[1-9]$", "^0$", variable="log"),
     # A gradient that is spread over a mean's input can't be written.
@@ -104,7 +125,8 @@ KNOWN: list[Named] = [
         program=r"inference_mode\(\)",
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
-    Named("Layout has fewer details", "stride", _MEETING, program=_TURNED),
+    Named("Layout has fewer details", "stride", _ELEMENTWISE, mixed=True),
+    Named("Layout has fewer details", "stride", laid_out=True),
     Named(
         "A change of shape is always recorded",
         "node|graph",
@@ -115,7 +137,7 @@ KNOWN: list[Named] = [
         "A tensor whose memory is set keeps no base",
         "node|graph|requires_grad|is_leaf",
         torch="^(CopySlices|AsStridedBackward0|ViewAsRealBackward0|True|False)$|CopySlices",
-        program=r"\.set_\(",
+        set_view=True,
     ),
     Named(
         "A tensor that is given twice is written twice",
@@ -124,9 +146,17 @@ KNOWN: list[Named] = [
     ),
     Named(
         "The parts of `unsafe_split` are those of `split` in inference mode",
-        "requires_grad|version|is_leaf",
-        torch=r"^(True|\d+|False)$",
+        "requires_grad|version|is_leaf|is_view",
+        torch=r"^(True|\d+|False)$|A view was created in inference mode",
         program=r"inference_mode\(\): \w+ = \w+\.unsafe_(split|chunk)\(",
+    ),
+    Named(
+        "The parts of `unsafe_split` are those of `split` in inference mode",
+        "version",
+        r"unsafe_(split|chunk)\(",
+        torch="^inference$",
+        ours="^0$",
+        program=r"inference_mode\(\): ",
     ),
     Named("Compound products take other steps", "node|is_view", _SEVERAL),
     Named("Compound products take other steps", "graph", program=_SEVERAL),
@@ -138,6 +168,29 @@ KNOWN: list[Named] = [
     ),
     Named("Compound products take other steps", "value", r"__name__|name\(\)", program=_SEVERAL),
     Named("The graph of a gradient has other nodes", "node|graph", variable=_GIVEN),
+    Named(
+        "The graph of a gradient has other nodes",
+        "is_leaf",
+        "create_graph=True",
+        variable=r"g\[",
+    ),
+    Named(
+        "The graph of a gradient has other nodes",
+        "value",
+        r"(\w+)\.backward\(\1\)",
+        torch="^True$",
+        ours="^False$",
+        program=r"log\.append\(g\.requires_grad\)",
+        variable="log",
+    ),
+    Named(
+        "Derivatives have no wrappers, vmap has one of its own class",
+        "class",
+        "is_grads_batched=True",
+        torch="^Tensor$",
+        ours="^BatchedTensor$",
+        variable="log",
+    ),
     Named(
         "The graph of a gradient has other nodes",
         "grad|requires_grad",
@@ -171,9 +224,53 @@ KNOWN: list[Named] = [
     ),
     Named(
         "Nodes save what their formulas read",
-        "refused",
-        ours=r"modified by an inplace operation: .* output 0 of Erfinv",
-        program=r"erfinv_\(",
+        "accepted",
+        _GRADIENTS,
+        torch=r"inplace operation: \[torch.\w+Tensor \[\d+, \d+\]\], which is output 0 of "
+        r"AsStrided, is at version 3; expected version 2|"
+        r"modified by an inplace operation: \[[^]]*\]\] is at version 1; expected version 0",
+        program=r"vander\(|addcdiv_\((\w+), \1\)",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "message",
+        _GRADIENTS,
+        torch=r"output 0 of AsStrided, is at version 3",
+        program=r"vander\(",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "refused|message",
+        ours=r"modified by an inplace operation: .* output 0 of (Erfinv|Norm1)",
+        program=r"erfinv_?\(|pairwise_distance\(",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "accepted",
+        _HOOKED + r"\(lambda t: t\.mul_\(2\)",
+        torch="^RuntimeError: A saved tensor pack hook is modifying its input in place",
+        ours="^ok$",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "value",
+        r"startswith\('_saved'\)",
+        torch="^_saved_",
+        ours="^_saved_",
+        variable=r"n\[",
+    ),
+    Named(
+        "What a hook unpacks to another shape",
+        "accepted|refused|exception type|message",
+        _GRADIENTS,
+        program=_HOOKED + r"\(lambda t: 7, lambda t: torch\.ones\(2, 3\)\)",
+    ),
+    Named(
+        "Some layers are one node until somebody looks",
+        "node|graph",
+        torch="^AddBackward0$|AddmmBackward0|MmBackward0|NllLossBackward0",
+        ours="^ViewBackward0$|AddmmBackward0|MmBackward0|NllLossBackward0|SqueezeBackward4",
+        program=r"linear\(|cross_entropy\(| @ |matmul\(",
     ),
     Named(
         "A gradient of a larger source is given",
@@ -199,17 +296,24 @@ KNOWN: list[Named] = [
     ),
     Named(
         "A tensor keeps no other shape than its data's",
-        "accepted|refused|exception type|message",
+        "accepted|exception type|message",
         _GRADIENTS,
-        torch=r"size|shape|dimension|type|^ok$",
+        torch=r"invalid gradient at index \d - got|appears to not have been used in the graph|"
+        r"does not require grad",
         program=r"\.data = ",
     ),
     Named(
         "A tensor keeps no other shape than its data's",
-        "grad|shape|dtype",
+        "accepted",
         _GRADIENTS,
-        program=r"\.data = ",
-        form=True,
+        torch=r"invalid gradient at index \d - got",
+        program=r"\.resize_\(",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "refused|accepted|message",
+        torch=r"^ok$|nference tensor",
+        program=r"inference_mode\(\): \w+\.data = ",
     ),
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
@@ -228,7 +332,7 @@ KNOWN: list[Named] = [
         "A storage that is shared is another one",
         "value",
         r"\w_\(|\] = |[-+*/%]= ",
-        program=r"\w\.share_memory_\(\)",
+        moved=True,
     ),
     Named(
         "Of several faults one is told",
@@ -238,6 +342,33 @@ KNOWN: list[Named] = [
     ),
     Named(
         "Of several faults one is told",
+        "message",
+        torch="^Inference tensors cannot be saved for backward",
+        ours="size of tensor|dimension|[0-9]D tensor|shape",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "warning",
+        r"index_reduce_\(",
+        torch=r"^\[\]$",
+        ours="index_reduce.. is in beta",
+        raised="refer to a single memory location",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "message",
+        r"index_(add|copy)_\(",
+        torch=r"^(index_add_\(\): Number of indices|A view was created in no_grad mode)",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "exception type",
+        r"scatter_reduce_\(|silu\(|glu\(|baddbmm\(",
+        torch=r"^(IndexError: Dimension out of|RuntimeError: (Autograd not support|Halving dim|"
+        r"result type Long))",
+    ),
+    Named(
+        "Which of two faults is told first",
         "message",
         r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp)_\(",
         torch=r"^(Integer division with addcdiv|The expanded size|Incompatible matrix|Index tensor "
@@ -271,6 +402,52 @@ KNOWN: list[Named] = [
         raised="ZeroDivisionError",
     ),
     # ---- words and numbers
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"solve|inv|inverse|pinv|slogdet|float_power|\*\*",
+        torch=r"\d{5}\.\d|e\+\d|-19\.",
+        program=r"solve\(|inv\(|inverse\(|slogdet\((\w+) @ \1\.t\(\)",
+    ),
+    Named(
+        "A matrix that is nearly singular",
+        "accepted|refused",
+        r"solve\(|inv\(|inverse\(|cholesky\(",
+        torch="_LinAlgError|^ok$",
+        ours="_LinAlgError|^ok$",
+    ),
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"normalize|corrcoef",
+        program=r"cross\((\w+), \1, dim=-?\d\)",
+    ),
+    Named(
+        "PyTorch refuses what it laid out itself",
+        "accepted",
+        r"kron\(",
+        torch="^RuntimeError: view size is not compatible with input tensor's size and stride",
+    ),
+    Named(
+        "A tensor without dimensions has no size",
+        "message",
+        r"\w\[[12]\]",
+        torch=r"^select\(\) cannot be applied to a 0-dim tensor",
+        ours="^index [12] is out of bounds for dimension 0 with size 0",
+        program=r"resize_\(\(\)\)",
+    ),
+    Named(
+        "Whether a new result is a view of a hidden tensor",
+        "is_view",
+        r"tile\(|repeat\(",
+        program=r"inference_mode\(\): ",
+    ),
+    Named(
+        "Whether a new result is a view of a hidden tensor",
+        "is_view",
+        r"atleast_3d\(",
+        program=r"max_pool1d\(",
+    ),
     Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
     Named(
         "The shortest functions look at their arguments late",

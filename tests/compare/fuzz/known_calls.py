@@ -33,6 +33,12 @@ CALLS: list[Named] = [
         torch=_OPERAND,
         program=r"\.numpy\(\)",
     ),
+    Named(
+        "NumPy's functions have gradients",
+        kind="exception type|warning",
+        torch=rf"{_OPERAND}",
+        program=r"\.numpy\(\)",
+    ),
     Named("Complex numbers of half precision", ours=r"torch\.complex32"),
     Named(
         "Complex numbers of half precision",

@@ -286,10 +286,10 @@ def pow(x: Array, exponent: Array | float) -> Any:
 
 
 def power_from(base: Scalar, exponent: Array) -> Any:
-    """A Python number to the power of each element."""
+    """A Python number to the power of each element, in C order."""
     if exponent.dtype.kind == "b":
         return np.logical_or(base, np.logical_not(exponent))
-    return power(np.asarray(base, exponent.dtype), exponent)
+    return np.asarray(power(np.asarray(base, exponent.dtype), exponent), order="C")
 
 
 def square(x: Array) -> Any:

@@ -92,7 +92,7 @@ others_product = general(
 prod = general(
     "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     lambda x, dtype: raw.prod(x, None, False, dtype),
-    self=lambda xp, g, self, out: g * xp.others_product(self, None),
+    self=lambda xp, g, self, out: g * xp.others_product(self, None) if self.shape else g,
     doc="The product of all elements; of integers as int64.",
 )
 prod_dim = general(

@@ -180,6 +180,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     if isinstance(obj, TensorBase):
         if requires_grad is None and obj.requires_grad:  # type: ignore[attr-defined]
             _warn_of_history()
+            requires_grad = True  # also of a view that was taken where nothing is recorded
         source: Any = obj
         made = as_tensor(source.clone() if copy else source, dtype, device)
         if made._requires_grad and requires_grad is False:
