@@ -53,3 +53,26 @@ def test_weights_of_logits_have_no_gradient() -> None:
     x, y = torch.tensor(X), torch.tensor(Y)
     with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'pos_we"):
         torch.binary_cross_entropy_with_logits(x, y, None, torch.ones(2, requires_grad=True))
+
+
+def test_a_recorded_gradient_has_the_type_of_its_own_operand() -> None:
+    logits = torch.zeros(2)
+    target = torch.full((2,), 0.5, dtype=torch.float64, requires_grad=True)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, target)
+    (grad,) = torch.autograd.grad(loss**2, target, create_graph=True)
+    assert grad.dtype is torch.float64
+
+
+def test_a_cross_entropy_with_complex_targets_has_no_gradient() -> None:
+    target = torch.complex(torch.zeros(2), torch.zeros(2))
+    logits = torch.zeros(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="does not support automatic differentiation"):
+        torch.nn.functional.binary_cross_entropy_with_logits(logits, target)
+
+
+def test_complex_targets_of_real_numbers_keep_their_imaginary_parts() -> None:
+    logits, target = torch.tensor([0.5]), torch.tensor([0.1 + 0.3j])
+    found = torch.nn.functional.binary_cross_entropy_with_logits(logits, target)
+    assert abs(found.item() - (0.92408 - 0.15j)) < 1e-4
+    with pytest.raises(RuntimeError, match="ComplexFloat can't be cast to the desired output"):
+        torch.nn.functional.huber_loss(logits, target)

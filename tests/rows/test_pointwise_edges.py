@@ -428,3 +428,16 @@ def test_the_gradient_of_logit_passes_what_is_no_number() -> None:
     x = torch.tensor([float("nan"), 0.5], requires_grad=True)
     torch.logit(x, 0.1).sum().backward()
     assert x.grad[0].isnan() and x.grad[1] == 4
+
+
+def test_powers_of_a_number_are_in_order() -> None:
+    turned = torch.ones(3, 2).t()
+    assert (2**turned).stride() == (3, 1)
+    assert torch.ldexp(torch.tensor(1.5), turned).stride() == (3, 1)
+    assert torch.ldexp(turned, turned).stride() == (1, 2)
+
+
+def test_the_gradient_of_a_product_of_one_is_the_gradient() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    (grad,) = torch.autograd.grad(x.prod(), x, create_graph=True)
+    assert grad.item() == 1 and grad.grad_fn is None

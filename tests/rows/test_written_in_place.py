@@ -189,3 +189,15 @@ def test_a_leaf_has_no_edge_in_inference_mode() -> None:
         torch.autograd.graph.get_gradient_edge(a)
     with torch.inference_mode(), pytest.raises(AttributeError, match="next_functions"):
         torch.autograd.graph.register_multi_grad_hook([a], print)
+
+
+def test_one_number_is_not_copied_into_itself() -> None:
+    p = torch.tensor(2.5)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        p.index_copy_(-1, torch.tensor([0]), p)
+
+
+def test_memory_that_a_view_got_later_is_shared() -> None:
+    c = torch.arange(6.0).view(2, 3)
+    c.data = torch.ones(3, 3)
+    assert c.share_memory_().is_shared() and c.tolist() == [[1.0] * 3] * 3

@@ -101,7 +101,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             promoted = None
     if 0 in array.strides and (writer is None or op.expanded is not None):
         refuse_or_warn(op, args, array)
-    if op.shared == SHARED_FIRST and -array.ndim <= raws[1] < max(array.ndim, 1):
+    if op.shared == SHARED_FIRST and -max(array.ndim, 1) <= raws[1] < max(array.ndim, 1):
         refuse_memory_of(array, raws)
     if writer is None and op.shared == SHARED_PARTLY:
         for other in raws[1:]:

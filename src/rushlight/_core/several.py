@@ -29,6 +29,8 @@ def apply_several(op: Op, args: list[Any]) -> Any:
     raws = args[:]
     live = 0
     dtype: Any = None
+    frozen: Any = None  # the type of those that want no gradient
+    even = True
     for pos in op.tensors:
         t = args[pos]
         if t is None:
@@ -45,6 +47,10 @@ def apply_several(op: Op, args: list[Any]) -> Any:
             elif array.dtype is not dtype:
                 return slow.apply(op, args)
             live |= 1 << pos
+        elif frozen is None:
+            frozen = array.dtype
+        elif array.dtype is not frozen:
+            even = False
     for pos in op.constants:
         t = args[pos]
         if t is None:
@@ -64,7 +70,7 @@ def apply_several(op: Op, args: list[Any]) -> Any:
     if mode.grad:
         live &= op.diff_mask
         if live:
-            if result.dtype is dtype:
+            if result.dtype is dtype and even and (frozen is None or frozen is dtype):
                 _record_several(op, args, raws, result, out, live)
             else:
                 slow.record(op, args, raws, [out], live, mode, None)

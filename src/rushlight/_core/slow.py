@@ -466,13 +466,16 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
     is_complex = out is not None and out.dtype.kind == "c"
     fixes: list[Any] = []
     needed = False
+    mixed = promoted is not None or any(
+        isinstance(x, TensorBase) and x._raw.dtype != out_dtype for x in inputs
+    )
     for i, goal in enumerate(node.next):
         if goal is None:
             fixes.append(None)
             continue
         array = inputs[i]._raw
         shape = array.shape if op.broadcasts and array.shape != out.shape else None
-        dtype = array.dtype if array.dtype != out_dtype or promoted is not None else None
+        dtype = array.dtype if mixed else None
         if array.dtype.kind == "V":
             dtype = array.dtype  # NumPy's results with bfloat16 are float32 where it is mixed
         if array.dtype.kind == "c":

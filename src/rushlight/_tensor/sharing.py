@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
 from .._core.storage import TensorBase, init_tensor
@@ -40,7 +41,7 @@ def share(t: Tensor) -> None:
     if S.is_shared(t._raw):
         return
     base = t._base
-    if base is None:
+    if base is None or T.owner(base._raw) is not T.owner(t._raw):  # it got other memory since
         t._raw = S.shared(t._raw)
         return
     lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)

@@ -49,7 +49,7 @@ ORDERS: list[Named] = [
     Named(
         "Of several faults one is told",
         kind="message",
-        statement=called(FAULTS),
+        statement=called(FAULTS) + "| @ ",
         ours=rf"^(?!{_BY_ACCIDENT})",
     ),
     Named(

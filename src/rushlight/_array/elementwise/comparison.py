@@ -234,8 +234,9 @@ def ldexp(x: Array, exponent: Array) -> Any:
     """
     if not isinstance(exponent, np.ndarray):
         exponent = np.asarray(exponent)
+    order: Any = "K" if x.ndim else "C"  # as a number's powers are laid out
     if exponent.dtype.kind in "iu" and x.dtype.kind in "fV":
-        steps = exponent.astype(np.int32)
+        steps = exponent.astype(np.int32, order)
         if x.dtype.kind == "V":
             return np.ldexp(x.astype(np.float32), steps).astype(x.dtype)
         return np.asarray(np.ldexp(x, steps))
@@ -247,7 +248,7 @@ def ldexp(x: Array, exponent: Array) -> Any:
         kind = given[1] if given[1].category >= FLOAT else get_default_dtype()
     if kind.name == "complex32":
         raise NotImplementedError("\"pow\" not implemented for 'ComplexHalf'")
-    exponent = exponent.astype(to_raw(kind))
+    exponent = exponent.astype(to_raw(kind), order)
     power = np.exp2(exponent) if exponent.dtype.kind != "c" else np.power(2, exponent)
     common = to_raw(_common((x.ndim, from_raw(x.dtype)), (exponent.ndim, kind)))
     if is_half(common) and not exponent.ndim:

@@ -209,12 +209,20 @@ def _huber_value(x: Any, target: Any, delta: Any) -> Any:
     return slope * (d - slope * 0.5)
 
 
+def _huber_types(self: Any, target: Any) -> None:
+    """Refuses integers, and complex targets of real numbers."""
+    raw.require_floats(self, "huber_cpu")
+    if target.dtype.kind == "c" and self.dtype.kind != "c":
+        names = [D.scalar_name(T.from_raw(x.dtype)) for x in (target, self)]
+        raise RuntimeError(errors.cannot_cast(*names))
+
+
 _huber = element_loss(
     "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
     formula(lambda self, target, delta: _huber_value(self, target, delta)),
     self=formula(lambda self, target, delta: _between(self - target, delta)),
     target=formula(lambda self, target, delta: -_between(self - target, delta)),
-    check=lambda self, target: raw.require_floats(self, "huber_cpu"),
+    check=_huber_types,
     same_types=True,
     public=False,
     method=False,
@@ -403,6 +411,7 @@ _bcel = element_loss(
     result="target",  # 1 - t is what PyTorch writes to
     gradient_like=_logits_strides,
     in_steps=True,
+    real_only=True,
     method=False,
     public=False,
     out=False,
