@@ -35,6 +35,8 @@ _ADVICE: Final = (
     (r"history can still be used", "call backward() in the step, or return tensor.detach()"),
     (r"step takes a closure", "call the optimizer outside of the step, or compile the closure"),
     (r"which can't be reached", "name the function in the step, or make it a method"),
+    (r"another thread may look",
+     "call the step a few times before other threads start, or pass the number as an argument"),
     (r"outlives it|gradient mode another", "call it outside of the step"),
     (r"hooks", "take the hooks away, or compute what they do in the step"),
     (r"too many paths", "use torch.where where both sides can be computed"),

@@ -47,6 +47,11 @@ def is_standard(filename: str) -> bool:
     return filename.startswith(_STANDARD) and not any(name in filename for name in _INSTALLED)
 
 
+def is_installed(filename: str) -> bool:
+    """Whether a file belongs to Python's own library or to an installed package."""
+    return is_standard(filename) or any(name in filename for name in _INSTALLED)
+
+
 def is_rushlight(filename: str) -> bool:
     """Whether a file belongs to this package."""
     return filename.startswith(PACKAGE)

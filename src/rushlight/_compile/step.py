@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
 MAX_STRAYS: Final = 32
-#: Seconds for which a call waits for a recording, by which it may be waited for in turn.
-PATIENCE: Final = 5.0
 
 
 class Recording:
@@ -88,7 +86,6 @@ class CompiledStep:
         self.lock = long_lock()
         self.inside: list[None] = []  # one for each thread that runs it eagerly beside a recording
         self.disturbed = False  # whether another thread has called it during this recording
-        self.placing = False  # whether a recording puts numbers of its own into the user's places
         functools.update_wrapper(self, function, updated=())
 
     # ---- calling -------------------------------------------------------------------------------
@@ -172,22 +169,14 @@ class CompiledStep:
             self.lock.release()
 
     def _beside(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call while another thread records: eager, unless numbers of the recorder's lie about.
-
-        See Note [Numbers that change]: nobody else may come upon those.
-        """
+        """A call while another thread records."""
         self.calls["eager"] += 1
         self.disturbed = True
-        self.inside.append(None)  # before the look at `placing`; who records does it after
+        self.inside.append(None)
         try:
-            if not self.placing:
-                return self.function(*args, **kwargs)
+            return self.function(*args, **kwargs)
         finally:
             self.inside.pop()
-        if self.lock.acquire(timeout=PATIENCE):
-            self.lock.release()
-            return self(*args, **kwargs)
-        return self.function(*args, **kwargs)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode) -> Any:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
@@ -201,12 +190,12 @@ class CompiledStep:
             state = State(self.function, _others(structure), found)
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
-            self.placing = True
-            found_numbers = {} if self.inside else self.numbers.seen(state, args, kwargs)
-            self.placing = any(x.kind not in ("args", "kwargs") for x, _ in found_numbers.values())
-            numbers = Substitution(found_numbers, state, recorder)
+            numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
+            shown = numbers.shown_to_others()
+            if shown is not None:
+                self.disturbed = True
+                raise Refusal(shown)
         except Refusal as refusal:
-            self.placing = False
             self._refuse(refusal)
             return self.function(*args, **kwargs)
         except Exception as error:  # what it can see is odder than the walk knows
@@ -228,7 +217,6 @@ class CompiledStep:
             raise
         finally:
             CURRENT.set(former_mode)
-            self.placing = False
         if grad is not mode.grad:
             CURRENT.set(replaced(mode, grad=grad))
             recorder.refuse("the step leaves the gradient mode another than it was", (None, 0))

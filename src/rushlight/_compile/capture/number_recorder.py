@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
@@ -30,6 +31,7 @@ class Readings:
     drawn: int
 
     def __init__(self) -> None:
+        self.thread = get_ident()  # the one that records
         self.numbers: list[Any] = []  # that note what is done with them
         self.options: dict[tuple[int, Any], Any] = {}  # of optimizers, as the step found them
         self.plain_reads: list[tuple[Expr, Any]] = []  # leaves of numbers, with their values

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..guards.captured_state import State
 from ..guards.places import Place
 from .expressions import Expr, as_it_is
+from .other_threads import others_run
 from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
 
 _SCALARS: Final = (int, float, bool, str, type(None))
@@ -194,6 +195,17 @@ class Substitution:
         self.recorder = recorder
         self.placed: list[tuple[Source, Any, Any]] = []
         self.effects: list[Effect] = []
+
+    def shown_to_others(self) -> str | None:
+        """What another thread may come upon, as the reason not to record; None where there is none.
+
+        See Note [Seen by one thread].
+        """
+        placed = [source for source, _ in self.found.values() if source.kind in _WRITABLE]
+        if not placed or not others_run():
+            return None
+        text = f"{placed[0].text} changes from call to call, and another thread may look at it"
+        return f"{text} while the step is recorded"
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The arguments with such numbers among them."""

@@ -20,6 +20,7 @@ import gc
 import operator
 from collections import deque
 from sys import getrefcount
+from threading import get_ident
 from types import CellType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,9 +39,8 @@ _COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
 #: What needs the value itself.
 _USES: Final = (
     "divmod", "rdivmod", "int", "float", "complex", "round", "trunc", "floor", "ceil", "hash",
-    "format", "str", "repr", "index", "reduce_ex", "getnewargs",
+    "format", "str", "repr", "index",
 )  # fmt: skip
-_PICKLING: Final = ("reduce_ex", "getnewargs")
 _METHODS: Final = (
     "is_integer", "hex", "as_integer_ratio", "bit_length", "bit_count", "to_bytes", "conjugate",
 )  # fmt: skip
@@ -79,9 +79,6 @@ class Given:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(used(self, name), name)
-
-    def __reduce__(self) -> Any:
-        return type(self.value), (used(self, "copying"),)
 
 
 class GivenFloat(Given):
@@ -141,11 +138,18 @@ def read(value: Any, where: Any, recorder: Any) -> tuple[Any, Expr]:
     return trace_number(value, leaf, recorder), leaf
 
 
+def recorder_of(x: Given | ReadFloat | ReadInt) -> Recorder | None:
+    """The recorder that notes what this thread does with a number; None: it's just a number."""
+    recorder: Recorder | None = x.recorder
+    return recorder if recorder is not None and recorder.thread == get_ident() else None
+
+
 def used(x: Any, how: str) -> Any:
     """The value, which a use needs that can't be noted."""
     value = plain_number(x)
-    if x.recorder is not None:
-        x.recorder.number_used(x, value, how)
+    recorder = recorder_of(x)
+    if recorder is not None:
+        recorder.number_used(x, value, how)
     return value
 
 
@@ -257,12 +261,12 @@ def _arithmetic(function: Callable[..., Any]) -> tuple[Any, Any]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
-        return _computed(function, self.recorder, self, other)
+        return _computed(function, recorder_of(self), self, other)
 
     def backward(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, True)
-        return _computed(function, self.recorder, other, self)
+        return _computed(function, recorder_of(self), other, self)
 
     return forward, backward
 
@@ -280,7 +284,7 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
         outcome = function(plain_number(self), plain_number(other))
-        recorder = self.recorder
+        recorder = recorder_of(self)
         if recorder is not None:
             recorder.decided(Expr(function, self.expr, _part(other)), outcome)
         return outcome
@@ -290,14 +294,15 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _truth(self: Any) -> bool:
     outcome = bool(plain_number(self))
-    if self.recorder is not None:
-        self.recorder.decided(Expr(bool, self.expr), outcome)
+    recorder = recorder_of(self)
+    if recorder is not None:
+        recorder.decided(Expr(bool, self.expr), outcome)
     return outcome
 
 
 def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     def compute(self: Any) -> Any:
-        return _computed(function, self.recorder, self)
+        return _computed(function, recorder_of(self), self)
 
     return compute
 
@@ -308,6 +313,11 @@ def _noting(name: str) -> Callable[..., Any]:
         return getattr(value, name)(*[plain_number(x) for x in args])
 
     return use
+
+
+def _reduced(self: Given | ReadFloat | ReadInt, protocol: int) -> tuple[type, tuple[float]]:
+    value = used(self, "copying")
+    return type(value), (value,)
 
 
 def _complex(self: Any) -> complex:
@@ -331,9 +341,10 @@ def _install() -> None:
             if hasattr(base, f"__{name}__"):
                 setattr(kind, f"__{name}__", _unary(getattr(operator, name)))
         kind.__bool__ = _truth
+        kind.__reduce_ex__ = _reduced
         given = issubclass(kind, Given)
         for name in _USES:
-            if hasattr(base, f"__{name}__") and not (given and name in _PICKLING):
+            if hasattr(base, f"__{name}__"):
                 setattr(kind, f"__{name}__", _noting(f"__{name}__"))
         for name in () if given else _METHODS:  # a `Given` has no others
             if hasattr(base, name):
