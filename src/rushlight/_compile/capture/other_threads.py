@@ -18,7 +18,7 @@ from threading import Thread, get_ident
 from types import FrameType
 from typing import Final
 
-from ..refusal import is_installed
+from ..refusal import is_installed, is_rushlight
 
 _STARTING: Final = Thread.run.__code__.co_filename
 _WAITING: Final = getattr(getattr(Thread, "_wait_for_tstate_lock", None), "__code__", None)
@@ -39,7 +39,7 @@ def _may_look(frame: FrameType, mine: int) -> bool:
         if waiting["self"].ident == mine and waiting["timeout"] is None:
             return False
     named = {x for x in _files(frame) if x != _STARTING}
-    return not named or not all(is_installed(x) for x in named)
+    return not named or not all(is_installed(x) or is_rushlight(x) for x in named)
 
 
 def _files(frame: FrameType | None) -> set[str]:
