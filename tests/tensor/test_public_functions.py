@@ -137,3 +137,40 @@ def test_a_pickle_finds_the_function(function: Any) -> None:
 def test_misuse_is_the_same_error_as_ever(function: Any) -> None:
     with pytest.raises(TypeError):
         function("text", "text")
+
+
+@pytest.mark.parametrize("name", ["silu", "mish", "relu", "hardswish", "hardsigmoid"])
+def test_a_mode_sees_an_activation_with_its_flag_and_nothing_of_its_inside(name: str) -> None:
+    seen: list[Any] = []
+
+    class Log(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append((func.__name__, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2)
+    with Log():
+        getattr(F, name)(x)
+    assert seen == [(name, {"inplace": False})]
+
+
+def test_what_asks_by_itself_is_asked_once_and_refuses_what_is_no_tensor() -> None:
+    seen: list[str] = []
+
+    class Log(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 2)
+    with Log(), Log():
+        torch.reshape(x, (4,))
+        x.reshape(4)
+        torch.cat([x, x])
+    assert seen == ["reshape"] * 4 + ["cat"] * 2
+    with pytest.raises(TypeError, match=r"reshape\(\): argument 'input' \(position 1\) must be"):
+        torch.reshape(5, (1,))

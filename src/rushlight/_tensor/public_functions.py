@@ -9,7 +9,7 @@ imported it before the first mode was on has the same function as everybody afte
 Until the first mode is entered, or the first class declared, that is to be asked, a call costs one
 look at the empty list `ALERTED` more, and after that one at the mode; the quick ways of the table's
 own wrappers (`guard`, `aware`) are taken from here, so that most functions have no further call
-around them. Methods that do next to nothing ask in their own first lines (`asks`).
+around them. What does next to nothing asks in its own first lines (`asks`, `asking_too`).
 The library itself calls the table's functions, most of which don't ask.
 """
 
@@ -26,7 +26,7 @@ from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
 from .._table import PUBLIC
-from .._table.rows.composite import COMPOSITES, METHODS, POSITIONAL
+from .._table.rows.composite import ASK_THEMSELVES, COMPOSITES, METHODS, POSITIONAL
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .tensor import Tensor
@@ -58,6 +58,8 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
     """
     if not isinstance(function, FunctionType) or hasattr(function, ASKS_BY_ITSELF):
         return function
+    if function in ASK_THEMSELVES:
+        return _named(ASK_THEMSELVES[function], name, module)
     whole = shown(function, overload) if overload else function
     if overload and name in FACTORY_METHODS:
         made = _alone(function, whole)
@@ -68,10 +70,14 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
         made = _quick(function, whole, plain) if settled is None else _checked(
             function, whole, plain, settled
         )  # fmt: skip
+    setattr(made, ASKS_BY_ITSELF, True)
+    return _named(made, name, module)
+
+
+def _named(made: Any, name: str, module: str) -> Any:
     made.__name__ = made.__qualname__ = name
     if module:
         made.__module__ = module
-    setattr(made, ASKS_BY_ITSELF, True)
     return made
 
 

@@ -50,7 +50,7 @@ def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Array:
     return made
 
 
-def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Array:
     """Zeros."""
     try:
         return np.zeros(shape, to_raw(dtype))
@@ -72,6 +72,8 @@ def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
 
 def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) -> Array:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
+    if type(fill) is int and fill == 0 and (contiguous or array.flags.c_contiguous):
+        return zeros(array.shape, dtype)
     raw = to_raw(dtype)
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:

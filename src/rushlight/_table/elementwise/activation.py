@@ -27,11 +27,13 @@ from ..._formula.words import (
 )
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
-from ..rows.composite import asks, composite
+from ..rows.composite import asking_too, composite
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
 
@@ -404,20 +406,33 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Tensor | float, name: str =
     return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
 
 
-@composite("nn.functional", name="relu")
-@asks
-def relu_function(input: Tensor, inplace: bool = False) -> Any:
-    """Each element where it is positive, else 0."""
-    if ALERTED and interposed():
-        handled = call_whole(relu_function, (input,), {"inplace": inplace})
-        if handled is not NOT_HANDLED:
-            return handled
-    if not isinstance(input, TensorBase):
-        handled = misfit(relu_function, (input,), {"inplace": inplace})
-        if handled is not NOT_HANDLED:
-            return handled
-        raise TypeError(errors.no_tensor("relu_" if inplace else "relu", "input", input))
-    return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
+def _lone(name: str, row: Row, doc: str) -> Callable[..., Any]:
+    """The function of an activation that has no parameters."""
+
+    def make(asking: bool) -> Callable[..., Any]:
+        def function(input: Tensor, inplace: bool = False) -> Any:
+            if asking and ALERTED and interposed():
+                handled = call_whole(function, (input,), {"inplace": inplace})
+                if handled is not NOT_HANDLED:
+                    return handled
+            if not isinstance(input, TensorBase):
+                handled = misfit(function, (input,), {"inplace": inplace})
+                if handled is not NOT_HANDLED:
+                    return handled
+                raise TypeError(errors.no_tensor(f"{name}_" if inplace else name, "input", input))
+            return apply_inplace(row.op, [input]) if inplace else apply1(row.op, input)
+
+        function.__doc__ = doc
+        return function
+
+    return composite("nn.functional", name=name)(asking_too(make))
+
+
+relu_function = _lone("relu", relu, "Each element where it is positive, else 0.")
+silu = _lone("silu", silu_row, "x sigmoid(x).")
+mish = _lone("mish", mish_row, "x tanh(softplus(x)).")
+hardsigmoid = _lone("hardsigmoid", hardsigmoid_row, "(x + 3) / 6 between 0 and 1.")
+hardswish = _lone("hardswish", hardswish_row, "x hardsigmoid(x).")
 
 
 @composite("nn.functional")
@@ -467,18 +482,6 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 
 @composite("nn.functional")
-def silu(input: Any, inplace: bool = False) -> Any:
-    """x sigmoid(x)."""
-    return _run(silu_row, inplace, input)
-
-
-@composite("nn.functional")
-def mish(input: Any, inplace: bool = False) -> Any:
-    """x tanh(softplus(x))."""
-    return _run(mish_row, inplace, input)
-
-
-@composite("nn.functional")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """x between two bounds.
 
@@ -488,18 +491,6 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _run(hardtanh_row, inplace, input, min_val, max_val)
-
-
-@composite("nn.functional")
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """(x + 3) / 6 between 0 and 1."""
-    return _run(hardsigmoid_row, inplace, input)
-
-
-@composite("nn.functional")
-def hardswish(input: Any, inplace: bool = False) -> Any:
-    """x hardsigmoid(x)."""
-    return _run(hardswish_row, inplace, input)
 
 
 @composite("nn.functional", name="threshold")

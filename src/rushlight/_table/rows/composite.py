@@ -12,6 +12,8 @@ COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> funct
 METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
 #: A function that does something about keywords -> what it comes to where there are none.
 POSITIONAL: Final[dict[Any, Any]] = {}
+#: A function of the table -> the one that users call, which asks in its own first lines.
+ASK_THEMSELVES: Final[dict[Any, Any]] = {}
 
 
 def asks(function: F) -> F:
@@ -24,6 +26,18 @@ def asks(function: F) -> F:
     """
     function._asks = True  # type: ignore[attr-defined]
     return function
+
+
+def asking_too(make: Callable[[bool], F]) -> F:
+    """A function made in two kinds: the table's own, and one for users that asks by itself.
+
+    def make(asking):
+        def function(input):
+            if asking and ALERTED and interposed(): ...
+    """
+    own = make(False)
+    ASK_THEMSELVES[own] = asks(make(True))
+    return own
 
 
 def _with_out(name: str, function: F) -> F:

@@ -35,22 +35,29 @@ def finished(array: Any, requires_grad: bool) -> Any:
         RuntimeError: where gradients are asked of a type that has none.
     """
     t = new_tensor(array)
+    if requires_grad or current().slow:
+        _mark(t, requires_grad)
+    return t
+
+
+def _mark(t: TensorBase, requires_grad: bool) -> None:
     if current().inference:
         t._inference = True
         t._plain = False
     if requires_grad:
-        if T.is_discrete(array.dtype):
+        if T.is_discrete(t._raw.dtype):
             raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
         t._requires_grad = True
-    return t
 
 
 def filled(array: Any, requires_grad: bool) -> Any:
     """A tensor over a fresh array whose elements depend on numbers only."""
-    t = finished(array, requires_grad)
-    recorder = current().recorder
-    if recorder is not None:
-        recorder.filled(t)
+    t = new_tensor(array)
+    mode = current()
+    if requires_grad or mode.slow:
+        _mark(t, requires_grad)
+        if mode.recorder is not None:
+            mode.recorder.filled(t)
     return t
 
 

@@ -10,12 +10,13 @@ from ..._array import types as T
 from ..._array.shape import concatenate as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_list, apply_n, apply_view
-from ..._core.interposers import NOT_HANDLED, misfit
+from ..._core.interposers import NOT_HANDLED, call_whole, misfit
+from ..._core.mode import ALERTED, interposed
 from ..._core.storage import TensorBase
 from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
 from ..calls.dispatch import Dispatcher
-from ..rows.composite import composite
+from ..rows.composite import asking_too, composite
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
@@ -79,8 +80,9 @@ stack = linear(
 def _checked(tensors: Any) -> list[Any]:
     """The tensors as a list; the words of the call can't tell what a list holds."""
     found = list(tensors)
-    for place, x in enumerate(found):
+    for x in found:
         if not isinstance(x, TensorBase):
+            place = next(k for k, y in enumerate(found) if y is x)
             raise TypeError(
                 f"expected Tensor as element {place} in argument 0, but got {errors.type_name(x)}"
             )
@@ -91,28 +93,37 @@ def _joining(name: str, row: Row, doc: str) -> Callable[..., Any]:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if args and isinstance(args[0], (list, tuple)):
-                dim: Any = None
-                if not kwargs:
-                    dim = 0 if len(args) == 1 else args[1] if len(args) == 2 else None
-                elif len(args) == 1 and len(kwargs) == 1:
-                    dim = kwargs.get("dim")
-                if type(dim) is int:
-                    return apply_list(row.op, _checked(args[0]), (dim,))
-                _checked(args[0])
-            return words(*args, **kwargs)
-        except TypeError:
-            # What classes that are no tensors make of it.
-            handled = misfit(function, args, kwargs)
-            if handled is NOT_HANDLED:
-                raise
-            return handled
+    def make(asking: bool) -> Callable[..., Any]:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if asking and ALERTED and interposed():
+                handled = call_whole(function, args, kwargs)
+                if handled is not NOT_HANDLED:
+                    return handled
+            try:
+                if args and isinstance(args[0], (list, tuple)):
+                    if not kwargs and len(args) == 1:
+                        return apply_list(row.op, _checked(args[0]), (0,))
+                    dim: Any = None
+                    if not kwargs:
+                        dim = args[1] if len(args) == 2 else None
+                    elif len(args) == 1 and len(kwargs) == 1:
+                        dim = kwargs.get("dim")
+                    if type(dim) is int:
+                        return apply_list(row.op, _checked(args[0]), (dim,))
+                    _checked(args[0])
+                return words(*args, **kwargs)
+            except TypeError:
+                # What classes that are no tensors make of it.
+                handled = misfit(function, args, kwargs)
+                if handled is NOT_HANDLED:
+                    raise
+                return handled
 
-    function.__name__, function.__qualname__ = name, f"_{name}"  # where a pickle finds it
-    function.__doc__ = doc
-    return composite("", name=name)(function)
+        function.__name__, function.__qualname__ = name, f"_{name}"  # where a pickle finds it
+        function.__doc__ = doc
+        return function
+
+    return composite("", name=name)(asking_too(make))
 
 
 _cat = _joining("cat", cat, "The tensors one after the other along a dimension.")

@@ -20,15 +20,15 @@ from ..._base.memory_format import (
     preserve_format,
 )
 from ..._core.apply import apply1, apply_n, apply_view
-from ..._core.interposers import NOT_HANDLED, call_whole
+from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, interposed
-from ..._core.storage import new_tensor, version_cell
+from ..._core.storage import TensorBase, new_tensor, version_cell
 from ..calls.argument_parser import complaint_of_c, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers, is_int
 from ..calls.dispatch import Dispatcher
-from ..rows.composite import METHODS, asks, composite
+from ..rows.composite import METHODS, asking_too, asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
@@ -226,24 +226,67 @@ def is_laid_out(t: Tensor, memory_format: Any) -> bool:
 
 
 @composite("private", method=True)
+@asks
 def reshape(input: Any, /, *shape: Any, **kwargs: Any) -> Any:
     """The same elements in another shape: a view where the layout allows it, else a copy.
 
     Raises:
         RuntimeError: where the elements don't fit the shape.
     """
-    size: Any = shape
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        size = tuple(shape[0])
-    plain = not kwargs and len(shape) > 0
-    for n in size:
-        if type(n) is not int:
-            plain = False
-    if not plain:
-        handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
+    if ALERTED and interposed():
+        handled = call_whole(reshape, (input, *shape), kwargs)
         if handled is not NOT_HANDLED:
             return handled
-        size = _resolved("reshape", input, shape, kwargs)
+    packed = len(shape) == 1 and isinstance(shape[0], (tuple, list))
+    size: Any = tuple(shape[0]) if packed else shape
+    if not kwargs and shape:
+        for n in size:
+            if type(n) is not int:
+                break
+        else:
+            if input._raw.flags.c_contiguous:
+                return apply_view(view.op, input, (size,))
+            return _laid_anew(input, size)
+    handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
+    if handled is not NOT_HANDLED:
+        return handled
+    return _laid_anew(input, _resolved(input, shape, kwargs))
+
+
+@composite("", name="reshape")
+@asking_too
+def _reshaped(asking: bool) -> Any:
+    def reshape_to(*args: Any, **kwargs: Any) -> Any:
+        """The same elements in another shape: a view where the layout allows it, else a copy."""
+        if asking and ALERTED and interposed():
+            handled = call_whole(reshape_to, args, kwargs)
+            if handled is not NOT_HANDLED:
+                return handled
+        given = bool(args) and isinstance(args[0], TensorBase)
+        if given and not kwargs and len(args) == 2 and type(args[1]) in (tuple, list):
+            input: Any = args[0]
+            size = tuple(args[1])
+            for n in size:
+                if type(n) is not int:
+                    break
+            else:
+                if input._raw.flags.c_contiguous:
+                    return apply_view(view.op, input, (size,))
+                return _laid_anew(input, size)
+        handled = check("torch", "reshape", reshape_to, args, kwargs, {}, None)
+        if handled is NOT_HANDLED and not given:
+            handled = misfit(reshape_to, args, kwargs)
+        if handled is not NOT_HANDLED:
+            return handled
+        if not args:
+            args = (kwargs.pop("input"),)
+        return reshape(*args, **kwargs)
+
+    return reshape_to
+
+
+def _laid_anew(input: Any, size: tuple[int, ...]) -> Any:
+    """`reshape` of a tensor that may not be contiguous."""
     array = input._raw
     if array.flags.c_contiguous:
         return apply_view(view.op, input, (size,))
@@ -252,35 +295,11 @@ def reshape(input: Any, /, *shape: Any, **kwargs: Any) -> Any:
     found, shared = raw.reshaped(array, size)
     if shared:
         return apply_view(reshape_alias.op, input, (size,))
-    copied = apply1(clone_contiguous.op, input)
-    return apply_n(unsafe_view.op, [copied, tuple(found.shape)])
+    return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
 
 
-@composite("", name="reshape")
-def _reshaped(*args: Any, **kwargs: Any) -> Any:
-    """The same elements in another shape: a view where the layout allows it, else a copy.
-
-    Raises:
-        RuntimeError: where the elements don't fit the shape.
-    """
-    if not kwargs and len(args) == 2 and type(args[1]) in (tuple, list):
-        for n in args[1]:
-            if type(n) is not int:
-                break
-        else:
-            return reshape(*args)
-    handled = check("torch", "reshape", _reshaped, args, kwargs, {}, None)
-    if handled is not NOT_HANDLED:
-        return handled
-    if not args:
-        args = (kwargs.pop("input"),)
-    return reshape(*args, **kwargs)
-
-
-def _resolved(
-    name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[int, ...]:
-    words = Dispatcher(name, [_RESHAPE], kind="method")
+def _resolved(input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+    words = Dispatcher("reshape", [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
     size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
     return size
