@@ -418,6 +418,7 @@ WORLDS[Symbol] = {
     )},
     "absolute": _unary("abs"), "log_sigmoid": log_sigmoid_in_steps, "maximum": _binary("max"),
     "minimum": _binary("min"), "power": _binary("pow"), "sign": _sign, "where": _where,
+    "relu": lambda x: _binary("max")(x, 0.0),
     "detach": lambda x: x,
 }  # fmt: skip
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
     "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "power",
-    "rint", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "relu", "rint", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where",
+    "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -66,6 +67,7 @@ log_sigmoid = _word("log_sigmoid", "log(sigmoid(x)), which doesn't underflow.")
 maximum = _word("maximum", "The larger of two; nan where one is.")
 minimum = _word("minimum", "The smaller of two; nan where one is.")
 power = _word("power", "x to the power of y.")
+relu = _word("relu", "x where it is positive, else 0; nan stays.")
 rint = _word("rint", "The nearest whole number; of two the even one.")
 rsqrt = _word("rsqrt", "1 / sqrt(x).")
 sigmoid = _word("sigmoid", "1 / (1 + exp(-x)).")

@@ -76,7 +76,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     )},
     "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "power": np.power,
     "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "sign": sign,
-    "detach": lambda x: x,
+    "detach": lambda x: x, "relu": lambda x: np.maximum(x, 0),
     "log_sigmoid": log_sigmoid_in_steps,
 }  # fmt: skip
 

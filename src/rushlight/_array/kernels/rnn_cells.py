@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import formulas
+from ..._formula import recurrent_cells as cells_of
+from ..._formula.ir import Symbol, into
 from .launch import Kernel, address, plain, ready
 
 if TYPE_CHECKING:
@@ -19,9 +20,40 @@ if TYPE_CHECKING:
 
 __all__ = ["gru", "lstm", "lstm_backward"]
 
-_LSTM = Kernel(formulas.lstm_cell, *"fffffffff")
-_LSTM_BACK = Kernel(formulas.lstm_cell_backward, *"ffffffff")
-_GRU = Kernel(formulas.gru_cell, *"ffffff", "c", "c", "c", "f")
+
+def _lstm_cell(
+    o: Symbol, i: Symbol, f: Symbol, u: Symbol,
+    ao: Symbol, ai: Symbol, af: Symbol, au: Symbol, c: Symbol,
+) -> Any:  # fmt: skip
+    """The gates, in place, new cell state and output; the logistic gates have the other sign."""
+    (enter, keep, new, out), cell, h = cells_of.lstm(-(i + ai), -(f + af), u + au, -(o + ao), c)
+    return into(o, out), into(i, enter), into(f, keep), into(u, new), cell, h
+
+
+def _lstm_cell_backward(
+    dh: Symbol, dc: Symbol, o: Symbol, i: Symbol, f: Symbol, u: Symbol, c: Symbol, before: Symbol
+) -> Any:
+    """The gradients of the sums (output, input, forget, new), and over `dc` of the old state."""
+    (di, df, du, do), old = cells_of.lstm_backward(dh, dc, i, f, u, o, c, before)
+    return do, di, df, du, into(dc, old)
+
+
+def _gru_cell(
+    r: Symbol, z: Symbol, n: Symbol, ar: Symbol, az: Symbol, an: Symbol,
+    br: Symbol, bz: Symbol, bn: Symbol, h: Symbol,
+) -> Any:  # fmt: skip
+    """The gates, over the input's part, the state's part of the new, and the new state.
+
+    The two logistic gates come with the other sign; `br`, `bz`, `bn` are the state's bias.
+    """
+    inner = an + bn
+    (reset, update, new), out = cells_of.gru(-r, -z, n, -(ar + br), -(az + bz), inner, h)
+    return into(r, reset), into(z, update), into(n, new), inner, out
+
+
+_LSTM = Kernel(_lstm_cell, *"fffffffff")
+_LSTM_BACK = Kernel(_lstm_cell_backward, *"ffffffff")
+_GRU = Kernel(_gru_cell, *"ffffff", "c", "c", "c", "f")
 
 # States shorter than this leave most lanes empty.
 _SHORT = 16

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._formula import ir as G
+from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
@@ -20,34 +20,19 @@ if TYPE_CHECKING:
 
 def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
     """Gates from their sums, in place; the new cell state, and the output."""
-    enter, keep, out = (1 / (1 + G.exp(-z)) for z in (i, f, o))
-    new = G.tanh(u)
-    cell = keep * c + enter * new
-    return (
-        G.into(i, enter), G.into(f, keep), G.into(u, new), G.into(o, out), cell,
-        out * G.tanh(cell),
-    )  # fmt: skip
+    gates, cell, out = cells_of.lstm(i, f, u, o, c)
+    return *map(G.into, (i, f, u, o), gates), cell, out
 
 
-def _slopes(dh: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any) -> Any:
-    t = G.tanh(c)
-    d = dc + dh * o * (1 - t * t)
-    return (
-        d * u * i * (1 - i), d * before * f * (1 - f), d * i * (1 - u * u), dh * t * o * (1 - o),
-        G.into(dc, d * f),
-    )  # fmt: skip
-
-
-def _cell_back(dh: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any) -> Any:
+def _cell_back(dh: Any, dc: Any, *rest: Any) -> Any:
     """The gradients of the gates' sums; that of the old cell state is written over `dc`."""
-    return _slopes(dh, dc, i, f, u, o, c, before)
+    sums, before = cells_of.lstm_backward(dh, dc, *rest)
+    return *sums, G.into(dc, before)
 
 
-def _cell_back_both(
-    dh: Any, more: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any
-) -> Any:
+def _cell_back_both(dh: Any, more: Any, *rest: Any) -> Any:
     """`_cell_back` for a state whose gradient comes in two parts."""
-    return _slopes(dh + more, dc, i, f, u, o, c, before)
+    return _cell_back(dh + more, *rest)
 
 
 def _sums(x: Any) -> Any:

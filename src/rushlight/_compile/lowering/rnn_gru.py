@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._formula import ir as G
+from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
@@ -24,51 +24,44 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def _sigmoid(x: Symbol) -> Any:
-    return 1 / (1 + G.exp(-x))
-
-
 def _unit(r: Symbol, z: Symbol, n: Symbol, hr: Symbol, hz: Symbol, hn: Symbol, h: Symbol) -> Any:
     """Gates from both parts, in place; the state's part of the new one; the output."""
-    reset, update = _sigmoid(r + hr), _sigmoid(z + hz)
-    new = G.tanh(n + reset * hn)
-    inner = hn * 1.0
-    return (
-        G.into(r, reset), G.into(z, update), G.into(n, new), inner, new + update * (h - new)
-    )  # fmt: skip
+    gates, out = cells_of.gru(r, z, n, hr, hz, hn, h)
+    return *map(G.into, (r, z, n), gates), hn, out
 
 
-def _unit_back(dh: Symbol, r: Symbol, z: Symbol, n: Symbol, inner: Symbol, before: Symbol) -> Any:
+def _unit_back(dh: Symbol, *rest: Symbol) -> Any:
     """Slopes of the inputs' part and of the state's part, and what goes straight to the state."""
-    direct = dh * (1 - z) * (1 - n * n)
-    reset = direct * inner * r * (1 - r)
-    update = dh * (before - n) * z * (1 - z)
-    return reset, update, direct, reset * 1.0, update * 1.0, direct * r, G.into(dh, dh * z)
+    return _unit_slopes(dh, dh, rest)
 
 
 def _unit_back_both(dh: Symbol, more: Symbol, *rest: Symbol) -> Any:
     """`_unit_back` for a state whose gradient comes in two parts."""
-    found = _unit_back(dh + more, *rest)
-    return (*found[:-1], G.into(dh, found[-1].symbol))
+    return _unit_slopes(dh, dh + more, rest)
+
+
+def _unit_slopes(dh: Symbol, whole: Symbol, rest: tuple[Symbol, ...]) -> Any:
+    (reset, update, new), inner, state = cells_of.gru_backward(whole, *rest)
+    return reset, update, new, reset, update, inner, G.into(dh, state)
 
 
 def _tanh(z: Symbol) -> Any:
-    return G.into(z, G.tanh(z))
+    return G.into(z, cells_of.plain(z, False))
 
 
 def _relu(z: Any) -> Any:
-    return G.into(z, G.maximum(z, 0.0))
+    return G.into(z, cells_of.plain(z, True))
 
 
-def _tanh_back(dh: Symbol, out: Symbol) -> Symbol:
-    return dh * (1 - out * out)
+def _tanh_back(dh: Symbol, out: Symbol) -> Any:
+    return cells_of.plain_backward(dh, out, False)
 
 
 def _relu_back(dh: Any, out: Any) -> Any:
-    return G.where(out > 0.0, dh, 0.0)
+    return cells_of.plain_backward(dh, out, True)
 
 
-def _tanh_back_both(dh: Symbol, more: Symbol, out: Symbol) -> Symbol:
+def _tanh_back_both(dh: Symbol, more: Symbol, out: Symbol) -> Any:
     return _tanh_back(dh + more, out)
 
 

@@ -14,6 +14,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
+from ..._formula import recurrent_cells as cells
 from ..linalg.matmul import linear
 from ..rows.composite import composite
 from ..rows.row import general
@@ -35,14 +36,12 @@ raw = later("nn.recurrent")
 def _plain_step(
     part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, relu: bool
 ) -> tuple[tuple[Any, ...], Any]:
-    z = part + linear(states[0], w, b)
-    h = table("relu" if relu else "tanh")(z)
+    h = cells.plain(part + linear(states[0], w, b), relu)
     return (h,), (h, relu)
 
 
 def _plain_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
-    h, relu = kept
-    dz = d[0] * (h > 0) if relu else d[0] * (1 - h * h)
+    dz = cells.plain_backward(d[0], *kept)
     return dz, dz, (None,)
 
 
@@ -50,45 +49,30 @@ def _lstm_step(
     part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h, c = states
-    gates = part + linear(h, w, b)
-    i, f, new, o = gates.chunk(4, -1)
-    i, f, new, o = i.sigmoid(), f.sigmoid(), new.tanh(), o.sigmoid()
-    cell = f * c + i * new
-    squashed = cell.tanh()
-    return (o * squashed, cell), (i, f, new, o, c, squashed)
+    i, f, u, o = (part + linear(h, w, b)).chunk(4, -1)
+    gates, cell, out = cells.lstm(i, f, u, o, c)
+    return (out, cell), (*gates, cell, c)
 
 
 def _lstm_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
-    i, f, new, o, c, squashed = kept
-    dh, dc = d
-    dc = dc + dh * o * (1 - squashed * squashed)
-    parts = [
-        dc * new * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - new * new),
-        dh * squashed * o * (1 - o),
-    ]  # fmt: skip
-    dz = table("cat")(parts, -1)
-    return dz, dz, (None, dc * f)
+    sums, before = cells.lstm_backward(*d, *kept)
+    dz = table("cat")(sums, -1)
+    return dz, dz, (None, before)
 
 
 def _gru_step(
     part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h = states[0]
-    r_x, z_x, n_x = part.chunk(3, -1)
-    r_h, z_h, n_h = linear(h, w, b).chunk(3, -1)
-    r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
-    new = (n_x + r * n_h).tanh()
-    return ((h - new) * z + new,), (r, z, new, n_h, h)
+    (r, z, n), (hr, hz, hn) = part.chunk(3, -1), linear(h, w, b).chunk(3, -1)
+    gates, out = cells.gru(r, z, n, hr, hz, hn, h)
+    return (out,), (*gates, hn, h)
 
 
 def _gru_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
-    r, z, new, n_h, h = kept
-    dh = d[0]
-    dn = dh * (1 - z) * (1 - new * new)
-    dz = dh * (h - new) * z * (1 - z)
-    dr = dn * n_h * r * (1 - r)
+    (dr, dz, dn), inner, before = cells.gru_backward(d[0], *kept)
     cat = table("cat")
-    return cat([dr, dz, dn], -1), cat([dr, dz, dn * r], -1), (dh * z,)
+    return cat([dr, dz, dn], -1), cat([dr, dz, inner], -1), (before,)
 
 
 _STEPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
