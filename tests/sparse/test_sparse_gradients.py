@@ -99,11 +99,12 @@ def test_the_gradient_that_is_recorded_is_dense() -> None:
     assert again[1].tolist() == [4.0, 4.0, 4.0]
 
 
-def test_scaling_by_frequency_is_refused() -> None:
+@pytest.mark.parametrize("again", [False, True])
+def test_scaling_by_frequency_is_refused(again: bool) -> None:
     weight = torch.ones(6, 3, requires_grad=True)
     out = F.embedding(PLACES, weight, sparse=True, scale_grad_by_freq=True).sum()
     with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse"):
-        out.backward()
+        torch.autograd.grad(out, weight, create_graph=again)
 
 
 def test_zero_grad_drops_or_empties_it() -> None:

@@ -17,6 +17,8 @@ from rushlight._core.engine import WORLDS
 from rushlight._core.storage import TensorBase
 from rushlight._table import ROWS, Row
 from rushlight._table.coverage import has, vocabulary
+from rushlight._table.rows import tensor_namespace as traced
+from rushlight._table.rows.gradient_kernels import recorded
 from rushlight._table.rows.node_classes import NODE_CLASSES
 from rushlight._table.rows.row import Unsettled, declare, settle, when_settled
 from tests.table._expected_failures import EXPECTED
@@ -61,6 +63,19 @@ def test_an_unknown_name_in_a_formula_suggests_the_nearest_legal_one(
 def test_an_unknown_name_that_resembles_nothing_is_refused_without_a_guess() -> None:
     with pytest.raises(ValueError, match=r"asks for 'zzqqxx', which is not a name here$"):
         settle(two(self=lambda g, zzqqxx: g))
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_recorded_gradient_and_its_override_take_the_same_arguments() -> None:
+    def gradient(g_low: Any, g_high: Any, self: Any, dim: Any, need: Any) -> Any:
+        return "operations", g_low, g_high, self, dim, need
+
+    text = "split(Tensor self, int dim) -> (Tensor low, Tensor high)"
+    joint = recorded(gradient, override=lambda *args: ("kernel", *args))
+    row = declare("general", text, raw.multiply, joint=joint)
+    for world, name in ((raw, "kernel"), (traced, "operations")):
+        found = row.op.joint(world, [None, 2], 3, 1, [True])
+        assert found == (name, None, 2, 3, 1, [True])
 
 
 @pytest.mark.usefixtures("apart")

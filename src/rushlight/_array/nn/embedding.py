@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from ..shape.gather import add_rows, embedding_backward
-from ..shape.sparse_gradient import sparse_gradient
+from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
 from ..types import from_raw, internal_type_name
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def embedding(weight: Array, index: Array) -> Array:
 
 
 def embedding_gradient(
-    g: Array, index: Array, rows: int, padding_idx: int, scale_by_frequency: bool
+    g: Array, index: Array, shape: tuple[int, ...], padding_idx: int, scale_by_frequency: bool
 ) -> Array:
-    """The gradient for a table of `rows` rows, zero at `padding_idx`."""
-    return embedding_backward(g, index.astype(np.int64, copy=False), rows, padding_idx,
+    """The gradient for a table of this shape, zero at `padding_idx`."""
+    return embedding_backward(g, index.astype(np.int64, copy=False), shape[0], padding_idx,
                               scale_by_frequency)  # fmt: skip
 
 
@@ -268,10 +268,7 @@ def embedding_bag_rows(
 
     Raises: RuntimeError where rows are to be scaled by how often they were read.
     """
-    if scale_by_frequency:
-        raise RuntimeError(
-            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
-        )
+    refuse_frequencies(scale_by_frequency)
     starts, lengths = bag_lengths(index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]

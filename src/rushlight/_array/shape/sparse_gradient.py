@@ -92,8 +92,29 @@ def added(a: Any, b: Any) -> Any:
     )
 
 
-def rows_gradient(g: Array, indices: Array, shape: tuple[int, ...], padding_idx: int) -> Array:
-    """The gradient of a table of which rows were read at `indices`: those rows, in that order."""
+def refuse_frequencies(scale_by_frequency: bool) -> None:
+    """Refuses to scale rows by how often they were read.
+
+    Raises: RuntimeError.
+    """
+    if scale_by_frequency:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+
+
+def rows_gradient(
+    g: Array,
+    indices: Array,
+    shape: tuple[int, ...],
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Array:
+    """The gradient of a table of which rows were read at `indices`: those rows, in that order.
+
+    Raises: RuntimeError where rows are to be scaled by how often they were read.
+    """
+    refuse_frequencies(scale_by_frequency)
     held = g.reshape(indices.size, *shape[1:])
     where = indices.reshape(1, -1).astype(np.int64)
     if padding_idx >= 0:

@@ -66,7 +66,7 @@ def _embedding(i: Instruction, plan: Plan) -> Command | None:
 
 
 def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
-    g, index, rows, padding, scaled = i.inputs
+    g, index, shape, padding, scaled = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or type(index) is not Value or not _own(out) or out is None:
         return None
@@ -74,7 +74,7 @@ def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
         return None
     if padding >= 0 or g.dtype.name not in FLOATS or g.dtype != out.dtype or not index.shape:
         return None
-    if not plan.check(index, rows):
+    if not plan.check(index, shape[0]):
         return None
     width = out.shape[-1]
 

@@ -10,6 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
+from ..rows.gradient_kernels import call_row
 from ..rows.row import general
 
 raw = later("linalg.pair_distances")
@@ -31,11 +32,7 @@ _backward = general(
 _pdist = general(
     "_pdist_forward(Tensor self, float p=2) -> Tensor",
     raw.pdist,
-    self=lambda xp, g, self, p, out: xp.fused(
-        raw.pdist_backward,
-        lambda *args: apply_n(_backward.op, list(args)),
-        g, self, p, out,
-    ),
+    self=lambda xp, g, self, p, out: call_row(xp, _backward, g, self, p, out),
     node="PdistBackward0",
     namespace="private",
     method=False,

@@ -11,7 +11,7 @@ from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
-from ..rows.fused import either
+from ..rows.gradient_kernels import call_row
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .pool import max_rows
@@ -70,13 +70,12 @@ def _mean_forward(dims: int) -> Callable[..., Any]:
 
 
 def _mean_rows(dims: int) -> tuple[Row, Row]:
-    name, back = f"_adaptive_avg_pool{dims}d", f"_adaptive_avg_pool{dims}d_backward"
-    forward = _mean_forward(dims)
+    name = f"_adaptive_avg_pool{dims}d"
     backward = linear(
-        f"{back}(Tensor grad_output, int[] size) -> Tensor",
+        f"{name}_backward(Tensor grad_output, int[] size) -> Tensor",
         resample.adaptive_avg_pool_backward,
-        grad_output=lambda xp, g, grad_output_shape: either(
-            xp, forward, name, g, grad_output_shape[len(grad_output_shape) - dims :]
+        grad_output=lambda xp, g, grad_output_shape: call_row(
+            xp, row, g, grad_output_shape[len(grad_output_shape) - dims :]
         ),
         node=f"AdaptiveAvgPool{dims}DBackwardBackward0",
         namespace="private",
@@ -84,12 +83,10 @@ def _mean_rows(dims: int) -> tuple[Row, Row]:
         samples=lambda mk: [(mk(2, *(2,) * dims), (5,) * dims)],
         doc="The gradient of adaptive means for their input of `size`.",
     )
-    row = linear(
+    row: Row = linear(
         f"{name}(Tensor self, int[{dims}] output_size) -> Tensor",
-        forward,
-        self=lambda xp, g, self: either(
-            xp, resample.adaptive_avg_pool_backward, back, g, tuple(self.shape[-dims:])
-        ),
+        _mean_forward(dims),
+        self=lambda xp, g, self: call_row(xp, backward, g, tuple(self.shape[-dims:])),
         node=f"AdaptiveAvgPool{dims}DBackward0",
         method=False,
         dtypes="float",

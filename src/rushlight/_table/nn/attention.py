@@ -13,13 +13,13 @@ from ..._core.storage import new_tensor
 from ..calls import dtype_checks as _checks
 from ..elementwise.number import multiplied
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._array.annotations import Array
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -48,17 +48,18 @@ _safe_softmax = general(
 
 # ---- the fused operation ------------------------------------------------------------------------
 def _gradients(
-    g: Tensor,
-    q: Any,
-    k: Any,
-    v: Tensor,
-    out: Tensor,
-    logs: Tensor,
-    mask: Any,
-    causal: bool,
+    g0: Tensor,
+    query: Any,
+    key: Any,
+    value: Tensor,
+    output: Tensor,
+    logsumexp: Tensor,
+    attn_mask: Any,
+    is_causal: bool,
     scale: Any,
 ) -> tuple[Any, Any, Any]:
     """The gradients in operations that are recorded: those of a softmax between two products."""
+    q, k, v, mask = query, key, value, attn_mask
     shared = q.shape[-3] // k.shape[-3] if q.dim() > 2 and k.shape[-3] else 1
     if shared > 1:
         many_k, many_v = (t.repeat_interleave(shared, -3) for t in (k, v))
@@ -66,7 +67,7 @@ def _gradients(
         many_k, many_v = k, v
     factor = q.shape[-1] ** -0.5 if scale is None else scale
     scores = (q * factor) @ many_k.transpose(-2, -1)
-    if causal:
+    if is_causal:
         seen = new_tensor(raw.causal_mask(q.shape[-2], k.shape[-2]))
         scores = table("where")(seen, scores, float("-inf"))
     if mask is not None:
@@ -75,32 +76,13 @@ def _gradients(
         else:
             scores = scores + mask
     p = apply_n(_safe_softmax.op, [scores, -1])
-    dv = p.transpose(-2, -1) @ g
-    d = g @ many_v.transpose(-2, -1)
+    dv = p.transpose(-2, -1) @ g0
+    d = g0 @ many_v.transpose(-2, -1)
     d = p * (d - (d * p).sum(-1, keepdim=True)) * factor
     dk = d.transpose(-2, -1) @ q
     if shared > 1:
         dk, dv = (t.reshape(*k.shape[:-2], shared, *t.shape[-2:]).sum(-3) for t in (dk, dv))
     return d @ many_k, dk, dv
-
-
-def _joint(
-    xp: ModuleType,
-    g0: TensorLike,
-    query: TensorLike,
-    key: TensorLike,
-    value: TensorLike,
-    output: TensorLike,
-    logsumexp: TensorLike,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: Any,
-) -> tuple[Any, Any, Any, None]:
-    dq, dk, dv = xp.fused(
-        raw.attention_backward, _gradients, g0, query, key, value, output, logsumexp, attn_mask,
-        is_causal, scale,
-    )  # fmt: skip
-    return dq, dk, dv, None
 
 
 def _declare(name: str, node: str, lowering: str = "") -> Any:
@@ -109,7 +91,8 @@ def _declare(name: str, node: str, lowering: str = "") -> Any:
         "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, "
         "float? scale=None) -> (Tensor output, Tensor logsumexp)",
         lambda q, k, v, p, causal, mask, scale: raw.attention(q, k, v, mask, causal, scale),
-        joint=_joint,
+        joint=recorded(_gradients, override=raw.attention_backward),
+        attn_mask=None,
         differentiable_out=(True, False),
         node=node,
         namespace="private",

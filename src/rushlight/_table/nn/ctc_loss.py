@@ -12,6 +12,7 @@ from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
+from ..rows.gradient_kernels import call_row
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
@@ -152,17 +153,13 @@ _ctc_backward = general(
 )
 
 
-def _traced_backward(*args: Any) -> Any:
-    return apply_n(_ctc_backward.op, list(args))
-
-
 _ctc = general(
     "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, "
     "int blank=0, bool zero_infinity=False) -> (Tensor neg_log_likelihood, Tensor log_alpha)",
     _forward,
     log_probs=lambda xp, g0, log_probs, targets, input_lengths, target_lengths,
-    neg_log_likelihood, log_alpha, blank, zero_infinity: xp.fused(
-        _backward, _traced_backward, g0, log_probs, targets, input_lengths, target_lengths,
+    neg_log_likelihood, log_alpha, blank, zero_infinity: call_row(
+        xp, _ctc_backward, g0, log_probs, targets, input_lengths, target_lengths,
         neg_log_likelihood, log_alpha, blank, zero_infinity,
     ),
     differentiable_out=(True, False),

@@ -16,14 +16,12 @@ from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, general, linear
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.embedding")
@@ -33,7 +31,7 @@ sparse_rows = later("shape.sparse_gradient")
 
 
 def _rows_added(
-    g: Tensor, index: Tensor, rows: int, padding_idx: int, scale_by_frequency: bool
+    g: Any, index: Tensor, rows: int, padding_idx: int, scale_by_frequency: bool
 ) -> Any:
     """The rows of `g` added at `index`, in operations that are recorded."""
     flat = index.reshape(-1)
@@ -46,29 +44,16 @@ def _rows_added(
 
 
 def _table_gradient(
-    xp: ModuleType,
-    g: TensorLike,
-    indices: TensorLike,
-    weight_shape: Shape,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
+    g: Any, indices: Any, weight_shape: Shape, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    return xp.fused(
-        raw.embedding_gradient,
-        _rows_added,
-        g,
-        indices,
-        weight_shape[0],
-        padding_idx,
-        scale_grad_by_freq,
-    )
+    return _rows_added(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
 
 
 _embedding = linear(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
     lambda weight, indices, *_: raw.embedding(weight, indices),
-    weight=_table_gradient,
+    weight=recorded(_table_gradient, override=raw.embedding_gradient),
     method=False,
     out=False,
     saved_as={"weight_shape": None},
@@ -79,34 +64,18 @@ _embedding = linear(
 )
 
 
-def _read_rows(
-    xp: ModuleType,
-    g: TensorLike,
-    indices: TensorLike,
-    weight_shape: Shape,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
+def _sparse_table_gradient(
+    g: Any, indices: Any, weight_shape: Shape, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    """The gradient of the table as the rows that were read; in recorded operations, all of it."""
-    if scale_grad_by_freq:
-        raise RuntimeError(
-            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
-        )
-    return xp.fused(
-        sparse_rows.rows_gradient,
-        lambda g, indices, shape, padding: _rows_added(g, indices, shape[0], padding, False),
-        g,
-        indices,
-        weight_shape,
-        padding_idx,
-    )
+    sparse_rows.refuse_frequencies(scale_grad_by_freq)
+    return _rows_added(g, indices, weight_shape[0], padding_idx, False)
 
 
 _sparse_embedding = linear(
     "_sparse_embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=True) -> Tensor",
     lambda weight, indices, *_: raw.embedding(weight, indices),
-    weight=_read_rows,
+    weight=recorded(_sparse_table_gradient, override=sparse_rows.rows_gradient),
     node="EmbeddingBackward0",
     public=False,
     method=False,
@@ -178,17 +147,17 @@ def _bag_gradient(
     indices: Tensor,
     offsets: Tensor,
     mode: int,
-    scales: Any,
-    include_last: bool,
+    per_sample_weights: Any,
+    include_last_offset: bool,
     padding_idx: int,
-    scale_by_frequency: bool,
+    scale_grad_by_freq: bool,
 ) -> Any:
     """The gradient for the table in operations that are recorded, for sums and means."""
     if mode == 2:
         raise RuntimeError(
             "derivative for embedding_bag_backward with mode 'max' is not implemented"
         )
-    starts, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
+    starts, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last_offset)
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
     counted = (used != padding_idx).to(g.dtype)
@@ -196,100 +165,22 @@ def _bag_gradient(
     if mode == 1:
         counts = (counted.detach()[:1].sum() * 0).expand(len(starts)).index_add(0, bags, counted)
         rows = rows / counts.clamp(min=1)[bags].unsqueeze(1)
-    if scales is not None:
-        rows = rows * scales[: bags.shape[0]].unsqueeze(1)
-    return _rows_added(rows, used, weight.shape[0], -1, scale_by_frequency)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights[: bags.shape[0]].unsqueeze(1)
+    return _rows_added(rows, used, weight.shape[0], -1, scale_grad_by_freq)
 
 
 def _bag_weight_gradient(
-    g: Any, weight: Any, indices: Any, offsets: Any, include_last: bool, padding_idx: int
+    g: Any, weight: Any, indices: Any, offsets: Any, include_last_offset: bool, padding_idx: int
 ) -> Any:
-    _, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
+    _, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last_offset)
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
     return (weight[used] * g[bags]).sum(1) * (used != padding_idx).to(g.dtype)
 
 
-def _bag_table(
-    xp: ModuleType,
-    g: TensorLike,
-    weight: TensorLike,
-    indices: TensorLike,
-    offsets: TensorLike,
-    mode: int,
-    per_sample_weights: Any,
-    include_last_offset: bool,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
-) -> Any:
-    return xp.fused(
-        raw.embedding_bag_backward,
-        _bag_gradient,
-        g,
-        weight,
-        indices,
-        offsets,
-        mode,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
-        scale_grad_by_freq,
-    )
-
-
-def _bag_read_rows(
-    xp: ModuleType,
-    g: Array,
-    weight: Array,
-    indices: Array,
-    offsets: Array,
-    mode: int,
-    per_sample_weights: Any,
-    include_last_offset: bool,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
-) -> Any:
-    """The gradient of the table as the rows that were read."""
-    return xp.fused(
-        raw.embedding_bag_rows,
-        _bag_gradient,
-        g,
-        weight,
-        indices,
-        offsets,
-        mode,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
-        scale_grad_by_freq,
-    )
-
-
-def _bag_scales(
-    xp: ModuleType,
-    g: Array,
-    weight: Array,
-    indices: Array,
-    offsets: Array,
-    include_last_offset: bool,
-    padding_idx: int,
-) -> Any:
-    return xp.fused(
-        raw.embedding_bag_weights,
-        _bag_weight_gradient,
-        g,
-        weight,
-        indices,
-        offsets,
-        include_last_offset,
-        padding_idx,
-    )
-
-
-def _bags(
-    name: str, sparse: bool, table_gradient: Callable[..., Any], modes: tuple[int, ...], doc: str
-) -> Row:
-    """A row that looks up bags, with its own gradient for the table."""
+def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: str) -> Row:
+    """A row that looks up bags; `gradient` is the table's, of arrays."""
     return general(
         f"{name}(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
         f"int mode=0, bool sparse={sparse}, Tensor? per_sample_weights=None, bool "
@@ -297,8 +188,8 @@ def _bags(
         lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: (
             raw.embedding_bag(weight, indices, offsets, mode, scales, last, padding)
         ),
-        weight=table_gradient,
-        per_sample_weights=_bag_scales,
+        weight=recorded(_bag_gradient, override=gradient),
+        per_sample_weights=recorded(_bag_weight_gradient, override=raw.embedding_bag_weights),
         node="EmbeddingBagBackward0",
         public=False,
         method=False,
@@ -314,10 +205,11 @@ def _bags(
 
 
 _bag = _bags(
-    "_embedding_bag", False, _bag_table, (0, 1, 2), "The sums, means or maxima of bags of rows."
-)
+    "_embedding_bag", False, raw.embedding_bag_backward, (0, 1, 2),
+    "The sums, means or maxima of bags of rows.",
+)  # fmt: skip
 _sparse_bag = _bags(
-    "_sparse_embedding_bag", True, _bag_read_rows, (0, 1),
+    "_sparse_embedding_bag", True, raw.embedding_bag_rows, (0, 1),
     "The sums or means of bags of rows; the table's gradient has the rows that were read.",
 )  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}

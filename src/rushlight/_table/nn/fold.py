@@ -10,8 +10,8 @@ from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..rows.composite import composite
-from ..rows.fused import either
-from ..rows.row import linear
+from ..rows.gradient_kernels import call_row
+from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ im2col = linear(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
     "Tensor",
     _im2col,
-    self=lambda xp, g, self_shape, kernel_size, dilation, padding, stride: either(
-        xp, _col2im, "col2im", g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
+    self=lambda xp, g, self_shape, kernel_size, dilation, padding, stride: call_row(
+        xp, col2im, g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
     ),
     namespace="private",
     node="Im2ColBackward0",
@@ -137,12 +137,12 @@ im2col = linear(
     ],
     doc="All patches of the last two dimensions, each as a column.",
 )
-col2im = linear(
+col2im: Row = linear(
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
     "int[2] stride) -> Tensor",
     _col2im,
-    self=lambda xp, g, kernel_size, dilation, padding, stride: either(
-        xp, _im2col, "im2col", g, kernel_size, dilation, padding, stride
+    self=lambda xp, g, kernel_size, dilation, padding, stride: call_row(
+        xp, im2col, g, kernel_size, dilation, padding, stride
     ),
     namespace="private",
     node="Col2ImBackward0",

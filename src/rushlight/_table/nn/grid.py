@@ -11,6 +11,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..calls.argument_parser import misuse
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import constant, table
 from ..rows.warn_once import warn_the_caller
@@ -63,17 +64,24 @@ def _check(x: Any, grid: Array, dims: int, mode: int) -> None:
 
 
 def _recorded_gradients(
-    g: Tensor, x: Any, grid: Tensor, mode: int, padding: int, align: bool, need: list[bool]
+    g: Tensor,
+    input: Any,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    need: list[bool],
 ) -> tuple[Any, Any]:
     """The gradients in operations that are recorded: for second derivatives.
 
     Which neighbours a point has is constant; how far it is from them follows the grid.
     """
+    x, mode = input, interpolation_mode
     size = tuple(x.shape[2:])
     count, channels = x.shape[0], x.shape[1]
     dims = len(size)
     points = grid.reshape(count, -1, dims)
-    axes = raw.plans(grid._raw, size, mode, padding, align)
+    axes = raw.plans(grid._raw, size, mode, padding_mode, align_corners)
     rests = []
     for i, plan in enumerate(axes):
         line = points.select(2, dims - 1 - i)
@@ -125,26 +133,11 @@ def _rows(dims: int) -> Row:
         _check(x, grid, dims, interpolation_mode)
         return raw.grid_sample(x, grid, interpolation_mode, padding_mode, align_corners)
 
-    def joint(
-        xp: ModuleType,
-        g: TensorLike,
-        input: TensorLike,
-        grid: TensorLike,
-        interpolation_mode: int,
-        padding_mode: int,
-        align_corners: bool,
-        need: list[bool],
-    ) -> Any:
-        return xp.fused(
-            raw.grid_sample_backward, _recorded_gradients, g, input, grid, interpolation_mode,
-            padding_mode, align_corners, need,
-        )  # fmt: skip
-
     return general(
         f"grid_sampler_{dims}d(Tensor input, Tensor grid, int interpolation_mode, int "
         "padding_mode, bool align_corners) -> Tensor",
         forward,
-        joint=joint,
+        joint=recorded(_recorded_gradients, override=raw.grid_sample_backward),
         node=f"GridSampler{dims}DBackward0",
         method=False,
         dtypes="float",

@@ -16,7 +16,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
 from ..rows.composite import composite
-from ..rows.fused import either
+from ..rows.gradient_kernels import call_row
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 
@@ -123,14 +123,12 @@ def _rows(kind: str, dims: int) -> Row:
     def both(
         xp: ModuleType, g: TensorLike, output_size: Shape, input_size: Shape, *rest: bool | None
     ) -> Any:
-        return either(
-            xp, backward, name + "_backward", g, tuple(output_size), tuple(input_size), *rest
-        )
+        return call_row(xp, gradient, g, tuple(output_size), tuple(input_size), *rest)
 
     def again(xp: ModuleType, g: TensorLike, output_size: Shape, *rest: bool | None) -> Any:
-        return either(xp, forward, name, g, tuple(output_size), *rest)
+        return call_row(xp, row, g, tuple(output_size), *rest)
 
-    linear(
+    gradient = linear(
         f"{name}_backward(Tensor grad_output, int[] output_size, int[] input_size{corners}, "
         f"{scales}) -> Tensor",
         backward,
@@ -148,7 +146,7 @@ def _rows(kind: str, dims: int) -> Row:
         ],
         doc="The gradient of an interpolation for its input of `input_size`.",
     )
-    return linear(
+    row = linear(
         f"{name}(Tensor self, int[{dims}] output_size{corners}, {scales}) -> Tensor",
         forward,
         self=_formula(both, True, aligns, letters),
@@ -162,6 +160,7 @@ def _rows(kind: str, dims: int) -> Row:
         ],
         doc=f"The last {'dimension' if dims == 1 else 'dimensions'} resampled: {kind.strip('_')}.",
     )
+    return row
 
 
 def _formula(

@@ -9,15 +9,13 @@ from ..._core.apply import apply_n
 from ..linalg.matmul import linear
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .class_loss import cross_entropy
 from .embed import one_hot as one_hot_row
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.linear_loss")
@@ -68,19 +66,20 @@ def _logits(input: Any, weight: Any, bias: Tensor | None) -> Any:
 # ---- a part of the batch at a time --------------------------------------------------------------
 def _gradients(
     g: Tensor,
-    x: Tensor,
-    w: Tensor,
-    bias: Tensor,
-    y: Tensor,
+    input: Tensor,
+    linear_weight: Tensor,
+    linear_bias: Tensor,
+    target: Tensor,
     reduction: int,
-    ignored: int,
-    size: int,
+    ignore_index: int,
+    batch_chunk_size: int,
 ) -> tuple[Any, Any, Any]:
     """The gradients in operations that are recorded."""
+    x, w, bias = input, linear_weight, linear_bias
     p = table("softmax")(linear(x, w, bias), 1)
-    kept = y != ignored
+    kept = target != ignore_index
     counted = kept.to(x.dtype)
-    one_hot = apply_n(one_hot_row.op, [y * kept, w.shape[0]]).to(x.dtype)
+    one_hot = apply_n(one_hot_row.op, [target * kept, w.shape[0]]).to(x.dtype)
     if reduction == R.MEAN:
         g = g / counted.sum()
     scale = (g * counted).unsqueeze(1)
@@ -88,30 +87,13 @@ def _gradients(
     return d @ w, d.mT @ x, None if bias is None else d.sum(0)
 
 
-def _joint(
-    xp: ModuleType,
-    g: TensorLike,
-    input: TensorLike,
-    linear_weight: TensorLike,
-    linear_bias: TensorLike | None,
-    target: TensorLike,
-    reduction: int,
-    ignore_index: int,
-    batch_chunk_size: int,
-) -> tuple[Any, Any, Any, None]:
-    dx, dw, db = xp.fused(
-        raw.linear_cross_entropy_backward, _gradients, g, input, linear_weight, linear_bias,
-        target, reduction, ignore_index, batch_chunk_size,
-    )  # fmt: skip
-    return dx, dw, db, None
-
-
 _chunked = general(
     "_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, "
     "Tensor? linear_bias, Tensor target, int reduction, int ignore_index, "
     "int batch_chunk_size) -> Tensor",
     raw.linear_cross_entropy,
-    joint=_joint,
+    joint=recorded(_gradients, override=raw.linear_cross_entropy_backward),
+    target=None,
     namespace="private",
     method=False,
     out=False,

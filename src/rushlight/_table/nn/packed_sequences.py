@@ -11,30 +11,22 @@ from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.composite import composite
-from ..rows.row import general, linear
+from ..rows.gradient_kernels import call_row
+from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
-    from ..._tensor.tensor import Tensor
+    pass
 
 raw = later("nn.packed_sequences")
 
 _TENSOR: Any = TensorBase
 
 
-def _unpacked(g: Tensor, places: Tensor, shape: Shape, value: float) -> Any:
-    rest = tuple(shape[2:])
-    flat = (g * 0).sum(0).expand(shape[0] * shape[1], *rest)
-    return flat.index_copy(0, places, g).reshape(shape)
-
-
 _pack = linear(
     "_pack_rows(Tensor self, Tensor places) -> Tensor",
     raw.pack_rows,
-    self=lambda xp, g, self_shape, places: xp.fused(
-        raw.place_rows, _unpacked, g, places, self_shape, 0
-    ),
+    self=lambda xp, g, self_shape, places: call_row(xp, _place, g, places, self_shape, 0),
     node="PackPaddedSequenceBackward0",
     public=False,
     method=False,
@@ -45,10 +37,10 @@ _pack = linear(
     doc="The rows of a batch at these places, in their order.",
 )
 
-_place = general(
+_place: Row = general(
     "_place_rows(Tensor self, Tensor places, int[] shape, Scalar value) -> Tensor",
     raw.place_rows,
-    self=lambda xp, g, places: xp.fused(raw.pack_rows, _picked, g, places),
+    self=lambda xp, g, places: call_row(xp, _pack, g, places),
     node="CopySlices",
     public=False,
     method=False,
@@ -58,10 +50,6 @@ _place = general(
     samples=lambda mk: [(mk(1, 2), mk(1, high=6, integer=True), (3, 2, 2), 0.5)],
     doc="A batch of `shape` that holds rows at their places, and `value` elsewhere.",
 )
-
-
-def _picked(g: Tensor, places: Tensor) -> Any:
-    return g.flatten(0, 1).index_select(0, places)
 
 
 @composite()

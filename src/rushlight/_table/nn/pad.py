@@ -12,6 +12,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import complaint_of_c
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, linear
 from ..shape.rearrange import constant_pad_nd
 
@@ -43,8 +44,9 @@ def _borrowing(name: str, node: str, mode: str) -> Row:
         f"{name}(Tensor self, int[] padding) -> Tensor",
         lambda x, padding: _follow_layout(raw.borrowed(x, padding, mode), x, mode),
         check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
-        self=lambda xp, g, self_shape, padding: xp.fused(
-            raw.borrowed_backward, _add_back, g, self_shape, padding, mode
+        self=recorded(
+            lambda g, self_shape, padding: _add_back(g, self_shape, padding, mode),
+            override=lambda g, shape, padding: raw.borrowed_backward(g, shape, padding, mode),
         ),
         node=node,
         public=False,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..calls.dtype_checks import no_derivative
-from ..rows.fused import either
-from ..rows.row import linear
+from ..rows.gradient_kernels import call_row
+from ..rows.row import Row, linear
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -79,22 +79,22 @@ def _exchange(x: Array, groups: int) -> Array:
 def _exchange_back(xp: ModuleType, g: TensorLike, self_shape: Shape, groups: int) -> Any:
     """The shuffle of the other number of groups undoes it."""
     others = self_shape[1] // groups if self_shape[1] else 1
-    return either(xp, _exchange, "channel_shuffle", g, others)
+    return call_row(xp, channel_shuffle, g, others)
 
 
 pixel_shuffle = linear(
     "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
     _shuffle,
-    self=lambda xp, g, upscale_factor: either(xp, _unshuffle, "pixel_unshuffle", g, upscale_factor),
+    self=lambda xp, g, upscale_factor: call_row(xp, pixel_unshuffle, g, upscale_factor),
     namespace=("", "nn.functional"),
     method=False,
     samples=lambda mk: [(mk(2, 4, 2, 3), 2), (mk(9, 1, 2), 3)],
     doc="(*, C r², H, W) as (*, C, H r, W r).",
 )
-pixel_unshuffle = linear(
+pixel_unshuffle: Row = linear(
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
     _unshuffle,
-    self=lambda xp, g, downscale_factor: either(xp, _shuffle, "pixel_shuffle", g, downscale_factor),
+    self=lambda xp, g, downscale_factor: call_row(xp, pixel_shuffle, g, downscale_factor),
     namespace=("", "nn.functional"),
     method=False,
     samples=lambda mk: [(mk(2, 1, 4, 2), 2), (mk(2, 3, 6), 3)],

@@ -15,7 +15,7 @@ from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
-from ..rows.fused import either
+from ..rows.gradient_kernels import call_row
 from ..rows.row import Row, general, linear, when_settled
 from ..rows.tensor_namespace import table
 
@@ -63,9 +63,7 @@ _AVG_ARGS: Final = (
 
 
 def _avg_rows(dims: int) -> tuple[Row, Row]:
-    back = f"avg_pool{dims}d_backward"
     arguments = _AVG_ARGS.format(d=dims)
-    raw_forward, raw_backward = _avg_pool(dims), _avg_pool_backward(dims)
 
     def gradient(
         xp: ModuleType,
@@ -78,9 +76,9 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
         count_include_pad: bool,
         divisor_override: int | None,
     ) -> Any:
-        return either(
-            xp, raw_backward, back, g, tuple(self.shape[-dims:]), kernel_size, stride, padding,
-            ceil_mode, count_include_pad, divisor_override,
+        return call_row(
+            xp, backward, g, tuple(self.shape[-dims:]), kernel_size, stride, padding, ceil_mode,
+            count_include_pad, divisor_override,
         )  # fmt: skip
 
     def again(
@@ -93,14 +91,14 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
         count_include_pad: bool,
         divisor_override: int | None,
     ) -> Any:
-        return either(
-            xp, raw_forward, f"avg_pool{dims}d", g, kernel_size, stride, padding, ceil_mode,
-            count_include_pad, divisor_override,
+        return call_row(
+            xp, row, g, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override,
         )  # fmt: skip
 
     backward = linear(
-        f"{back}(Tensor grad_output, int[] size, {arguments}) -> Tensor",
-        raw_backward,
+        f"avg_pool{dims}d_backward(Tensor grad_output, int[] size, {arguments}) -> Tensor",
+        _avg_pool_backward(dims),
         grad_output=again,
         node=f"AvgPool{dims}DBackwardBackward0",
         namespace="private",
@@ -112,7 +110,7 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
     )
     row = linear(
         f"avg_pool{dims}d(Tensor self, {arguments}) -> Tensor",
-        raw_forward,
+        _avg_pool(dims),
         self=gradient,
         node=f"AvgPool{dims}DBackward0",
         namespace=("nn.functional", "private"),
@@ -207,9 +205,8 @@ def max_rows(
 
     `shown(gradient)` is the gradient as a formula that also asks for what its node shows.
     """
-    back = f"{name}_backward"
     backward = linear(
-        f"{back}(Tensor grad_output, Tensor indices, int[] size) -> Tensor",
+        f"{name}_backward(Tensor grad_output, Tensor indices, int[] size) -> Tensor",
         raw.place_in_planes,
         grad_output=lambda xp, g, indices: xp.pick_from_planes(g, indices, dims),
         node=f"{stem}BackwardBackward0",
@@ -228,7 +225,7 @@ def max_rows(
 
     def gradient(xp: ModuleType, g0: TensorLike, self: TensorLike, indices: TensorLike) -> Any:
         size = tuple(self.shape[-dims:])
-        return either(xp, raw.place_in_planes, back, g0, indices, size)
+        return call_row(xp, backward, g0, indices, size)
 
     row = general(
         f"{name}({arguments}) -> (Tensor output, Tensor indices)",

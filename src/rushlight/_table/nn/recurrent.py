@@ -17,6 +17,7 @@ from ..._core.storage import TensorBase
 from ..._formula import recurrent_cells as cells
 from ..linalg.matmul import linear
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
@@ -127,7 +128,7 @@ def _stepwise(
 
 def _gradients(
     kind: str, gs: Any, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool,
-    relu: bool,
+    relu: bool, need: Any,
 ) -> list[Any]:  # fmt: skip
     """The gradients for x, the states, and the five weights, in operations that are recorded."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
@@ -163,7 +164,7 @@ def _gradients(
     d_hr = None
     if w_hr is not None:
         d_hr = cat([a for a, _ in projected]).mT @ cat([b for _, b in projected])
-    return [
+    found = [
         (dz @ w_ih).reshape(x.shape),
         *d_states,
         dz.mT @ x.reshape(-1, x.shape[-1]),
@@ -172,28 +173,19 @@ def _gradients(
         None if b_hh is None else dz_hidden.sum(0),
         d_hr,
     ]
+    return [d if n else None for d, n in zip(found, need)]
 
 
 # ---- one layer in one direction ------------------------------------------------------------------
 
 
-def _plain_traced(
-    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
-    relu: bool, out: Any, sizes: Any, reverse: bool, need: Any,
+def _plain_gradients(
+    g_output: Any, g_hy: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    relu: bool, output: Any, batch_sizes: Any, reverse: bool, need: Any,
 ) -> list[Any]:  # fmt: skip
     weights = (w_ih, w_hh, b_ih, b_hh, None)
-    found = _gradients("plain", (g_out, g_hy), x, (hx,), weights, sizes, reverse, relu)
-    return [d if n else None for d, n in zip(found, need)]
-
-
-def _plain_joint(
-    xp: Any, gs: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, relu: bool,
-    batch_sizes: Any, reverse: bool, output: Any, need: Any,
-) -> Any:  # fmt: skip
-    return xp.fused(
-        raw.rnn_backward, _plain_traced, gs[0], gs[1], input, hx, w_ih, w_hh, b_ih, b_hh, relu,
-        output, batch_sizes, reverse, need,
-    )  # fmt: skip
+    gs = (g_output, g_hy)
+    return _gradients("plain", gs, input, (hx,), weights, batch_sizes, reverse, relu, need)
 
 
 def _draws(mk: Any, gates: int, *middle: bool | None, states: int = 1) -> list[tuple[Any, ...]]:
@@ -209,7 +201,7 @@ _plain = general(
     "_rnn_layer(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
     "bool relu, int[]? batch_sizes, bool reverse) -> (Tensor output, Tensor hy)",
     raw.rnn,
-    joint=_plain_joint,
+    joint=recorded(_plain_gradients, override=raw.rnn_backward),
     node="StackBackward0",
     namespace="private",
     public=False,
@@ -222,23 +214,14 @@ _plain = general(
 )
 
 
-def _lstm_traced(
-    g_out: Any, g_hy: Any, g_cy: Any, x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any,
-    b_hh: Any, w_hr: Any, out: Any, gates: Any, cells: Any, sizes: Any, reverse: bool, need: Any,
+def _lstm_gradients(
+    g_output: Any, g_hy: Any, g_cy: Any, input: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any,
+    b_ih: Any, b_hh: Any, w_hr: Any, output: Any, gates: Any, cells: Any, batch_sizes: Any,
+    reverse: bool, need: Any,
 ) -> list[Any]:  # fmt: skip
     weights = (w_ih, w_hh, b_ih, b_hh, w_hr)
-    found = _gradients("lstm", (g_out, g_hy, g_cy), x, (hx, cx), weights, sizes, reverse, False)
-    return [d if n else None for d, n in zip(found, need)]
-
-
-def _lstm_joint(
-    xp: Any, gs: Any, input: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
-    w_hr: Any, batch_sizes: Any, reverse: bool, output: Any, gates: Any, cells: Any, need: Any,
-) -> Any:  # fmt: skip
-    return xp.fused(
-        raw.lstm_backward, _lstm_traced, gs[0], gs[1], gs[2], input, hx, cx, w_ih, w_hh, b_ih,
-        b_hh, w_hr, output, gates, cells, batch_sizes, reverse, need,
-    )  # fmt: skip
+    gs = (g_output, g_hy, g_cy)
+    return _gradients("lstm", gs, input, (hx, cx), weights, batch_sizes, reverse, False, need)
 
 
 _lstm = general(
@@ -246,7 +229,7 @@ _lstm = general(
     "Tensor? b_hh, Tensor? w_hr, int[]? batch_sizes, bool reverse) -> "
     "(Tensor output, Tensor hy, Tensor cy, Tensor gates, Tensor cells)",
     raw.lstm,
-    joint=_lstm_joint,
+    joint=recorded(_lstm_gradients, override=raw.lstm_backward),
     differentiable_out=(True, True, True, False, False),
     node="MkldnnRnnLayerBackward0",
     namespace="private",
@@ -260,23 +243,13 @@ _lstm = general(
 )
 
 
-def _gru_traced(
-    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
-    out: Any, gates: Any, inner: Any, sizes: Any, reverse: bool, need: Any,
+def _gru_gradients(
+    g_output: Any, g_hy: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    output: Any, gates: Any, inner: Any, batch_sizes: Any, reverse: bool, need: Any,
 ) -> list[Any]:  # fmt: skip
     weights = (w_ih, w_hh, b_ih, b_hh, None)
-    found = _gradients("gru", (g_out, g_hy), x, (hx,), weights, sizes, reverse, False)
-    return [d if n else None for d, n in zip(found, need)]
-
-
-def _gru_joint(
-    xp: Any, gs: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
-    batch_sizes: Any, reverse: bool, output: Any, gates: Any, inner: Any, need: Any,
-) -> Any:  # fmt: skip
-    return xp.fused(
-        raw.gru_backward, _gru_traced, gs[0], gs[1], input, hx, w_ih, w_hh, b_ih, b_hh, output,
-        gates, inner, batch_sizes, reverse, need,
-    )  # fmt: skip
+    gs = (g_output, g_hy)
+    return _gradients("gru", gs, input, (hx,), weights, batch_sizes, reverse, False, need)
 
 
 _gru = general(
@@ -284,7 +257,7 @@ _gru = general(
     "int[]? batch_sizes, bool reverse) -> "
     "(Tensor output, Tensor hy, Tensor gates, Tensor inner)",
     raw.gru,
-    joint=_gru_joint,
+    joint=recorded(_gru_gradients, override=raw.gru_backward),
     differentiable_out=(True, True, False, False),
     node="StackBackward0",
     namespace="private",

@@ -10,6 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
+from ..rows.gradient_kernels import call_row
 from ..rows.row import general
 
 if TYPE_CHECKING:
@@ -136,10 +137,7 @@ def _formula(
     axis: int,
     initial: Any,
 ) -> Any:
-    return xp.fused(
-        _backward, lambda *args: apply_n(_segment_backward.op, list(args)), g, out, data, reduce,
-        lengths, offsets, axis, initial,
-    )  # fmt: skip
+    return call_row(xp, _segment_backward, g, out, data, reduce, lengths, offsets, axis, initial)
 
 
 segment_reduce = general(

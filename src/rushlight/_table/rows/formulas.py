@@ -36,6 +36,8 @@ def generate_functions(row: Any, schema: Schema) -> None:
         for key, formula in told.items():
             if isinstance(formula, Formula):
                 told[key] = _generated(row.name, "" if key == "raw" else key, formula, schema)
+    if isinstance(row.joint, Formula):
+        row.joint = _generated(row.name, "joint", row.joint, schema)
 
 
 def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:

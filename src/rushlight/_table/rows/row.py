@@ -15,7 +15,8 @@ arrays and on Tensors alike.
 
 A `formula(...)` is one in the vocabulary of `_formula.words`: a raw forward, or a gradient, that is
 told for arrays, Tensors, kernels and compiled steps at once. `formula=` beside a raw forward tells
-what it computes to all but arrays.
+what it computes to all but arrays. A gradient that arrays compute by a kernel of their own is
+`recorded(...)`, or a call of the row that computes it: see `gradient_kernels`.
 
 The kind says the rest:
     elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp,

@@ -1,0 +1,59 @@
+"""Gradients that arrays compute by a kernel of their own, and Tensors in recorded operations.
+
+    self=lambda xp, g, groups: call_row(xp, _unshuffle, g, groups)
+    joint=recorded(_gradients, override=raw.attention_backward)
+
+A gradient that is an operation itself is a call of that operation's row. Else the row tells it in
+operations, and names the function of arrays that overrides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..._array.lazy_modules import Function
+from ..._base.generated_code import define
+from ..._base.schema import Schema
+from ..._formula.words import Formula
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .row import Row
+
+__all__ = ["call_row", "recorded"]
+
+
+def call_row(xp: ModuleType, row: Row, *args: Any) -> Any:
+    """`row` on all of its arguments: its function of arrays, or the operation, recorded."""
+    return xp.fused(row.op.raw, row, *args)
+
+
+def recorded(function: Callable[..., Any], *, override: Any) -> Any:
+    """Says that a gradient is told in operations on Tensors, and what computes it on arrays.
+
+    Both take the same arguments; the names of the first one's parameters say what they are, as
+    those of a formula do. `g_<result>` is the gradient of the result of that name, None where none
+    has come.
+    """
+    return _Recorded(function, override)
+
+
+class _Recorded(Formula):
+    __slots__ = ()
+
+    def generated(self, name: str, key: str, schema: Schema) -> Any:
+        """The formula of both worlds."""
+        code = self.function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        places = {f"g_{result.name}": f"gs[{k}]" for k, result in enumerate(schema.returns)}
+        read = dict.fromkeys("gs" if p in places else p for p in names)
+        given = ", ".join(places.get(p, p) for p in names)
+        source = f"def {name}(xp, {', '.join(read)}):\n"
+        source += f"    return xp.fused(override, told, {given})\n"
+        override = self.override
+        if type(override) is Function:
+            override = override.found()
+        space = {"override": override, "told": self.function}
+        return define(name, source, f"{__file__} <{name}>", space)
