@@ -43,7 +43,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "hardtanh": lambda x: ROWS["hardtanh"][0].op.raw(x, -1.0, 0.5),
     "hardsigmoid": ROWS["hardsigmoid"][0].op.raw,
     "hardswish": ROWS["hardswish"][0].op.raw,
-    "hardshrink": lambda x: logistic.hardshrink(x, 0.5),
+    "hardshrink": lambda x: ROWS["hardshrink"][0].op.raw(x, 0.5),
     "softshrink": lambda x: logistic.softshrink(x, 0.5),
     "frac": rounding.frac,
     "sign": rounding.sign,

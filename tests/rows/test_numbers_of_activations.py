@@ -23,6 +23,26 @@ def test_the_bounds_of_hardtanh_in_place_may_cross():
     assert F.hardtanh_(torch.arange(3.0), 2, 0.5).tolist() == [0.5, 0.5, 0.5]
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_bounds_beside_sixteen_bit_floats_are_rounded_where_pytorch_rounds_them(dtype):
+    x = torch.tensor([0.3], dtype=dtype, requires_grad=True)  # a little more than 0.3
+    for function, arguments, inside, slope in (
+        (F.hardshrink, (0.3,), True, 0.0),
+        (F.softshrink, (0.3,), False, 0.0),
+        (F.threshold, (0.3, 9.0), False, 1.0),
+    ):
+        found = function(x, *arguments)
+        assert (found.item() == 0) is inside
+        assert found.item() < 9
+        assert torch.autograd.grad(found.sum(), x)[0].item() == slope
+
+
+@pytest.mark.parametrize("number", [-1.0, float("nan"), float("inf"), 1e39])
+def test_softshrink_refuses_what_is_no_size_of_the_type(number):
+    with pytest.raises(RuntimeError, match=r"lambda must be in range \[0, 3.40282e\+38\]"):
+        F.softshrink(torch.ones(2), number)
+
+
 def test_a_threshold_wraps_in_unsigned_integers():
     x = torch.tensor([1, 2], dtype=torch.uint8)
     assert torch.threshold(x, -1, 7).tolist() == [7, 7]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, isinf, isnan
+import sys
+from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,6 +30,11 @@ _LARGEST: Final = {
 }  # fmt: skip
 
 
+def largest(dtype: RawType) -> float:
+    """The largest finite number of a type of floats."""
+    return _LARGEST.get(from_raw(dtype).name, sys.float_info.max)
+
+
 def number_like(value: Any, dtype: RawType) -> Any:
     """A Python number as one that an array of `dtype` can hold, cut off and wrapped.
 
@@ -37,11 +43,7 @@ def number_like(value: Any, dtype: RawType) -> Any:
     """
     kind = dtype.kind
     if kind in "fV" and not isinstance(value, complex):
-        if (
-            dtype.itemsize < 8
-            and abs(value) > _LARGEST.get(from_raw(dtype).name, inf)
-            and not isinf(value)
-        ):
+        if dtype.itemsize < 8 and abs(value) > largest(dtype) and not isinf(value):
             raise _overflow(dtype)
         return value
     if isinstance(value, complex):

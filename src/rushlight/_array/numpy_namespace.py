@@ -84,7 +84,6 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
     "triu": ("shape.rearrange", "triu"),
     "angle_gradient": ("elementwise.complexes", "angle_gradient"),
     "glu_backward": ("elementwise.gated_linear", "glu_backward"),
-    "glu_gradients": ("elementwise.gated_linear", "glu_gradients"),
     "sigmoid": ("elementwise.activations", "sigmoid"),
     "ldexp": ("elementwise.comparison", "ldexp"),
     "xlog1py": ("elementwise.activations", "xlog1py"),

@@ -94,20 +94,22 @@ def log_sigmoid_in_steps(x: Any) -> Any:
 class Formula:
     """A function in the vocabulary, as a row has it until it settles."""
 
-    __slots__ = ("function", "override")
+    __slots__ = ("function", "narrow", "override")
 
-    def __init__(self, function: Word, override: Any) -> None:
+    def __init__(self, function: Word, override: Any, narrow: bool = False) -> None:
         self.function = function
         self.override = override
+        self.narrow = narrow
 
 
-def formula(function: Word, *, override: Function | None = None) -> Any:
+def formula(function: Word, *, override: Function | None = None, narrow: bool = False) -> Any:
     """Says that a row's function is in the vocabulary: every world reads it from there.
 
     `override` computes the same on arrays of float32 or float64, measurably faster; where it gives
-    None the formula is taken.
+    None the formula is taken. `narrow` says that beside 16-bit floats numbers are rounded to 16
+    bits, too.
     """
-    return Formula(function, override)
+    return Formula(function, override, narrow)
 
 
 def with_formula(function: Word) -> Callable[[Word], Any]:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._base.dtypes import scalar_name
 from ..._formula import words
 from ..._formula.words import with_formula
 from .. import kernels
-from ..number import number_like, typed
-from ..types import single
-from . import blocked as blocks
-from .blocked import INF, LARGE, clip, fits, mapped
+from ..number import largest, number_like
+from ..types import from_raw, single
+from .blocked import INF, LARGE, fits, mapped
+from .generated import generate
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ def _few(x: Array) -> bool:
     return (dtype is FLOAT32 or dtype is FLOAT64) and x.size < LARGE and x.ndim > 0
 
 
+_relu: Final[Any] = generate("relu", lambda self: words.maximum(self, 0), ("self",), {})
+_FEW: Final = 512  # elements for which the generated code takes 15 percent more
+
+
+@with_formula(_relu.formula)
 def relu(x: Array) -> Any:
     """max(x, 0).
 
@@ -45,13 +51,11 @@ def relu(x: Array) -> Any:
         RuntimeError: for bools.
     """
     zero = ZERO.get(x.dtype)
-    if zero is not None and x.size < LARGE:
+    if zero is not None and x.size < _FEW:
         return np.maximum(x, zero)
     if x.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    if fits(x):
-        return clip(x, 0.0, INF)
-    return np.maximum(x, ZERO.get(x.dtype, 0))
+    return _relu(x)
 
 
 def _write_sigmoid(out: Array, x: Array) -> None:
@@ -105,68 +109,47 @@ def leaky_relu(x: Array, negative_slope: float) -> Array | None:
     return (np.maximum if negative_slope <= 1 else np.minimum)(x, t, out=t)
 
 
-def _shrinking(lambd: float) -> Callable[..., None]:
-    def body(out: Array, x: Array) -> None:
-        # The bits of floats without their sign are in the order of their sizes, NaN last: the sign
-        # of a difference of bits, spread over all of them, is the mask.
-        integer, _, rest = blocks.SIGN_BITS[x.dtype]
-        limit = np.asarray(lambd, x.dtype).view(integer)
-        mask = np.bitwise_and(x.view(integer), rest, out.view(integer))
-        np.subtract(limit, mask, mask)
-        np.right_shift(mask, 8 * x.dtype.itemsize - 1, mask)
-        np.bitwise_and(x.view(integer), mask, mask)
-
-    return body
+_softshrink: Final[Any] = generate(
+    "softshrink",
+    lambda self, lambd: self - words.minimum(words.maximum(self, -lambd), lambd),
+    ("self",),
+    {"lambd": 0.5},
+)
 
 
-def hardshrink(x: Array, lambd: float) -> Any:
-    """x where |x| is above `lambd` (or nan), else 0."""
-    if type(lambd) is complex:
-        lambd = number_like(lambd, x.dtype)
-    if x.size >= LARGE and lambd >= 0 and fits(x):
-        return mapped(_shrinking(lambd), x)
-    lambd = x.dtype.type(lambd) if x.dtype.itemsize == 2 else lambd
-    return where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
-
-
-def _nearing(lambd: float) -> Callable[..., None]:
-    def body(out: Array, x: Array) -> None:
-        clip(x, -lambd, lambd, out)
-        np.subtract(x, out, out)
-
-    return body
-
-
-def softshrink(x: Array, lambd: float) -> Array:
+@with_formula(_softshrink.formula)
+def softshrink(x: Any, lambd: Any) -> Any:
     """x moved towards zero by `lambd`, 0 within it.
 
     Raises:
-        RuntimeError: for a negative `lambd`.
+        RuntimeError: for a negative `lambd`, or one beyond the type.
     """
     if type(lambd) is complex:
         lambd = number_like(lambd, FLOAT64)
-    if not lambd >= 0:
+    if not 0 <= lambd <= 65504 and not 0 <= lambd <= largest(x.dtype):  # what all types hold
         raise RuntimeError(
-            f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype "
-            f"{_NAMES.get(x.dtype.itemsize)}, but found {lambd:g}"
+            f"lambda must be in range [0, {largest(x.dtype):g}] for input dtype "
+            f"{scalar_name(from_raw(x.dtype))}, but found {lambd:g}"
         )
-    if _few(x):
-        cut = np.maximum(x, -lambd)
-        np.minimum(cut, lambd, out=cut)
-        return np.subtract(x, cut, cut)
-    if fits(x):
-        return mapped(_nearing(lambd), x)
-    cut = np.minimum(np.maximum(x, -lambd), lambd)
-    return np.subtract(x, cut).astype(x.dtype, copy=False)  # bfloat16 has grown
+    return _softshrink(x, lambd)
 
 
-_NAMES: Final = {2: "Half", 4: "Float", 8: "Double"}
+_threshold: Final[Any] = generate(
+    "threshold",
+    lambda self, threshold, value: words.where(self <= threshold, value, self),
+    ("self",),
+    {},
+)
 
 
+@with_formula(_threshold.formula)
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
-    """x above `threshold` (or nan), else `value`."""
-    threshold, value = number_like(threshold, x.dtype), typed(value, x.dtype)
-    return where(np.less_equal(x, threshold), value, x)
+    """x above `threshold` (or nan), else `value`.
+
+    Raises:
+        RuntimeError: for numbers beyond the type.
+    """
+    return _threshold(x, number_like(threshold, x.dtype), number_like(value, x.dtype))
 
 
 def logit(x: Array, eps: float | None) -> Any:

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import errors
+from ..._formula import words
 from .. import kernels
 from ..types import single
 from .activations import sigmoid
+from .generated import generate
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def _halves(x: Array, dim: int) -> tuple[Any, Any]:
+def gate(a: Any, b: Any) -> Any:
+    """What a half lets through of the other one."""
+    return a / (1 + words.exp(-b))
+
+
+def gate_backward(g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """The gradients of both halves."""
+    s = words.sigmoid(b)
+    first = g * s
+    return first, first * a * (1 - s)
+
+
+_gate: Final = generate("glu", gate, ("a", "b"), {})
+
+
+def halves(x: Any, dim: int) -> tuple[Any, Any]:
     """The two halves of `x` along `dim`.
 
     Raises:
@@ -39,41 +56,24 @@ def glu(x: Array, dim: int) -> Any:
     """The first half along `dim`, times the sigmoid of the second half."""
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
-    a, b = _halves(x, dim)
+    a, b = halves(x, dim)
     if x.size >= kernels.LEAST:
-        found = kernels.elementwise.glu(x, dim)
+        found = kernels.gated_linear.glu(x, dim)
         if found is not None:
             return found
-    if x.dtype.kind != "f" or x.ndim < 2:
-        return np.multiply(a, sigmoid(b))
-    # a / (1 + exp(-b)): the halves may be parts of rows, but what is computed is whole.
-    out = np.negative(b)
-    np.exp(out, out)
-    np.add(out, 1, out)
-    return np.divide(a, out, out)
-
-
-def glu_gradients(g: Array, grad_output: Array, x: Array, dim: int) -> tuple[Any, Any]:
-    """The gradients of `glu_backward` for its incoming gradient and for its input."""
-    (a, b), (first, second) = _halves(x, dim), _halves(g, dim)
-    s = sigmoid(b)
-    slope = np.multiply(s, np.subtract(1, s))
-    along = np.multiply(grad_output, slope)
-    inner = np.multiply(second, along)
-    outer = along * (first + second * a * (1 - 2 * s))
-    return first * s + second * a * slope, np.concatenate([inner, outer], dim)
+    return _gate(a, b)
 
 
 def glu_backward(g: Array, x: Array, dim: int) -> Any:
     """The gradient of `glu` for its input."""
-    a, b = _halves(x, dim)
+    a, b = halves(x, dim)
     if x.size >= kernels.LEAST and type(g) is np.ndarray:
-        found = kernels.elementwise.glu_backward(g, x, dim)
+        found = kernels.gated_linear.glu_backward(g, x, dim)
         if found is not None:
             return found
     s = sigmoid(b)
     result = np.empty(x.shape, x.dtype)
-    first, second = _halves(result, dim)
+    first, second = halves(result, dim)
     np.multiply(g, s, first)
     np.multiply(np.multiply(g, a), np.multiply(s, np.subtract(1, s)), second)
     return result

@@ -358,6 +358,7 @@ def generate(
     defaults: Mapping[str, Any],
     override: Function | None = None,
     names: tuple[str, ...] | None = None,
+    narrow: bool = False,
 ) -> Function:
     """The function of a formula on arrays.
 
@@ -368,6 +369,7 @@ def generate(
         defaults: for which values of the numbers there is code of its own.
         override: computes the same faster, or gives None; asked where no kernel takes the arrays.
         names: the parameters, where the function's own signature doesn't say them.
+        narrow: whether numbers are rounded to 16 bits where arrays have them.
     """
     if names is None:
         code = function.__code__
@@ -415,7 +417,7 @@ def generate(
     space["me"] = made
     function.__name__ = name  # kernels are called so
     made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
-    made.override, made.usual, made.limit = override, known, limit
+    made.override, made.usual, made.limit, made.narrow = override, known, limit, narrow
     return made  # type: ignore[no-any-return]
 
 
@@ -474,6 +476,8 @@ def _mixed(me: Any, *args: Any) -> Any:
     """The formula where arrays aren't of one shape and of float32 or float64, or numbers odd."""
     dtype = args[0].dtype
     if is_half(dtype):
+        if me.narrow:
+            args = tuple([float(dtype.type(x)) if type(x) is float else x for x in args])
         wide = [x.astype(FLOAT32) if isinstance(x, np.ndarray) else x for x in args]
         return np.asarray(me(*wide)).astype(dtype)
     if any(type(x) is complex for x in args):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._formula import words
 from . import formulas
 from .launch import Kernel, floating, ready
 
@@ -19,7 +20,7 @@ _GELU_BACK = {
     "none": Kernel(formulas.gelu_backward, "f", "f"),
     "tanh": Kernel(formulas.gelu_tanh_backward, "f", "f"),
 }
-_LOGISTIC = Kernel(formulas.logistic, "f")
+_LOGISTIC = Kernel(words.sigmoid, "f")
 
 
 def _flat(kernel: Kernel | None, *operands: Array) -> Array | None:

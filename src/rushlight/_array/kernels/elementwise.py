@@ -1,4 +1,4 @@
-"""Formulas by element and their sums, choices and gates, by kernels over flat arrays.
+"""Formulas by element and their sums, and choices, by kernels over flat arrays.
 
 Each function gives None where no kernel applies.
 """
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._formula.ir import total as sum_of_all
 from ..elementwise import masks
 from ..elementwise.generated import formula_of
 from ..types import BOOL, FLOAT64
-from . import element_formulas as formulas
-from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
+from .launch import FLAT, Kernel, chunks_of, floating, plain, ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 __all__ = [
-    "by_formula", "choose", "glu", "glu_backward", "keep", "summed_by_formula", "total",
+    "by_formula", "choose", "keep", "summed_by_formula", "total",
 ]  # fmt: skip
 
 _KEEP = Kernel(masks.keep.formula, "f", "f b1")
@@ -31,9 +31,7 @@ _CHOOSE = {
     (False, True): Kernel(masks.where.formula, "f b1", "f", "s"),
     (True, False): Kernel(masks.where.formula, "f b1", "s", "f"),
 }
-_WHOLE = Kernel(formulas.whole, "f")
-_GLU = Kernel(formulas.glu, "f", "f")
-_GLU_BACK = Kernel(formulas.glu_backward, "f", "f", "f")
+_WHOLE = Kernel(sum_of_all, "f")
 
 
 @cache
@@ -99,42 +97,3 @@ def choose(mask: Array, a: Array | float, b: Array | float) -> Array | None:
     if kernel is None or (x is a and type(b) is np.ndarray and b.shape != x.shape):
         return None
     return out if kernel.flat(x.dtype, (mask, a, b), (out,), x.size) else None
-
-
-def _halved(x: Array, dim: int) -> tuple[int, int] | None:
-    """Rows, and columns of a half, where both halves lie side by side; None where x isn't plain."""
-    if not plain(x) or not ready():
-        return None
-    rows = 1
-    for n in x.shape[: dim % x.ndim]:
-        rows *= n
-    return rows, x.size // (2 * rows)
-
-
-def glu(x: Array, dim: int) -> Array | None:
-    """See `gating.glu`."""
-    found = _halved(x, dim)
-    if found is None or not _GLU.prepared(x.dtype):
-        return None
-    rows, columns = found
-    shape = list(x.shape)
-    shape[dim] //= 2
-    out = np.empty(shape, x.dtype)
-    here = x.reshape(-1)
-    places = [address(here), address(here[columns:]), address(out)]
-    _GLU.at(x.dtype, rows, columns, [*places, 2 * columns, 2 * columns, columns])
-    return out
-
-
-def glu_backward(g: Array, x: Array, dim: int) -> Array | None:
-    """See `gating.glu_backward`."""
-    found = _halved(x, dim)
-    if found is None or not plain(g, x) or 2 * g.size != x.size:
-        return None
-    if not _GLU_BACK.prepared(x.dtype):
-        return None
-    rows, columns = found
-    out = np.empty(x.shape, x.dtype)
-    halves = [address(y.reshape(-1)[start:]) for y in (x, out) for start in (0, columns)]
-    _GLU_BACK.at(x.dtype, rows, columns, [address(g), *halves, columns, *[2 * columns] * 4])
-    return out

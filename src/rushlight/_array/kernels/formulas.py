@@ -21,7 +21,6 @@ from ..._formula.ir import (
     pick,
     row_sum,
     row_top,
-    sigmoid,
     sqrt as root,
     tanh,
     where,
@@ -267,8 +266,3 @@ def gelu_tanh_backward(g: Symbol, x: Symbol) -> Any:
     near = where(x * x < 900.0, x, x - x)
     slope = near * _ROOT + near * near * near * (3 * _ROOT * _CUBIC)
     return g * 0.5 * (1 + t + (1 - t * t) * slope)
-
-
-def logistic(x: Symbol) -> Any:
-    """1 / (1 + exp(-x))."""
-    return sigmoid(x)

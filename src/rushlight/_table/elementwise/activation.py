@@ -33,6 +33,7 @@ from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
@@ -44,7 +45,6 @@ logistic = later("elementwise.activations")
 relu = elementwise(
     "relu(Tensor self) -> Tensor",
     logistic.relu,
-    formula=lambda self: maximum(self, 0),
     self=lambda xp, g, out: xp.keep(g, out != 0),
     check=_checks.NO_COMPLEX_CLAMP,
     lowering="relu",
@@ -267,11 +267,13 @@ hardswish_row = elementwise(
     check=_checks.takes("hardswish_cpu", "f"),
     doc="x (x + 3) / 6 with the second factor between 0 and 1.",
 )
+_shrink_gradient = formula(
+    lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g), narrow=True
+)
 hardshrink = elementwise(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    logistic.hardshrink,
-    formula=lambda self, lambd: where(absolute(self) <= lambd, 0.0, self),
-    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    formula(lambda self, lambd: where(absolute(self) <= lambd, 0.0, self), narrow=True),
+    self=_shrink_gradient,
     promote="none",
     inplace=False,
     namespace=("", "nn.functional"),
@@ -282,8 +284,7 @@ hardshrink = elementwise(
 softshrink = elementwise(
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     logistic.softshrink,
-    formula=lambda self, lambd: self - minimum(maximum(self, -lambd), lambd),
-    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    self=_shrink_gradient,
     promote="none",
     method=False,
     inplace=False,
@@ -295,8 +296,7 @@ softshrink = elementwise(
 threshold_row = elementwise(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     logistic.threshold,
-    formula=lambda self, threshold, value: where(self <= threshold, value, self),
-    self=lambda xp, g, self, threshold: xp.keep(g, ~(self <= threshold)),
+    self=formula(lambda g, self, threshold: where(self <= threshold, 0.0, g)),
     promote="none",
     method=False,
     inplace=False,
@@ -380,10 +380,21 @@ glu = general(
     samples=lambda mk: [(mk(3, 4), -1), (mk(4, 3), 0)],
     doc="The first half along `dim`, times the sigmoid of the second half.",
 )
+
+
+def _gate_gradients(xp: ModuleType, g: Any, grad_output: Any, self: Any, dim: int) -> Any:
+    (a, b), (first, second) = gating.halves(self, dim), gating.halves(g, dim)
+    s = xp.sigmoid(b)
+    slope = s * (1 - s)
+    along = grad_output * slope
+    outer = along * (first + second * a * (1 - 2 * s))
+    return first * s + second * a * slope, xp.cat([second * along, outer], dim)
+
+
 glu_backward = general(
     "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
     gating.glu_backward,
-    joint=lambda xp, g, grad_output, self, dim: xp.glu_gradients(g, grad_output, self, dim),
+    joint=_gate_gradients,
     method=False,
     namespace="private",
     samples=lambda mk: [(mk(3, 2), mk(3, 4), -1)],

@@ -53,7 +53,7 @@ def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:
     override = formula.override
     if type(override) is Function:
         override = override.found()
-    return generate(called, formula.function, arrays, defaults, override)
+    return generate(called, formula.function, arrays, defaults, override, narrow=formula.narrow)
 
 
 def check_formulas(schema: Schema, formulas: dict[str, Any]) -> None:

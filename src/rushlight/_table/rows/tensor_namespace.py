@@ -220,19 +220,6 @@ def digamma_sum(x: Tensor, p: int) -> Any:
     return total
 
 
-def glu_gradients(g: Tensor, grad_output: Tensor, x: Any, dim: int) -> tuple[Any, Any]:
-    """The gradients of `glu_backward` for its incoming gradient and for its input."""
-    size = x.shape[dim] // 2
-    (a, b), (first, second) = (
-        [_functions["narrow"](t, dim, start, size) for start in (0, size)] for t in (x, g)
-    )
-    s = _functions["sigmoid"](b)
-    slope = s * (1 - s)
-    along = grad_output * slope
-    outer = along * (first + second * a * (1 - 2 * s))
-    return first * s + second * a * slope, _functions["cat"]([second * along, outer], dim)
-
-
 def gelu_backward(g: Tensor, x: Tensor, approximate: str = "none") -> Any:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
     if approximate == "tanh":
