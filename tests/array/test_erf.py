@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rushlight as torch
 from rushlight._array.elementwise import erf as module
 
 FLOATS = (np.float32, np.float64)
@@ -201,3 +202,11 @@ def test_an_unknown_approximation_is_refused() -> None:
         module.gelu(x, "cubic")
     with pytest.raises(RuntimeError, match=message):
         module.gelu_backward(x, x, "cubic")
+
+
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_the_recorded_gradient_of_gelu_at_huge_numbers_is_that_of_arrays(approximate: str) -> None:
+    x = torch.tensor([1e15, -1e15, 3e38, -3e38, -40.0], requires_grad=True)
+    out = torch.nn.functional.gelu(x, approximate=approximate).sum()
+    (recorded,) = torch.autograd.grad(out, x, create_graph=True)
+    assert recorded.tolist() == [1.0, 0.0, 1.0, 0.0, 0.0]

@@ -108,7 +108,6 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
     "conv_input": ("nn.convolution", "correlate_transposed"),
     "conv_weight": ("nn.convolution", "weigh"),
     "erf": ("elementwise.erf", "erf"),
-    "gelu_backward": ("elementwise.erf", "gelu_backward"),
     "padded_to_full": ("linalg.fft", "padded_to_full"),
     "_fft_c2c": ("linalg.fft", "c2c"),
     "_fft_r2c": ("linalg.fft", "r2c"),

@@ -14,6 +14,7 @@ from rushlight._array.reduce import softmax as rows
 
 pytest.importorskip("llvmlite")
 from rushlight._array.kernels import formulas, launch
+from rushlight._formula import gelu as gelu_of
 from rushlight._native.llvm import target
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -84,7 +85,7 @@ def test_the_way_through_ctypes_gives_the_same(
         out, mean, inverse = np.empty_like(x), np.empty(len(x), "f4"), np.empty(len(x), "f4")
         given = (x, scales, 1 / shape[1], 1e-5)
         assert norm.rows(FLOAT32, *shape, given, (out, mean, inverse))
-        gelu = launch.Kernel(formulas.gelu, "f")
+        gelu = launch.Kernel(gelu_of.gelu, "f")
         flat = np.empty_like(x)
         assert gelu.flat(FLOAT32, (x,), (flat,), x.size)
         back = launch.Kernel(formulas.layer_norm_scaled_backward, "f", "f", "r", "r", "c", "s")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._formula import words
-from . import formulas
+from ..._formula import gelu as gelu_of, words
 from .launch import Kernel, floating, ready
 
 if TYPE_CHECKING:
@@ -15,11 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["gelu", "gelu_backward", "logistic"]
 
-_GELU = {"none": Kernel(formulas.gelu, "f"), "tanh": Kernel(formulas.gelu_tanh, "f")}
-_GELU_BACK = {
-    "none": Kernel(formulas.gelu_backward, "f", "f"),
-    "tanh": Kernel(formulas.gelu_tanh_backward, "f", "f"),
-}
+_GELU = {word: Kernel(value, "f") for word, (value, _) in gelu_of.FORMULAS.items()}
+_GELU_BACK = {word: Kernel(slope, "f", "f") for word, (_, slope) in gelu_of.FORMULAS.items()}
 _LOGISTIC = Kernel(words.sigmoid, "f")
 
 

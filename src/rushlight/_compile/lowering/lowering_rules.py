@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._array.kernels import formulas
-from ..._formula import ir as G
+from ..._formula import gelu, ir as G
 from ..ir.iteration_values import FLOATS, function_of, in_order
 from ..ir.program import Instruction, Value
 from . import losses, reductions
@@ -95,10 +95,7 @@ def _gelu(i: Instruction) -> Meaning | None:
         return None
     if any(v.shape != i.outputs[0].shape for v in values):  # type: ignore[union-attr]
         return None
-    found: Any = {
-        ("none", False): formulas.gelu, ("tanh", False): formulas.gelu_tanh,
-        ("none", True): formulas.gelu_backward, ("tanh", True): formulas.gelu_tanh_backward,
-    }[form, back]  # fmt: skip
+    found: Any = gelu.FORMULAS[form][back]
     return Meaning(i, values[0].shape, lambda a, _: (found(*a[: 1 + back]),))
 
 

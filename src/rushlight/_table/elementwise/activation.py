@@ -13,6 +13,7 @@ from ..._core.inplace import apply_inplace
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, interposed
 from ..._core.storage import TensorBase
+from ..._formula import gelu as gelu_of
 from ..._formula.words import (
     absolute,
     exp,
@@ -28,6 +29,7 @@ from ..._formula.words import (
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
 from ..rows.composite import asking_too, composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
 
@@ -124,8 +126,16 @@ celu_row = elementwise(
 gelu = elementwise(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
     ordered(erf.gelu),
-    self=lambda xp, g, self, approximate: xp.gelu_backward(g, self, approximate),
-    at_defaults={"raw": ordered(erf.gelu), "self": lambda xp, g, self: xp.gelu_backward(g, self)},
+    self=recorded(
+        lambda g, self, approximate: gelu_of.FORMULAS[approximate][1](g, self),
+        override=erf.gelu_backward,
+    ),
+    at_defaults={
+        "raw": ordered(erf.gelu),
+        "self": recorded(
+            lambda g, self: gelu_of.gelu_backward(g, self), override=erf.gelu_backward
+        ),
+    },
     promote="none",
     method=False,
     inplace=False,

@@ -6,7 +6,6 @@ built.
 
 from __future__ import annotations
 
-from math import pi
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as _raw, types as T
@@ -218,18 +217,6 @@ def digamma_sum(x: Tensor, p: int) -> Any:
     for j in range(1, p):
         total = total + _functions["digamma"](x - 0.5 * j)
     return total
-
-
-def gelu_backward(g: Tensor, x: Tensor, approximate: str = "none") -> Any:
-    """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
-    if approximate == "tanh":
-        scale, cubic = (2 / pi) ** 0.5, 0.044715
-        t = _functions["tanh"](scale * (x + cubic * x**3))
-        slope = scale * (1 + 3 * cubic * x**2)
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
-    cdf = 0.5 * (1 + _functions["erf"](x * 0.5**0.5))
-    density = _functions["exp"](x * x * -0.5) * (2 * pi) ** -0.5
-    return g * (cdf + x * density)
 
 
 def constant(x: Any) -> Any:
