@@ -58,4 +58,6 @@ class _Recorded(Formula):
         if type(override) is Function:
             override = override.found()
         space = {"ARRAYS": numpy_namespace, "override": override, "told": self.function}
-        return define(name, source, f"{__file__} <{name}>", space)
+        made = define(name, source, f"{__file__} <{name}>", space)
+        made.formula = self.function
+        return made
