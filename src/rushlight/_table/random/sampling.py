@@ -61,99 +61,68 @@ def _check_generator(name: str, size: tuple[Any, ...], generator: Generator | No
     )
 
 
-@composite()
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
-    """Uniform numbers in [0, 1)."""
-    if size is not None:
-        sizes = (*sizes, size)
-    nowhere = hollow(device)
-    _check_generator("rand", sizes, generator)
-    found = dtype_or_default(type_for(out, dtype))
-    shape = size_of("rand", sizes)
-    if nowhere and out is None:
-        return _hollow.empty_meta(shape, found, requires_grad)
-    if found.category < D.FLOAT:
-        array = raw_create.empty(shape, found)
-        _refuse_integers("check_uniform_bounds", array)
-    else:
-        array = distributions.rand(stream_of(generator), shape, T.to_raw(found))
-    if out is not None and generator is not None:
-        bump(out)  # PyTorch writes twice
-    return delivered(array, out, requires_grad)
-
-
-@composite()
-def randn(
-    *sizes: Any,
-    size: Any = None,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
-    """Normal numbers with mean 0 and variance 1."""
-    if size is not None:
-        sizes = (*sizes, size)
-    nowhere = hollow(device)
-    _check_generator("randn", sizes, generator)
-    found = dtype_or_default(type_for(out, dtype))
-    shape = size_of("randn", sizes)
-    if nowhere and out is None:
-        return _hollow.empty_meta(shape, found, requires_grad)
-    if found.category < D.FLOAT:
-        array = raw_create.empty(shape, found)
-        _refuse_integers("normal_kernel_cpu", array)
-    else:
-        array = distributions.randn(stream_of(generator), shape, T.to_raw(found))
-    if out is not None and (generator is not None or out._raw.shape != shape):
-        bump(out)  # PyTorch writes twice
-    return delivered(array, out, requires_grad)
-
-
 def _like_dtype(input: Tensor, dtype: Any) -> D.dtype:
     return T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
 
 
-@composite()
-def rand_like(input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
-              requires_grad: bool = False, memory_format: Any = None,
-              generator: Any = None) -> Any:  # fmt: skip
-    """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
-    found = _like_dtype(input, dtype)
-    if _hollow.beside(input, device):
-        return hollow_like(input, found, memory_format, requires_grad)
-    array = array_like(input, found, None, memory_format)
-    _refuse_integers("check_uniform_bounds", array)
-    distributions.uniform_(stream_of(generator), array)
-    return finished(array, requires_grad)
+def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
+    """The functions `name(*sizes)` and `name_like(input)`.
+
+    `kernel` is PyTorch's, which refuses integers; `again(out, shape)` says whether PyTorch writes
+    `out` twice.
+    """
+    uniform = name == "rand"
+
+    def fresh(
+        *sizes: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None,
+        layout: Any = None, device: Any = None, requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Any:  # fmt: skip
+        if size is not None:
+            sizes = (*sizes, size)
+        nowhere = hollow(device)
+        _check_generator(name, sizes, generator)
+        found = dtype_or_default(type_for(out, dtype))
+        shape = size_of(name, sizes)
+        if nowhere and out is None:
+            return _hollow.empty_meta(shape, found, requires_grad)
+        if found.category < D.FLOAT:
+            array = raw_create.empty(shape, found)
+            _refuse_integers(kernel, array)
+        else:
+            draw = distributions.rand if uniform else distributions.randn
+            array = draw(stream_of(generator), shape, T.to_raw(found))
+        if out is not None and (generator is not None or again(out, shape)):
+            bump(out)
+        return delivered(array, out, requires_grad)
+
+    def like(
+        input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, memory_format: Any = None, generator: Any = None,
+    ) -> Any:  # fmt: skip
+        found = _like_dtype(input, dtype)
+        if _hollow.beside(input, device):
+            return hollow_like(input, found, memory_format, requires_grad)
+        array = array_like(input, found, None, memory_format)
+        _refuse_integers(kernel, array)
+        fill = distributions.uniform_ if uniform else distributions.normal_
+        if array.size:
+            fill(stream_of(generator), array)
+        return finished(array, requires_grad)
+
+    for function, shown, end in (
+        (fresh, name, "."), (like, f"{name}_like", ", shaped, typed and laid out like `input`.")
+    ):  # fmt: skip
+        function.__name__ = function.__qualname__ = shown
+        function.__doc__ = doc + end
+        composite(name=shown)(function)
 
 
-@composite()
-def randn_like(input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
-               requires_grad: bool = False, memory_format: Any = None,
-               generator: Any = None) -> Any:  # fmt: skip
-    """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
-    found = _like_dtype(input, dtype)
-    if _hollow.beside(input, device):
-        return hollow_like(input, found, memory_format, requires_grad)
-    array = array_like(input, found, None, memory_format)
-    _refuse_integers("normal_kernel_cpu", array)
-    if array.size:
-        distributions.normal_(stream_of(generator), array)
-    return finished(array, requires_grad)
+_declare("rand", "check_uniform_bounds", lambda out, shape: False, "Uniform numbers in [0, 1)")
+_declare(
+    "randn", "normal_kernel_cpu", lambda out, shape: out._raw.shape != shape,
+    "Normal numbers with mean 0 and variance 1",
+)  # fmt: skip
 
 
 def _bounds(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int, list[Any]]:
