@@ -216,6 +216,8 @@ def formula_text(formula: Any) -> str:
     loss = getattr(formula, "loss", None)  # of one by element
     if loss is not None:
         return f"the slope by element, times g: {formula_text(loss.function)}"
+    if hasattr(formula, "text"):  # of one that calls a row
+        return str(formula.text)
     told = getattr(formula, "formula", None)
     if told is not None:
         return written(told)

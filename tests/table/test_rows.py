@@ -18,7 +18,7 @@ from rushlight._core.storage import TensorBase
 from rushlight._table import ROWS, Row
 from rushlight._table.coverage import has, vocabulary
 from rushlight._table.rows import tensor_namespace as traced
-from rushlight._table.rows.gradient_kernels import recorded
+from rushlight._table.rows.gradient_kernels import calling, recorded
 from rushlight._table.rows.node_classes import NODE_CLASSES
 from rushlight._table.rows.row import Unsettled, declare, settle, when_settled
 from tests.table._expected_failures import EXPECTED
@@ -76,6 +76,20 @@ def test_a_recorded_gradient_and_its_override_take_the_same_arguments() -> None:
     for world, name in ((raw, "kernel"), (traced, "operations")):
         found = row.op.joint(world, [None, 2], 3, 1, [True])
         assert found == (name, None, 2, 3, 1, [True])
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_gradient_calls_a_row_with_arguments_of_the_same_names() -> None:
+    text = "widened_backward(Tensor grad, int[] size, int times, bool wide) -> Tensor"
+    back = declare("general", text, lambda *args: args)
+    row = declare(
+        "general", "widened(Tensor self, bool wide, int times) -> Tensor", raw.multiply,
+        self=calling(lambda: back, size=lambda self_shape: self_shape[1:]),
+    )  # fmt: skip
+    gradient = row.op.formulas[0]
+    names = gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
+    assert names == ("xp", "g", "self_shape", "times", "wide")
+    assert gradient(raw, "g", (4, 5), 2, True) == ("g", (5,), 2, True)
 
 
 @pytest.mark.usefixtures("apart")

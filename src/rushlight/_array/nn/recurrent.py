@@ -10,6 +10,12 @@ Note [Gates in their own order]
 The gates of an LSTM stand as output, input, forget, cell: three logistic ones side by side, and
 side by side the three that a change of the cell state reaches. The weights of the logistic gates
 come with a minus, which saves the minus in 1 / (1 + exp(-x)).
+
+Note [Cells by hand]
+What a cell computes is told in `_formula.recurrent_cells`, which kernels, Tensors and compiled
+steps read. The passes here override it: three gates at once, and backwards the slopes of all
+places at once. Code generated gate by gate takes 37 µs for a step of an LSTM where this takes 17
+(2 examples, 8 units), and 66 where it takes 41 (32 and 64).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
-from ..rows.gradient_kernels import call_row
+from ..rows.gradient_kernels import calling
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .pool import max_rows
@@ -74,8 +74,8 @@ def _mean_rows(dims: int) -> tuple[Row, Row]:
     backward = linear(
         f"{name}_backward(Tensor grad_output, int[] size) -> Tensor",
         resample.adaptive_avg_pool_backward,
-        grad_output=lambda xp, g, grad_output_shape: call_row(
-            xp, row, g, grad_output_shape[len(grad_output_shape) - dims :]
+        grad_output=calling(
+            lambda: row, output_size=lambda grad_output_shape: grad_output_shape[-dims:]
         ),
         node=f"AdaptiveAvgPool{dims}DBackwardBackward0",
         namespace="private",
@@ -86,7 +86,7 @@ def _mean_rows(dims: int) -> tuple[Row, Row]:
     row: Row = linear(
         f"{name}(Tensor self, int[{dims}] output_size) -> Tensor",
         _mean_forward(dims),
-        self=lambda xp, g, self: call_row(xp, backward, g, tuple(self.shape[-dims:])),
+        self=calling(lambda: backward, size=lambda self: tuple(self.shape[-dims:])),
         node=f"AdaptiveAvgPool{dims}DBackward0",
         method=False,
         dtypes="float",

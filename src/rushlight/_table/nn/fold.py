@@ -10,7 +10,7 @@ from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..rows.composite import composite
-from ..rows.gradient_kernels import call_row
+from ..rows.gradient_kernels import calling
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 
@@ -125,9 +125,7 @@ im2col = linear(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
     "Tensor",
     _im2col,
-    self=lambda xp, g, self_shape, kernel_size, dilation, padding, stride: call_row(
-        xp, col2im, g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
-    ),
+    self=calling(lambda: col2im, output_size=lambda self_shape: tuple(self_shape[-2:])),
     namespace="private",
     node="Im2ColBackward0",
     method=False,
@@ -141,9 +139,7 @@ col2im: Row = linear(
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
     "int[2] stride) -> Tensor",
     _col2im,
-    self=lambda xp, g, kernel_size, dilation, padding, stride: call_row(
-        xp, im2col, g, kernel_size, dilation, padding, stride
-    ),
+    self=calling(lambda: im2col),
     namespace="private",
     node="Col2ImBackward0",
     method=False,

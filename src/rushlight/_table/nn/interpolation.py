@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -16,15 +14,13 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
 from ..rows.composite import composite
-from ..rows.gradient_kernels import call_row
+from ..rows.gradient_kernels import calling
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.interpolation")
@@ -120,19 +116,11 @@ def _rows(kind: str, dims: int) -> Row:
         align, factors = split(rest)
         return raw.upsample_backward(g, mode, tuple(input_size), align, factors)
 
-    def both(
-        xp: ModuleType, g: TensorLike, output_size: Shape, input_size: Shape, *rest: bool | None
-    ) -> Any:
-        return call_row(xp, gradient, g, tuple(output_size), tuple(input_size), *rest)
-
-    def again(xp: ModuleType, g: TensorLike, output_size: Shape, *rest: bool | None) -> Any:
-        return call_row(xp, row, g, tuple(output_size), *rest)
-
     gradient = linear(
         f"{name}_backward(Tensor grad_output, int[] output_size, int[] input_size{corners}, "
         f"{scales}) -> Tensor",
         backward,
-        grad_output=_formula(again, False, aligns, letters),
+        grad_output=calling(lambda: row),
         node=node + "BackwardBackward0",
         namespace="private",
         method=False,
@@ -149,7 +137,7 @@ def _rows(kind: str, dims: int) -> Row:
     row = linear(
         f"{name}(Tensor self, int[{dims}] output_size{corners}, {scales}) -> Tensor",
         forward,
-        self=_formula(both, True, aligns, letters),
+        self=calling(lambda: gradient, input_size=lambda self_shape: self_shape),
         node=node + "Backward0",
         namespace="private",
         method=False,
@@ -161,33 +149,6 @@ def _rows(kind: str, dims: int) -> Row:
         doc=f"The last {'dimension' if dims == 1 else 'dimensions'} resampled: {kind.strip('_')}.",
     )
     return row
-
-
-def _formula(
-    step: Callable[..., Any], sized: bool, aligns: bool, letters: list[str]
-) -> Callable[..., Any]:
-    """`step` as a formula: what it reads is said by parameter names, which differ by row."""
-    words = ["output_size"]
-    if sized:
-        words.append("self_shape")
-    if aligns:
-        words.append("align_corners")
-    made: Callable[..., Any] = _maker(", ".join([*words, *letters]))(step)
-    return made
-
-
-@functools.cache
-def _maker(listed: str) -> Callable[..., Any]:
-    """What makes formulas with parameters of these names."""
-    scope: dict[str, Any] = {}
-    exec(
-        "def make(step):\n"
-        f"    def formula(xp, g, {listed}): return step(xp, g, {listed})\n"
-        "    return formula",
-        scope,
-    )
-    made: Callable[..., Any] = scope["make"]
-    return made
 
 
 ROWS_BY_KIND: Final = {

@@ -15,7 +15,7 @@ from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
-from ..rows.gradient_kernels import call_row
+from ..rows.gradient_kernels import call_row, calling
 from ..rows.row import Row, general, linear, when_settled
 from ..rows.tensor_namespace import table
 
@@ -65,41 +65,10 @@ _AVG_ARGS: Final = (
 def _avg_rows(dims: int) -> tuple[Row, Row]:
     arguments = _AVG_ARGS.format(d=dims)
 
-    def gradient(
-        xp: ModuleType,
-        g: TensorLike,
-        self: TensorLike,
-        kernel_size: Shape,
-        stride: Shape,
-        padding: Shape,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: int | None,
-    ) -> Any:
-        return call_row(
-            xp, backward, g, tuple(self.shape[-dims:]), kernel_size, stride, padding, ceil_mode,
-            count_include_pad, divisor_override,
-        )  # fmt: skip
-
-    def again(
-        xp: ModuleType,
-        g: TensorLike,
-        kernel_size: Shape,
-        stride: Shape,
-        padding: Shape,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: int | None,
-    ) -> Any:
-        return call_row(
-            xp, row, g, kernel_size, stride, padding, ceil_mode, count_include_pad,
-            divisor_override,
-        )  # fmt: skip
-
     backward = linear(
         f"avg_pool{dims}d_backward(Tensor grad_output, int[] size, {arguments}) -> Tensor",
         _avg_pool_backward(dims),
-        grad_output=again,
+        grad_output=calling(lambda: row),
         node=f"AvgPool{dims}DBackwardBackward0",
         namespace="private",
         method=False,
@@ -111,7 +80,7 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
     row = linear(
         f"avg_pool{dims}d(Tensor self, {arguments}) -> Tensor",
         _avg_pool(dims),
-        self=gradient,
+        self=calling(lambda: backward, size=lambda self: tuple(self.shape[-dims:])),
         node=f"AvgPool{dims}DBackward0",
         namespace=("nn.functional", "private"),
         method=False,

@@ -75,7 +75,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
 
     def fresh(
         *sizes: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None,
-        layout: Any = None, device: Any = None, requires_grad: bool = False,
+        layout: object = None, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Any:  # fmt: skip
         if size is not None:
@@ -97,7 +97,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
         return delivered(array, out, requires_grad)
 
     def like(
-        input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+        input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
         requires_grad: bool = False, memory_format: Any = None, generator: Any = None,
     ) -> Any:  # fmt: skip
         found = _like_dtype(input, dtype)

@@ -48,7 +48,7 @@ def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:
     from ..._array.elementwise.generated import generate
 
     numbers = {p.name: p.default for p in schema.params if not p.is_tensor}
-    arrays = tuple(p for p in _parameters_of(formula.function) if p not in numbers)
+    arrays = tuple(p for p in parameters_of(formula.function) if p not in numbers)
     defaults = {key: x for key, x in numbers.items() if x is not REQUIRED}
     override = formula.override
     if type(override) is Function:
@@ -74,7 +74,7 @@ def lay_out(
     for formula, bits in [(f, 1 << pos) for f, pos in zip(per_edge, edges)] + [(joint, -1)]:
         if formula is None:
             continue
-        wants = [_resolve(name, schema) for name in _parameters_of(formula)]
+        wants = [_resolve(name, schema) for name in parameters_of(formula)]
         asks.append((formula, wants))
         for want in wants:
             if isinstance(want, tuple):
@@ -127,7 +127,7 @@ def lay_out(
     op.joint_picks = picks_of[id(joint)] if joint is not None else ()
 
 
-def _parameters_of(formula: Callable[..., Any]) -> tuple[str, ...]:
+def parameters_of(formula: Callable[..., Any]) -> tuple[str, ...]:
     """The parameter names of a plain function: `inspect`'s answer, a hundred times quicker."""
     code = formula.__code__
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]

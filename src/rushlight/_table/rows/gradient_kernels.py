@@ -1,9 +1,11 @@
 """Gradients that arrays compute by a kernel of their own, and Tensors in recorded operations.
 
     self=lambda xp, g, groups: call_row(xp, _unshuffle, g, groups)
+    grad_output=calling(lambda: avg_pool2d)
     joint=recorded(_gradients, override=raw.attention_backward)
 
-A gradient that is an operation itself is a call of that operation's row. Else the row tells it in
+A gradient that is an operation itself is a call of that operation's row: `calling` where it takes
+arguments by the names of its own parameters. Else the row tells it in
 operations, and names the function of arrays that overrides them.
 """
 
@@ -15,20 +17,51 @@ from typing import TYPE_CHECKING, Any
 from ..._array import numpy_namespace
 from ..._array.lazy_modules import Function
 from ..._base.generated_code import define
-from ..._base.schema import Schema
+from ..._base.schema import Schema, parse
 from ..._formula.words import Formula
+from .formulas import parameters_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from .row import Row
 
-__all__ = ["call_row", "recorded"]
+__all__ = ["call_row", "calling", "recorded"]
 
 
 def call_row(xp: ModuleType, row: Row, *args: Any) -> Any:
     """`row` on all of its arguments: its function of arrays, or the operation, recorded."""
     return xp.fused(row.op.raw, row, *args)
+
+
+def calling(row: Callable[[], Row], **given: Callable[..., Any]) -> Any:
+    """Says that a gradient is that row's operation, on `g` and on arguments of the same names.
+
+    `given` has functions for what has no argument: `size=lambda self_shape: self_shape[1:]`.
+    """
+    return _Calling(row, given)
+
+
+class _Calling(Formula):
+    __slots__ = ()
+
+    def generated(self, name: str, key: str, schema: Schema) -> Any:
+        """The formula of both worlds."""
+        row: Row = self.function()
+        given = self.override
+        reads: dict[str, None] = {}
+        values = ["g"]
+        for p in parse(row.text).params[1:]:
+            names = parameters_of(given[p.name]) if p.name in given else (p.name,)
+            reads |= dict.fromkeys(names)
+            values.append(f"{p.name}_of({', '.join(names)})" if p.name in given else p.name)
+        source = f"def {name}(xp, g, {', '.join(reads)}):\n"
+        source += f"    return call_row(xp, row, {', '.join(values)})\n"
+        space = {"call_row": call_row, "row": row}
+        space |= {f"{p}_of": function for p, function in given.items()}
+        made = define(name, source, f"{__file__} <{name}>", space)
+        made.text = f"{row.name}({', '.join(values)})"
+        return made
 
 
 def recorded(function: Callable[..., Any], *, override: Any) -> Any:
@@ -46,8 +79,7 @@ class _Recorded(Formula):
 
     def generated(self, name: str, key: str, schema: Schema) -> Any:
         """The formula of both worlds."""
-        code = self.function.__code__
-        names = code.co_varnames[: code.co_argcount]
+        names = parameters_of(self.function)
         places = {f"g_{result.name}": f"gs[{k}]" for k, result in enumerate(schema.returns)}
         read = dict.fromkeys("gs" if p in places else p for p in names)
         given = ", ".join(places.get(p, p) for p in names)
