@@ -218,7 +218,8 @@ def formula_text(formula: Any) -> str:
         return f"the slope by element, times g: {formula_text(loss.function)}"
     if hasattr(formula, "text"):  # of one that calls a row
         return str(formula.text)
-    told = getattr(formula, "formula", None)
+    formula = getattr(formula, "rows", formula)  # of one along rows
+    told = getattr(formula, "function", getattr(formula, "formula", None))
     if told is not None:
         return written(told)
     source, tree = parsed(inspect.getsourcefile(formula) or "")

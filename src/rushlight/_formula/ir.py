@@ -6,7 +6,8 @@ i64, i32 and b1. Instructions are elementwise, or reduce: along a row (the resul
 the columns (a `c`) or over everything (an `s`). Column and full reductions end a group: their
 results may only be given out. An operand of kind `f%` or `r%` is an `f` or `r` whose rows repeat,
 or stay the same for some rows: its frame says how. `row_top` is a maximum that may pass over nan: a
-shift, for where the sum that follows has the nan anyway. Elementwise work on N numbers is a group
+shift, for where the sum that follows has the nan anyway; with a payload any other number for which
+exp(x - shift) is in range will do as well. Elementwise work on N numbers is a group
 without `r` and `c`.
 
     softmax = trace("softmax", _softmax, {"x": ("f", "f32")})
@@ -39,6 +40,10 @@ from .words import (
     minimum,
     power,
     rint,
+    row_max,
+    row_min,
+    row_sum,
+    row_top,
     rsqrt,
     sigmoid,
     sign,
@@ -407,6 +412,14 @@ def _where(condition: Symbol, x: Any, y: Any) -> Symbol:
     return condition.trace.add("where", [condition, known.like(x), known.like(y)])
 
 
+def _of_rows(op: str) -> Callable[..., Symbol]:
+    return lambda x, dim=None: x.trace.add(op, [x])
+
+
+def _shifted_exp(x: Symbol, dim: None = None) -> Any:
+    return exp(x - x.trace.add("row_top", [x], payload=1))
+
+
 def _sign(x: Symbol) -> Symbol:
     return _where(x > 0, x.like(1), _where(x < 0, x.like(-1), 0))
 
@@ -420,12 +433,9 @@ WORLDS[Symbol] = {
     "minimum": _binary("min"), "power": _binary("pow"), "sign": _sign, "where": _where,
     "relu": lambda x: _binary("max")(x, 0.0),
     "detach": lambda x: x,
+    **{op: _of_rows(op) for op in ROW_REDUCTIONS}, "shifted_exp": _shifted_exp,
 }  # fmt: skip
 
-row_sum = _unary("row_sum")
-row_max = _unary("row_max")
-row_min = _unary("row_min")
-row_top = _unary("row_top")
 column_sum = _unary("column_sum")
 total = _unary("total")
 one_hot = _unary("one_hot")

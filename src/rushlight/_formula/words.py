@@ -6,6 +6,9 @@
 On arrays this computes, on Tensors it records a graph, on symbols it writes instructions. A world
 gives its meanings in `WORLDS`, under the class of its values; operators are methods of that class.
 Python numbers belong to no world: arithmetic on them is Python's own.
+
+A word of rows takes a value and the dimensions along which its rows lie, and keeps these as ones.
+Symbols have rows and columns, and need no dimensions.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
     "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "power",
-    "relu", "rint", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where",
-    "with_formula",
+    "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp", "sigmoid",
+    "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -69,7 +72,15 @@ minimum = _word("minimum", "The smaller of two; nan where one is.")
 power = _word("power", "x to the power of y.")
 relu = _word("relu", "x where it is positive, else 0; nan stays.")
 rint = _word("rint", "The nearest whole number; of two the even one.")
+row_max = _word("row_max", "The largest of each row; nan where one is.")
+row_min = _word("row_min", "The smallest of each row; nan where one is.")
+row_sum = _word("row_sum", "The sum of each row.")
+row_top = _word("row_top", "`row_max` that may pass over nan, and no gradient passes it: a shift.")
 rsqrt = _word("rsqrt", "1 / sqrt(x).")
+shifted_exp = _word(
+    "shifted_exp",
+    "exp(x - s), with a number s for each row such that its sum neither overflows nor vanishes.",
+)
 sigmoid = _word("sigmoid", "1 / (1 + exp(-x)).")
 sign = _word("sign", "-1, 0 or 1; 0 for nan.")
 sin = _word("sin", "The sine.")

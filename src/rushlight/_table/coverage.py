@@ -152,7 +152,8 @@ def vocabulary(formula: Any) -> set[str]:
     """The names that a formula, and the functions of the table that it calls, ask of `xp`."""
     found: set[str] = set()
     seen: set[Any] = set()
-    told = getattr(formula, "loss", None) or formula  # of one that is generated: see `_formula`
+    # Of one that is generated: see `_formula`.
+    told = getattr(formula, "loss", None) or getattr(formula, "rows", formula)
     stack = [getattr(told, "function", None) or getattr(told, "formula", told)]
     while stack:
         function = stack.pop()

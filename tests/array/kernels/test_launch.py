@@ -10,12 +10,12 @@ from rushlight._array import kernels
 from rushlight._array.elementwise import erf
 from rushlight._array.nn import class_losses
 from rushlight._array.optimizers.rule import Rule, constants
-from rushlight._array.reduce import softmax as rows
 
 pytest.importorskip("llvmlite")
 from rushlight._array.kernels import formulas, launch
 from rushlight._formula import gelu as gelu_of
 from rushlight._native.llvm import target
+from rushlight._table.reduce.softmax import SOFTMAX
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
 
@@ -33,7 +33,7 @@ def softmax_of(x: Any) -> Any:
 
 @pytest.fixture
 def kernel() -> launch.Kernel:
-    return launch.Kernel(formulas.softmax, "f")
+    return launch.Kernel(SOFTMAX.op.raw.rows.by_symbols, "f")
 
 
 def test_a_kernel_says_no_to_arrays_that_it_can_not_read(kernel: launch.Kernel) -> None:
@@ -110,15 +110,14 @@ def test_after_a_failure_of_the_compiler_numpy_goes_on_and_one_warning_says_so(
     assert launch.ready()
     monkeypatch.setattr(launch.engine, "load", refuse)
     x = numbers(300, 100)
-    fresh = launch.Kernel(formulas.softmax, "f")
-    monkeypatch.setattr(kernels.softmax, "_SOFTMAX", fresh)
+    kernels.rows._of.cache_clear()
     with pytest.warns(RuntimeWarning, match="no such register"):
-        found = rows.softmax(x)
+        found = SOFTMAX.op.raw(x, -1)
     np.testing.assert_allclose(found, softmax_of(x), rtol=1e-5)
     assert x.size < kernels.LEAST
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_allclose(rows.softmax(x), softmax_of(x), rtol=1e-5)
+        np.testing.assert_allclose(SOFTMAX.op.raw(x, -1), softmax_of(x), rtol=1e-5)
 
 
 def test_an_update_that_could_not_be_compiled_is_done_once_by_numpy(

@@ -15,6 +15,7 @@ call (its class has `run_formula`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ..._base.generated_code import define
-from ..._formula.ir import Group, trace
+from ..._formula.ir import ROW_REDUCTIONS, Group, trace
 from ..._formula.words import WORLDS, log_sigmoid_in_steps
 from .. import kernels
 from ..number import number_like
@@ -69,6 +70,12 @@ def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
+def _along(reduce: Any) -> Function:
+    return lambda x, dim: reduce(x, dim, None, None, True)
+
+
+_row_max = _along(np.maximum.reduce)
+
 WORLDS[np.ndarray] = WORLDS[np.generic] = {
     **{k: _UFUNCS[k] for k in (
         "ceil", "cos", "exp", "expm1", "floor", "log", "log1p", "rint", "sin", "sqrt", "tanh",
@@ -78,6 +85,9 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "sign": sign,
     "detach": lambda x: x, "relu": lambda x: np.maximum(x, 0),
     "log_sigmoid": log_sigmoid_in_steps,
+    "row_sum": _along(np.add.reduce), "row_min": _along(np.minimum.reduce),
+    "row_max": _row_max, "row_top": _row_max,
+    "shifted_exp": lambda x, dim: np.exp(x - _row_max(x, dim)),
 }  # fmt: skip
 
 
@@ -87,7 +97,7 @@ class _Step(NamedTuple):
     value: int
     op: str
     args: tuple[int | float, ...]
-    sort: str  # "f": floats, "b": bools, "s": a number
+    sort: str  # "f": floats, "b": bools, "s": a number; followed by "r" or "c" where by row, column
 
 
 def _steps(group: Group, once: bool = False) -> list[_Step]:
@@ -109,8 +119,17 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
         args = [constants.get(a, a) for a in one.args]
         summed = one.op == "total"
         sort = "s" if one.kind == "s" and not summed else "b" if one.dtype == "b1" else "f"
+        sort += one.kind if one.kind in "rc" else ""
         inner = made.get(args[0]) if args else None
-        if sort == "f" and one.op == "sigmoid":
+        if one.op == "exp" and inner is not None and _is_shifted(group, inner):
+            add("shifted_exp", inner.args[0], value=value)
+        elif one.op == "row_sum" and inner is not None and inner.op == "mul" and _of_arrays(
+            group, inner
+        ):  # fmt: skip
+            add("row_dot", *inner.args, value=value, sort=sort)
+        elif sort == "f" and one.op == "mul" and _is_reciprocal(made.get(args[1])):
+            add("div", args[0], made[args[1]].args[1], value=value)
+        elif sort == "f" and one.op == "sigmoid":
             x = inner.args[0] if inner is not None and inner.op == "neg" else add("neg", *args)
             add("div", 1.0, add("add", add("exp", x), 1.0), value=value)
         elif sort == "f" and one.op == "rsqrt":
@@ -131,6 +150,8 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
             add("mul", x, number, value=value)
         elif summed and inner is not None and inner.op == "mul" and _of_arrays(group, inner):
             add("dot", *inner.args, value=value)
+        elif one.op == "where" and sort != "f":
+            add("where", *args, value=value, sort=sort)
         elif one.op == "where" and args[2] == 0.0 and type(args[2]) is float:
             add("keep", args[1], args[0], value=value)
         elif one.op == "where" and args[1] == 0.0 and type(args[1]) is float:
@@ -141,7 +162,7 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
     steps = []
     for step in reversed(made.values()):
         if step.value in needed:
-            needed.update(step.args)
+            needed.update(a for a in step.args if type(a) is int)  # 1 and 1.0 are one key
             steps.append(step)
     return steps[::-1]
 
@@ -174,6 +195,19 @@ def _of_arrays(group: Group, step: _Step) -> bool:
     return all(type(a) is int and a < known and group.kind(a) == "f" for a in step.args)
 
 
+def _is_reciprocal(step: _Step | None) -> bool:
+    """Whether it is one over a number by row: a product with it is one call as a quotient."""
+    return step is not None and step.op == "div" and step.args[0] == 1.0 and step.sort == "fr"
+
+
+def _is_shifted(group: Group, step: _Step) -> bool:
+    """Whether it is x less any number by row that keeps exponentials in range."""
+    if step.op != "sub" or type(step.args[1]) is not int:
+        return False
+    shift = group.instruction(step.args[1])
+    return shift is not None and shift.op == "row_top" and shift.payload is not None
+
+
 def _exact_factor(made: Mapping[int | float, _Step], x: int | float) -> tuple[int | float, float]:
     """A value as another one times a factor whose place in a product doesn't matter: ±2ⁿ."""
     factor = 1.0
@@ -199,7 +233,7 @@ class Code:
     buffers come from the caller too, as many as `self.scratch` then names. With `once` a sum of
     something and a product with a number is rounded once, by way of float64 (the numbers are called
     `<name>_wide` there), and arrays may have no dimensions. A sum is the result, wherever else one
-    would go.
+    would go. Rows lie along `dim`, which is passed on to what reduces them.
     """
 
     def __init__(
@@ -207,7 +241,9 @@ class Code:
     ) -> None:
         self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
         self.lines: list[str] = []
-        self.free: dict[str, list[str]] = {"f": [out] if out else [], "b": [], "w": []}
+        self.free: dict[str, list[str]] = defaultdict(list)
+        if out:
+            self.free["f"].append(out)
         self.sorts: dict[int | float, str] = {}  # of values that lie in buffers of their own
         self.constants: dict[str, float] = {}
         self.scratch: list[str] | None = [] if scratch else None
@@ -217,8 +253,10 @@ class Code:
         self.calls = sum(step.sort != "s" for step in steps)
         if once:
             steps = _rounded_once(steps, group)
+        self.steps = steps
+        self.summed: set[str] = set()  # names that sums of exponentials have already
         places = {step.value: place for place, step in enumerate(steps)}
-        self.last = {arg: place for place, step in enumerate(steps) for arg in step.args}
+        self.last = {a: at for at, step in enumerate(steps) for a in step.args if type(a) is int}
         end = len(steps)
         self.target: dict[int | float, str] = {}
         self.claims: dict[str, int] = {}  # until when an operand's memory may hold something else
@@ -232,7 +270,9 @@ class Code:
                 self.holds[name] = one.alias
                 self.sorts[one.alias] = "f"
         for place, step in enumerate(steps):
-            dying = [a for a in dict.fromkeys(step.args) if self.last[a] == place]
+            dying = [
+                a for a in dict.fromkeys(step.args) if type(a) is int and self.last[a] == place
+            ]
             self._add(step, place, [a for a in dying if a in self.sorts])
         for one in group.outputs:
             name = self.names[one.value]
@@ -255,9 +295,22 @@ class Code:
         own = [a for a in dying if self.sorts[a] == sort and self._open(self.names[a], value)]
         name = f"t{value}"
         target = self.target.get(value)
-        if target is not None and self.last.get(self.holds[target], -1) > place:
+        if target is not None and self.last.get(int(self.holds[target]), -1) > place:
             target = None  # somebody reads what is there
-        if op in ("keep", "erf", *SUMS):
+        if op == "row_sum" and name in self.summed:
+            pass
+        elif op in ROW_REDUCTIONS or op == "row_dot":
+            self.lines.append(f"{name} = {op}({', '.join(words)}, dim)")
+        elif op == "shifted_exp":  # the sums come with it, and decide the shift
+            room = target or self._free(sort)
+            sums = next((s for s in self.steps if s.op == "row_sum" and s.args == (value,)), None)
+            total = f"t{sums.value}" if sums is not None else "_"
+            self.summed.add(total)
+            self.lines.append(
+                f"{room or name}, {total} = exponentials({words[0]}, {room or None}, dim)"
+            )
+            name = room or name
+        elif op in ("keep", "erf", *SUMS):
             self.lines.append(f"{name} = {op}({', '.join(words)})")
         elif op == "wide":
             self.lines.append(f"{name} = u_mul({words[0]}, {words[1]}_wide)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from .launch import address, guarded, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["along"]
+__all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward"]
 
 _BLOCK: Final = 512  # places of a chunk
 _SHORT: Final = 16  # places behind the axis from which lanes are filled
@@ -26,7 +27,7 @@ _FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 
 
 @guarded
-def along(name: str, axis: int, x: Array, y: Array | None = None) -> Array | None:
+def _along(name: str, axis: int, x: Array, y: Array | None = None) -> Array | None:
     """One of `code.NAMES` of x along an axis; y is its result, for gradients."""
     if not plain(x, y) or not x.size or (y is not None and y.shape != x.shape) or not ready():
         return None
@@ -46,3 +47,9 @@ def along(name: str, axis: int, x: Array, y: Array | None = None) -> Array | Non
     place = code.load(F32 if x.dtype is FLOAT32 else F64)[name]
     pool.run(place, frame, outer * blocks, threads)
     return out
+
+
+softmax = partial(_along, "softmax")
+softmax_backward = partial(_along, "softmax_backward")
+log_softmax = partial(_along, "log_softmax")
+log_softmax_backward = partial(_along, "log_softmax_backward")

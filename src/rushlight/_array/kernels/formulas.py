@@ -25,32 +25,10 @@ from ..._formula.ir import (
 )
 
 _LOWEST: Final = -3e38  # shift of a row whose scores are all -inf
-# ---- softmax -----------------------------------------------------------------------------------
+# ---- cross-entropy and attention ---------------------------------------------------------------
 
 
-def softmax(x: Symbol) -> Any:
-    """exp(x) divided by its row sum."""
-    e = exp(x - row_top(x))
-    return e * (1 / row_sum(e))
-
-
-def softmax_backward(g: Symbol, y: Symbol) -> Symbol:
-    """y (g - Σ g y)."""
-    return y * (g - row_sum(g * y))
-
-
-def log_softmax(x: Symbol) -> Any:
-    """x less the logarithm of the row sum of exp(x)."""
-    moved = x - row_top(x)
-    return moved - log(row_sum(exp(moved)))
-
-
-def log_softmax_backward(g: Symbol, y: Symbol) -> Any:
-    """g - exp(y) Σ g."""
-    return g - exp(y) * row_sum(g)
-
-
-def cross_entropy_sums(x: Symbol, target: Symbol) -> Any:
+def cross_entropy_sums(x: Symbol, target: Symbol) -> tuple[Symbol, Symbol]:
     """The row sum of exp(x - top), and x - top at the class of each row."""
     top = row_top(x)
     return row_sum(exp(x - top)), pick(x, target) - top
@@ -115,7 +93,7 @@ def causal_weights_backward(
 # ---- norms -------------------------------------------------------------------------------------
 
 
-def layer_norm(x: Symbol, part: Symbol, eps: Symbol) -> Any:
+def layer_norm(x: Symbol, part: Symbol, eps: Symbol) -> tuple[Symbol, Symbol, Symbol]:
     """(x - mean) / deviation, the means and 1/deviations; `part` is one over the row's length."""
     mean = row_sum(x) * part
     d = x - mean
@@ -123,21 +101,23 @@ def layer_norm(x: Symbol, part: Symbol, eps: Symbol) -> Any:
     return d * inverse, mean, inverse
 
 
-def layer_norm_scaled(x: Symbol, weight: Symbol, part: Symbol, eps: Symbol) -> Any:
+def layer_norm_scaled(
+    x: Symbol, weight: Symbol, part: Symbol, eps: Symbol
+) -> tuple[Symbol, Symbol, Symbol]:
     """`layer_norm` times `weight`."""
     hat, mean, inverse = layer_norm(x, part, eps)
     return hat * weight, mean, inverse
 
 
-def layer_norm_affine(x: Symbol, weight: Symbol, bias: Symbol, part: Symbol, eps: Symbol) -> Any:
+def layer_norm_affine(
+    x: Symbol, weight: Symbol, bias: Symbol, part: Symbol, eps: Symbol
+) -> tuple[Symbol, Symbol, Symbol]:
     """`layer_norm` times `weight` plus `bias`."""
     hat, mean, inverse = layer_norm(x, part, eps)
     return hat * weight + bias, mean, inverse
 
 
-def layer_norm_backward(
-    g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, part: Symbol
-) -> Symbol:
+def layer_norm_backward(g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, part: Symbol) -> Any:
     """r (g - mean(g) - x̂ mean(g x̂))."""
     hat = (x - mean) * inverse
     along, level = row_sum(g * hat) * part, row_sum(g) * part
@@ -146,7 +126,7 @@ def layer_norm_backward(
 
 def layer_norm_scaled_backward(
     g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, weight: Symbol, part: Symbol
-) -> Any:
+) -> tuple[Symbol, Symbol, Symbol]:
     """The gradients of `layer_norm_affine` for x, weight and bias."""
     hat = (x - mean) * inverse
     scaled = g * weight
@@ -165,14 +145,14 @@ def scaled_rows(x: Symbol, scale: Symbol) -> Symbol:
     return x * scale
 
 
-def row_moments(x: Symbol, part: Symbol) -> Any:
+def row_moments(x: Symbol, part: Symbol) -> tuple[Symbol, Symbol]:
     """The mean of each row, and the sum of squares about it."""
     mean = row_sum(x) * part
     d = x - mean
     return mean, row_sum(d * d)
 
 
-def row_products(g: Symbol, x: Symbol, mean: Symbol) -> Any:
+def row_products(g: Symbol, x: Symbol, mean: Symbol) -> tuple[Symbol, Symbol]:
     """The sums over each row of g, and of g (x - mean)."""
     return row_sum(g), row_sum(g * (x - mean))
 

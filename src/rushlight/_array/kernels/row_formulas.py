@@ -27,19 +27,19 @@ def logsumexp_backward(x: Symbol, g: Symbol, out: Symbol) -> Any:
     return exp(x - out) * g
 
 
-def rms_norm(x: Symbol, part: Symbol, eps: Symbol) -> Any:
+def rms_norm(x: Symbol, part: Symbol, eps: Symbol) -> tuple[Symbol, Symbol]:
     """x over its root mean square, and one over that; `part` is one over the row's length."""
     inverse = 1 / sqrt(row_sum(x * x) * part + eps)
     return x * inverse, inverse
 
 
-def rms_norm_scaled(x: Symbol, weight: Symbol, part: Symbol, eps: Symbol) -> Any:
+def rms_norm_scaled(x: Symbol, weight: Symbol, part: Symbol, eps: Symbol) -> tuple[Symbol, Symbol]:
     """`rms_norm` times `weight`."""
     hat, inverse = rms_norm(x, part, eps)
     return hat * weight, inverse
 
 
-def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Symbol:
+def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Any:
     """r (g - x̂ mean(g x̂))."""
     hat = x * inverse
     return inverse * (g - hat * (row_sum(g * hat) * part))
@@ -47,7 +47,7 @@ def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Sy
 
 def rms_norm_scaled_backward(
     g: Symbol, x: Symbol, inverse: Symbol, weight: Symbol, part: Symbol
-) -> Any:
+) -> tuple[Symbol, Symbol]:
     """The gradients of `rms_norm_scaled` for x and weight."""
     hat = x * inverse
     scaled = g * weight
@@ -65,6 +65,6 @@ def column_moments(x: Symbol, mean: Symbol) -> Symbol:
     return column_sum(d * d)
 
 
-def column_products(g: Symbol, x: Symbol, mean: Symbol) -> Any:
+def column_products(g: Symbol, x: Symbol, mean: Symbol) -> tuple[Symbol, Symbol]:
     """The sums down columns of g, and of g (x - mean)."""
     return column_sum(g), column_sum(g * (x - mean))

@@ -1,4 +1,4 @@
-"""Softmax along rows and cross-entropy by kernels; each function gives None where none applies."""
+"""Cross-entropy by kernels; each function gives None where none applies."""
 
 from __future__ import annotations
 
@@ -14,15 +14,8 @@ from .launch import Kernel, floating, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = [
-    "cross_entropy", "cross_entropy_backward", "log_softmax", "log_softmax_backward", "softmax",
-    "softmax_backward",
-]  # fmt: skip
+__all__ = ["cross_entropy", "cross_entropy_backward"]
 
-_SOFTMAX = Kernel(formulas.softmax, "f")
-_SOFTMAX_BACK = Kernel(formulas.softmax_backward, "f", "f")
-_LOG_SOFTMAX = Kernel(formulas.log_softmax, "f")
-_LOG_SOFTMAX_BACK = Kernel(formulas.log_softmax_backward, "f", "f")
 _SUMS = Kernel(formulas.cross_entropy_sums, "f", "r i64")
 _ENDS = Kernel(formulas.cross_entropy_ends, "f", "f")
 _CROSS_ENTROPY_BACK = Kernel(formulas.cross_entropy_backward, "f", "r i64", "r")
@@ -32,36 +25,6 @@ _CROSS_ENTROPY_EVEN = Kernel(formulas.cross_entropy_backward, "f", "r i64", "s")
 _SHORT = 8
 _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
-
-
-def _along(kernel: Kernel, *operands: Array) -> Any:
-    x = operands[0]
-    length = x.shape[-1] if x.ndim else 1
-    dtype = x.dtype
-    if length < _SHORT or not floating(dtype) or not kernel.takes(length) or not ready():
-        return None
-    out = np.empty(x.shape, dtype)
-    return out if kernel.rows(dtype, x.size // length, length, operands, (out,)) else None
-
-
-def softmax(x: Array) -> Any:
-    """The softmax of each row."""
-    return _along(_SOFTMAX, x)
-
-
-def softmax_backward(g: Array, y: Array) -> Array | None:
-    """See `rows.softmax_backward`."""
-    return _along(_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
-
-
-def log_softmax(x: Array) -> Any:
-    """The logarithm of the softmax of each row."""
-    return _along(_LOG_SOFTMAX, x)
-
-
-def log_softmax_backward(g: Array, y: Array) -> Array | None:
-    """See `rows.log_softmax_backward`."""
-    return _along(_LOG_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
 
 
 def _classes(x: Array, target: Array, ignore_index: int) -> Any:

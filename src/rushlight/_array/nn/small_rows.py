@@ -1,4 +1,4 @@
-"""Softmax, cross-entropy, layer norm of small matrices, where each NumPy call counts.
+"""Cross-entropy and layer norm of small matrices, where each NumPy call counts.
 
 Each function gives None where its short cut doesn't hold: another layout or dtype, many elements,
 or logits whose exponentials would lose digits (see Note [Softmax without the row maximum] in
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import kernels
-from ..reduce.softmax import CONFIDENT, ones, row_max, row_starts
+from ..reduce.softmax import CONFIDENT, ones, row_starts
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "fits", "layer_norm", "layer_norm_backward",
-    "log_softmax", "log_softmax_backward", "names_classes", "row_starts", "softmax",
-    "softmax_backward",
+    "names_classes", "row_starts",
 ]  # fmt: skip
 
 # Where there are kernels, they take what is larger.
 _SMALL = min(131072, kernels.LEAST - 1)
 # Beyond these the totals of exponentials near overflow, or lose digits to underflow.
-_FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
 _MOST = 1e30
 _LEAST = exp(-16.0)
 _INT64 = np.dtype(np.int64)
@@ -53,42 +51,6 @@ def _exponentials(x: Array) -> tuple[Array, ...] | None:
     if total.dot(ones(x.shape[0], x.dtype)) < _MOST and np.minimum.reduce(total) > _LEAST:
         return e, total
     return None
-
-
-def softmax(x: Array) -> Array | None:
-    """The softmax of each row."""
-    found = _exponentials(x)
-    if found is None:
-        return None
-    e, total = found
-    return np.divide(e, total[:, None], e)
-
-
-def softmax_backward(g: Array, y: Array) -> Array:
-    """y (g - Σ g y)."""
-    out = np.multiply(g, y)
-    inner = out.dot(ones(y.shape[1], y.dtype))
-    np.subtract(g, inner[:, None], out)
-    return np.multiply(out, y, out)
-
-
-def log_softmax(x: Array) -> Any:
-    """The logarithm of the softmax of each row.
-
-    Here the row maximum is worth its cost: x - log Σ exp(x) would lose the digits of a logarithm
-    near zero, the loss of a confident prediction.
-    """
-    top = row_max(x)[:, None] if x.size > _FEW else np.maximum.reduce(x, axis=1, keepdims=True)
-    out = np.subtract(x, top)
-    total = np.exp(out).dot(ones(x.shape[1], x.dtype))
-    return np.subtract(out, np.log(total, total)[:, None], out)
-
-
-def log_softmax_backward(g: Array, y: Array) -> Array:
-    """g - exp(y) Σ g."""
-    out = np.exp(y)
-    np.multiply(out, g.dot(ones(y.shape[1], y.dtype))[:, None], out)
-    return np.subtract(g, out, out)
 
 
 def names_classes(x: Array, target: Array) -> bool:

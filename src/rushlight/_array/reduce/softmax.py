@@ -1,4 +1,4 @@
-"""Operations along rows: softmax and its relatives, and the row sums that losses and moments share.
+"""Sums and exponentials along rows, which softmax, losses and moments share.
 
 Float32 and float64 are computed in their own precision (sums that decide a loss or a mean end in
 float64), float16 and bfloat16 in float32. Every result is a new ndarray of the input's dtype unless
@@ -26,18 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import kernels
+from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = [
-    "log_softmax",
-    "log_softmax_backward",
-    "logsumexp",
-    "softmax",
-    "softmax_backward",
-]
+__all__ = ["logsumexp"]
 
 LONG_ROW = 2048
 # Elements worked on at a time: few enough for the cache, enough to make the calls cheap.
@@ -75,6 +69,8 @@ def _computed_in(dtype: RawType) -> RawType:
 
 
 def lifted(x: Any) -> Any:
+    if x.dtype is FLOAT32 or x.dtype is FLOAT64:
+        return x
     dtype = _computed_in(x.dtype)
     return x if x.dtype == dtype else x.astype(dtype)
 
@@ -149,11 +145,7 @@ def gathered_rows(x: Array, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]
     return np.ascontiguousarray(x).reshape(prod(shape), length), shape
 
 
-def _last_is_row(x: Array, axis: int) -> bool:
-    return bool(x.ndim == 0 or axis % x.ndim == x.ndim - 1)
-
-
-# --- softmax --------------------------------------------------------------------------------------
+# --- exponentials ---------------------------------------------------------------------------------
 
 
 def exponentials(rows: Array, out: Array) -> tuple[Any, Any]:
@@ -179,115 +171,10 @@ def from_top(rows: Array) -> tuple[Any, Any]:
     return lower, np.log(np.add.reduce(np.exp(lower), axis=1, keepdims=True))
 
 
-def softmax(x: Array, axis: int = -1) -> Any:
-    """exp(x) divided by its sum along `axis`.
-
-    Special: a row of -inf, a row with inf or NaN -> nan.
-    """
-    if x.size >= kernels.LEAST:
-        if _last_is_row(x, axis):
-            found = kernels.softmax.softmax(x)
-        else:
-            found = kernels.channel_softmax.along("softmax", axis, x)
-        if found is not None:
-            return found
-    raw = lifted(x)
-    out = np.empty(raw.shape, raw.dtype)
-    if raw.size == 0:
-        return out.astype(x.dtype, copy=False)
-    with np.errstate(all="ignore"):
-        if _last_is_row(raw, axis):
-            length = raw.shape[-1] if raw.ndim else 1
-            rows, result = np.ascontiguousarray(raw).reshape(-1, length), out.reshape(-1, length)
-            starts = row_blocks(*rows.shape)
-            for start in starts:
-                piece = result[start : start + starts.step]
-                _, total = exponentials(rows[start : start + starts.step], piece)
-                np.divide(piece, total, piece)
-        else:
-            np.subtract(raw, np.maximum.reduce(raw, axis=axis, keepdims=True), out)
-            np.exp(out, out)
-            np.divide(out, np.add.reduce(out, axis=axis, keepdims=True), out)
-    return out.astype(x.dtype, copy=False)
-
-
-def softmax_backward(g: Array, y: Array, axis: int = -1) -> Any:
-    """The gradient for the input of `softmax`, from its result `y` and the gradient `g` of that."""
-    if y.size >= kernels.LEAST:
-        if _last_is_row(y, axis):
-            found = kernels.softmax.softmax_backward(g, y)
-        else:
-            found = kernels.channel_softmax.along("softmax_backward", axis, g, y)
-        if found is not None:
-            return found
-    g_raw, y_raw = lifted(g), lifted(y)
-    out = np.empty(y_raw.shape, y_raw.dtype)
-    if out.size == 0:
-        return out.astype(y.dtype, copy=False)
-    if _last_is_row(y_raw, axis):
-        length = y_raw.shape[-1] if y_raw.ndim else 1
-        g_rows = np.ascontiguousarray(g_raw).reshape(-1, length)
-        y_rows = np.ascontiguousarray(y_raw).reshape(-1, length)
-        result = out.reshape(-1, length)
-        starts = row_blocks(*y_rows.shape)
-        for start in starts:
-            part = slice(start, start + starts.step)
-            inner = row_dot(g_rows[part], y_rows[part])
-            np.subtract(g_rows[part], inner[:, None], result[part])
-            np.multiply(result[part], y_rows[part], result[part])
-    else:
-        np.multiply(g_raw, y_raw, out)
-        inner = np.add.reduce(out, axis=axis, keepdims=True)
-        np.subtract(g_raw, inner, out)
-        np.multiply(out, y_raw, out)
-    return out.astype(y.dtype, copy=False)
-
-
 def log_totals(shift: Array | None, total: Array) -> Array:
     """log of the row sums of exponentials, shift included, in float64."""
     result = np.log(total.astype(np.float64))
     return result if shift is None else result + shift
-
-
-def log_softmax(x: Array, axis: int = -1) -> Any:
-    """x minus the log of the sum of exp(x) along `axis`.
-
-    Special: a row of -inf, a row with inf or NaN -> nan.
-    """
-    if x.size >= kernels.LEAST:
-        if _last_is_row(x, axis):
-            found = kernels.softmax.log_softmax(x)
-        else:
-            found = kernels.channel_softmax.along("log_softmax", axis, x)
-        if found is not None:
-            return found
-    raw = lifted(x)
-    out = np.empty(raw.shape, raw.dtype)
-    if raw.size == 0:
-        return out.astype(x.dtype, copy=False)
-    with np.errstate(all="ignore"):
-        if _last_is_row(raw, axis):
-            length = raw.shape[-1] if raw.ndim else 1
-            rows, result = np.ascontiguousarray(raw).reshape(-1, length), out.reshape(-1, length)
-            starts = row_blocks(*rows.shape)
-            for start in starts:
-                source, piece = (
-                    rows[start : start + starts.step],
-                    result[start : start + starts.step],
-                )
-                shift, total = exponentials(source, piece)
-                if shift is None:
-                    subtract_exactly(source, np.log(total.astype(np.float64)), piece)
-                    if np.maximum.reduce(piece, axis=None) > -CONFIDENT:
-                        lower, logarithm = from_top(source)
-                        np.subtract(lower, logarithm, piece)
-                else:
-                    np.subtract(source, shift, piece)
-                    np.subtract(piece, np.log(total), piece)
-        else:
-            np.subtract(raw, np.maximum.reduce(raw, axis=axis, keepdims=True), out)
-            np.subtract(out, np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True)), out)
-    return out.astype(x.dtype, copy=False)
 
 
 def subtract_exactly(rows: Array, column: Array, out: Array) -> None:
@@ -297,38 +184,6 @@ def subtract_exactly(rows: Array, column: Array, out: Array) -> None:
     # Below 8 that error is no larger than the rounding of most results.
     if rows.dtype != np.float64 and np.maximum.reduce(np.abs(high), axis=None) > 8:
         np.subtract(out, (column - high).astype(rows.dtype), out)
-
-
-def log_softmax_backward(g: Array, y: Array, axis: int = -1) -> Any:
-    """The gradient for the input of `log_softmax`, from its result `y` and the gradient `g`."""
-    if y.size >= kernels.LEAST:
-        if _last_is_row(y, axis):
-            found = kernels.softmax.log_softmax_backward(g, y)
-        else:
-            found = kernels.channel_softmax.along("log_softmax_backward", axis, g, y)
-        if found is not None:
-            return found
-    g_raw, y_raw = lifted(g), lifted(y)
-    out = np.empty(y_raw.shape, y_raw.dtype)
-    if out.size == 0:
-        return out.astype(y.dtype, copy=False)
-    if _last_is_row(y_raw, axis):
-        length = y_raw.shape[-1] if y_raw.ndim else 1
-        g_rows = np.ascontiguousarray(g_raw).reshape(-1, length)
-        y_rows = np.ascontiguousarray(y_raw).reshape(-1, length)
-        result = out.reshape(-1, length)
-        starts = row_blocks(*y_rows.shape)
-        for start in starts:
-            part = slice(start, start + starts.step)
-            piece = result[part]
-            np.exp(y_rows[part], piece)
-            np.multiply(piece, row_sum(g_rows[part])[:, None], piece)
-            np.subtract(g_rows[part], piece, piece)
-    else:
-        np.exp(y_raw, out)
-        np.multiply(out, np.add.reduce(g_raw, axis=axis, keepdims=True), out)
-        np.subtract(g_raw, out, out)
-    return out.astype(y.dtype, copy=False)
 
 
 def logsumexp(x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:

@@ -30,7 +30,7 @@ _HEADS: Final = 1024  # at most
 _LONGEST: Final = 1024  # rows and keys
 
 
-def _row_dot(x: Symbol, y: Symbol) -> Symbol:
+def _row_dot(x: Symbol, y: Symbol) -> Any:
     return G.row_sum(x * y)
 
 

@@ -31,7 +31,7 @@ def element_value(i: Instruction, written: bool = False) -> Meaning | None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)
-    return losses.by_element(i) or _elementwise(i)
+    return losses.by_element(i) or _along_rows(i) or _elementwise(i)
 
 
 def _elementwise(i: Instruction) -> Meaning | None:
@@ -67,24 +67,24 @@ def _float(*values: Any) -> bool:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def _rows(formula: Callable[..., Any], count: int) -> Callable[[Instruction], Meaning | None]:
-    """A formula on rows of the last dimension, of so many operands."""
+def _along_rows(i: Instruction) -> Meaning | None:
+    """A formula along rows; None for what is none. See `_array.reduce.generated_rows`."""
+    form = getattr(i.function, "rows", None)
+    out = i.outputs[0]
+    if form is None or out is None or not in_order(out) or not out.shape:
+        return None
+    given = dict(zip(form.names, i.inputs))
+    values = [given.pop(p) for p in form.arrays]
+    if not _float(*values) or any(v.dtype != out.dtype or v.shape != out.shape for v in values):
+        return None
+    axis = given.pop("dim")
+    if axis not in (-1, len(out.shape) - 1) or any(x is not None for x in given.values()):
+        return None
 
-    def make(i: Instruction) -> Meaning | None:
-        x = i.inputs[0]
-        values = i.inputs[:count]
-        if not _float(*values, i.outputs[0]) or len(x.shape) < 1:
-            return None
-        if len({v.dtype.name for v in (*values, i.outputs[0])}) != 1:
-            return None
-        if any(v.shape != x.shape for v in values):
-            return None
-        axis = i.inputs[count]
-        if axis not in (-1, len(x.shape) - 1) or any(y is not None for y in i.inputs[count + 1 :]):
-            return None
-        return Meaning(i, x.shape, lambda a, _: (formula(*a[:count]),), split=len(x.shape) - 1)
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        return (form.by_symbols(*[a[k] for k in form.places]),)
 
-    return make
+    return Meaning(i, out.shape, body, split=len(out.shape) - 1)
 
 
 def _gelu(i: Instruction) -> Meaning | None:
@@ -147,10 +147,6 @@ def _layer_norm_back(i: Instruction) -> Meaning | None:
 
 _MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
     **losses.MAKERS, **reductions.MAKERS,
-    "softmax": _rows(formulas.softmax, 1), "_softmax": _rows(formulas.softmax, 1),
-    "log_softmax": _rows(formulas.log_softmax, 1),
-    "_softmax_backward": _rows(formulas.softmax_backward, 2),
-    "_log_softmax_backward": _rows(formulas.log_softmax_backward, 2),
     "gelu": _gelu, "gelu_backward": _gelu,
     "layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,
 }  # fmt: skip

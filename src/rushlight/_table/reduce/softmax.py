@@ -7,96 +7,84 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._array.reduce import softmax as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
+from ..._formula.words import exp, log, row_sum, row_top, shifted_exp
 from ..rows.composite import composite
 from ..rows.row import general
+from ..rows.row_formula import row_formula
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
+channels = later("kernels.channel_softmax")
 losses = later("nn.element_losses")
-small = later("nn.small_rows")
 
 
-def _prepared(name: str, x: Array, dim: int, dtype: D.dtype | None) -> Array:
-    """The operand in its final type.
+def _prepared(name: str) -> Callable[[Array, int, D.dtype | None], Array]:
+    """What gives the operand in its final type.
 
-    Raises: IndexError for a dimension that isn't there, NotImplementedError for integers.
+    It raises IndexError for a dimension that isn't there, NotImplementedError for integers.
     """
-    if dtype is not None:
-        x = T.converted(x, dtype)
-    limit = x.ndim or 1
-    if not -limit <= dim < limit:
-        raise IndexError(errors.dimension(dim, x.ndim))
-    if x.dtype.kind not in "fV" and x.size:
-        losses.require_floats(x, f"{name}{_kernel(x, dim)}_kernel_impl")
-    return x
+
+    def prepare(x: Array, dim: int, dtype: D.dtype | None = None) -> Array:
+        if dtype is not None:
+            x = T.converted(x, dtype)
+        limit = x.ndim or 1
+        if not -limit <= dim < limit:
+            raise IndexError(errors.dimension(dim, x.ndim))
+        if x.dtype.kind not in "fV" and x.size:
+            last = "_lastdim" if x.ndim == 0 or dim % x.ndim == x.ndim - 1 else ""
+            losses.require_floats(x, f"{name}{last}_kernel_impl")
+        return x
+
+    return prepare
 
 
-def _kernel(x: Array, dim: int) -> str:
-    return "_lastdim" if x.ndim == 0 or dim % x.ndim == x.ndim - 1 else ""
+def _softmax_value(x: TensorLike, dim: int) -> Any:
+    e = shifted_exp(x, dim)
+    return e * (1 / row_sum(e, dim))
 
 
-def _softmax(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
-    if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
-        found = small.softmax(x)
-        if found is not None:
-            return found
-    x = _prepared("softmax", x, dim, dtype)
-    return raw.softmax(x, dim) if x.size else x.copy()
-
-
-def _softmax_backward(g: Array, y: Array, dim: int) -> Any:
-    if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
-        return small.softmax_backward(g, y)
-    return raw.softmax_backward(g, y, dim)
-
-
-def _log_softmax(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
-    if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
-        return small.log_softmax(x)
-    x = _prepared("log_softmax", x, dim, dtype)
-    return raw.log_softmax(x, dim) if x.size else x.copy()
-
-
-def _log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
-    if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
-        return small.log_softmax_backward(g, y)
-    return raw.log_softmax_backward(g, y, dim)
-
-
-def _softmax_gradient(g: Tensor, y: Tensor, dim: int) -> Any:
-    """y (g - Σ g y): the Jacobian diag(y) - y yᵀ times g."""
-    return y * (g - (g * y).sum(dim, keepdim=True))
-
-
-def _log_softmax_gradient(g: Tensor, y: Tensor, dim: int) -> Any:
-    """g - exp(y) Σ g."""
-    return g - y.exp() * g.sum(dim, keepdim=True)
+def _log_softmax_value(x: TensorLike, dim: int) -> Any:
+    # The largest element is worth its cost: x - log Σ exp(x) would lose the digits of a logarithm
+    # near zero, as of a confident prediction.
+    moved = x - row_top(x, dim)
+    return moved - log(row_sum(exp(moved), dim))
 
 
 SOFTMAX = general(
     "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    _softmax,
-    self=lambda xp, g, out, dim: xp.fused(_softmax_backward, _softmax_gradient, g, out, dim),
+    row_formula(
+        lambda self, dim: _softmax_value(self, dim),
+        prepare=_prepared("softmax"),
+        override=channels.softmax,
+    ),
+    self=row_formula(
+        lambda g, out, dim: out * (g - row_sum(g * out, dim)), override=channels.softmax_backward
+    ),
     namespace=("", "special"),
-    lowering="softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     real_only="_softmax",
     doc="exp(input) divided by its sum along `dim`.",
 )
 LOG_SOFTMAX = general(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    _log_softmax,
-    self=lambda xp, g, out, dim: xp.fused(
-        _log_softmax_backward, _log_softmax_gradient, g, out, dim
+    row_formula(
+        lambda self, dim: _log_softmax_value(self, dim),
+        prepare=_prepared("log_softmax"),
+        override=channels.log_softmax,
+    ),
+    self=row_formula(
+        lambda g, out, dim: g - exp(out) * row_sum(g, dim),
+        override=channels.log_softmax_backward,
     ),
     namespace=("", "special"),
-    lowering="log_softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     real_only="_log_softmax",
     doc="The logarithm of softmax(input) along `dim`.",
@@ -179,12 +167,12 @@ def gumbel_softmax(
 @composite(name="_softmax_backward_data")
 def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """The gradient of a softmax from its result: programs with their own softmax call it."""
-    found = _softmax_gradient(grad_output, output, dim)
+    found = SOFTMAX.op.formulas[0](grad_output, output, dim)
     return found if found.dtype is input_dtype else found.to(input_dtype)
 
 
 @composite(name="_log_softmax_backward_data")
 def log_softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """The gradient of a log-softmax from its result."""
-    found = _log_softmax_gradient(grad_output, output, dim)
+    found = LOG_SOFTMAX.op.formulas[0](grad_output, output, dim)
     return found if found.dtype is input_dtype else found.to(input_dtype)

@@ -89,6 +89,8 @@ class _Words(dict[str, Any]):
     def __missing__(self, name: str) -> Callable[..., Any]:
         if name in _BOUNDS:
             found = _bounded(*_BOUNDS[name])
+        elif name in _REDUCTIONS:
+            found = _along_rows(_functions[_REDUCTIONS[name]])
         else:
             found = _functions[_WORDS.get(name, name)]
         self[name] = found
@@ -104,11 +106,24 @@ def _bounded(by_tensor: str, by_number: str) -> Callable[..., Any]:
     return bound
 
 
+def _along_rows(reduction: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, dim: reduction(x, dim, True)
+
+
+def _row_top(x: Tensor, dim: int | Shape) -> Any:
+    return _functions["amax"](_functions["detach"](x), dim, True)
+
+
+def _shifted_exp(x: Tensor, dim: int | Shape) -> Any:
+    return _functions["exp"](x - _row_top(x, dim))
+
+
+_REDUCTIONS: Final = {"row_sum": "sum", "row_max": "amax", "row_min": "amin"}
 _WORDS: Final = {
     "absolute": "abs", "log_sigmoid": "logsigmoid", "power": "pow", "rint": "round",
 }  # fmt: skip
 _BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
-WORDS_OF[TensorBase] = _Words()
+WORDS_OF[TensorBase] = _Words(row_top=_row_top, shifted_exp=_shifted_exp)
 
 
 def table(name: str) -> Any:

@@ -1,0 +1,251 @@
+"""Functions along rows, made of formulas: softmax and what else reduces each row and goes on.
+
+A row of the table tells such a function for rows that lie along `dim`. Arrays of float32 or
+float64 whose rows are their last dimension take generated code (a matrix of few elements at once, a
+large one in blocks that the cache holds) or a kernel. Along other dimensions an override is asked,
+then the same code reduces them where they are. 16-bit floats are computed in float32 and rounded
+once.
+
+Note [Shifts that aren't the row maximum]
+The row maximum costs more than the exponential (0.3-0.9 ns an element on rows of 64-256). It only
+guards the range: where every row of exponentials sums to more than `LEAST`, and all of them to less
+than `MOST`, exp(x) has neither overflown nor lost digits, and leaving the subtraction out even
+saves its rounding error. Otherwise, nan and infinities included, the row maximum it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..._base.schema import Schema
+from ..._formula.ir import ROW_REDUCTIONS, Group, Symbol, trace
+from ..._formula.words import WORLDS
+from .. import kernels
+from ..elementwise.generated import SPACE, Code, body_of, defined
+from .softmax import LONG_ROW, lifted, ones, row_blocks, row_dot, row_max, row_sum
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
+__all__ = ["LIMITS", "Form", "generate_rows"]
+
+Function = Callable[..., Any]
+
+
+class Limits:
+    """Elements up to which a matrix goes through at once."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self) -> None:
+        self.rows = 131_072
+
+
+LIMITS: Final = Limits()
+
+# ---- what reduces the rows of a matrix in C order, or what lies along other dimensions -----------
+
+
+def _exponentials(x: Array, out: Array | None, dim: int) -> tuple[Array, Array]:
+    """exp(x - shift), and its row sums. See Note [Shifts that aren't the row maximum]."""
+    e = np.exp(x, out)
+    length = x.shape[1]
+    total = row_sum(e) if length > 2 * LONG_ROW else e.dot(ones(length, x.dtype))
+    if total.dot(ones(x.shape[0], x.dtype)) < MOST and np.minimum.reduce(total) > LEAST:
+        return e, total[:, None]
+    np.exp(np.subtract(x, _max_of_rows(x, dim), e), e)
+    return e, row_sum(e)[:, None]
+
+
+#: Beyond these the sums of exponentials near overflow, or lose digits to underflow.
+MOST: Final = 1e30
+LEAST: Final = exp(-16.0)
+_FEW: Final = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
+
+
+def _max_of_rows(x: Array, dim: int) -> Array:
+    top: Array = _WORDS["row_max"](x, 1) if x.size <= _FEW else row_max(x)[:, None]
+    return top
+
+
+def _exponentials_along(x: Array, out: Array | None, dim: int) -> tuple[Array, Array]:
+    moved = np.subtract(x, _WORDS["row_max"](x, dim), out)
+    e = np.exp(moved, moved)
+    return e, _WORDS["row_sum"](e, dim)
+
+
+_WORDS: Final = WORLDS[np.ndarray]
+_ROWS: Final[dict[str, Any]] = SPACE | {
+    "row_max": _max_of_rows, "row_top": _max_of_rows,
+    "row_min": lambda x, dim: row_max(x, np.ndarray.argmin)[:, None],
+    "row_sum": lambda x, dim: row_sum(x)[:, None],
+    "row_dot": lambda x, y, dim: row_dot(x, y)[:, None],
+    "exponentials": _exponentials,
+}  # fmt: skip
+_SHORT_ROWS: Final = _ROWS | {
+    "row_sum": lambda x, dim: x.dot(ones(x.shape[1], x.dtype))[:, None],
+}  # fmt: skip
+_ALONG: Final[dict[str, Any]] = SPACE | {
+    **{word: _WORDS[word] for word in ROW_REDUCTIONS},
+    "row_dot": lambda x, y, dim: _WORDS["row_sum"](np.multiply(x, y), dim),
+    "exponentials": _exponentials_along,
+}  # fmt: skip
+
+
+class Form:
+    """What is computed along rows, and under which names a function takes its operands."""
+
+    __slots__ = ("arrays", "bodies", "dim", "function", "main", "name", "names", "options",
+                 "places", "reads")  # fmt: skip
+
+    def __init__(
+        self, name: str, function: Function, names: tuple[str, ...], options: Any, arrays: set[str]
+    ) -> None:
+        code = function.__code__
+        self.name = name
+        self.function = function
+        self.names = names
+        self.reads = code.co_varnames[: code.co_argcount]
+        self.arrays = tuple(p for p in self.reads if p in arrays)
+        self.dim = names.index("dim")
+        self.places = [names.index(p) for p in self.arrays]
+        #: The operand that has the type of the result, and decides how it lies in memory.
+        self.main = self.arrays[-1]
+        self.options = options
+        self.bodies: dict[Any, tuple[Function, list[Any], int]] = {}
+
+    def by_symbols(self, *arrays: Symbol) -> Any:
+        """The formula of the arrays alone: symbols have rows, and need no dimensions."""
+        known = dict(zip(self.arrays, arrays, strict=True))
+        return self.function(*[known.get(p) for p in self.reads])
+
+    def traced(self) -> Group:
+        """The group of the formula."""
+        return trace(self.name, self.by_symbols, dict.fromkeys(self.arrays, ("f", "f32")))
+
+    def body(self, along: bool, dtype: RawType) -> tuple[Function, list[Any], int]:
+        """The function (buffer, *arrays, dim, *constants, *scratch) that writes to the buffer.
+
+        What it takes for constants, and how many scratch buffers.
+        """
+        known = self.bodies.get((along, dtype))
+        if known is None:
+            code = Code(self.traced(), "buffer", scratch=True)
+            scratch = code.scratch or []
+            listed = ", ".join(["buffer", *self.arrays, "dim", *code.constants, *scratch])
+            text = "".join(f"    {line}\n" for line in code.lines)
+            made = defined("block", f"def block({listed}):\n{text}", f"{self.name}, a block",
+                           dict(_ALONG if along else _ROWS))  # fmt: skip
+            constants = [np.array(n, dtype) for n in code.constants.values()]
+            known = self.bodies[along, dtype] = made, constants, len(scratch)
+        return known
+
+
+def generate_rows(
+    name: str, function: Function, schema: Schema, options: Any, gradient: bool
+) -> Function:
+    """The function of a formula along rows, on arrays.
+
+    Args:
+        name: what the function is called.
+        function: the formula; its parameters are among those of the result.
+        schema: the row's; the function takes what it has, a gradient what the formula reads.
+        options: see `_table.rows.row_formula`.
+        gradient: whether it is a gradient.
+    """
+    code = function.__code__
+    reads = code.co_varnames[: code.co_argcount]
+    params = {p.name: p for p in schema.params}
+    names = reads if gradient else tuple(params)
+    arrays = {p for p in reads if p not in params or params[p].is_tensor}
+    form = Form(name, function, names, options, arrays)
+    main, others = form.main, [p for p in form.arrays if p != form.main]
+    space = dict(_SHORT_ROWS)
+    straight = body_of(Code(form.traced()), space, "a")
+    apart = "".join(
+        f" and type({p}) is ndarray and {p}.dtype is d and {p}.shape == {main}.shape"
+        for p in others
+    )
+    extra = "".join(f" and {p} is None" for p in names if p not in reads)
+    lines = [
+        f"if type({main}) is not ndarray:",
+        f"    return elsewhere(me, {', '.join(names)})",
+        f"d = {main}.dtype",
+        f"if ((d is F32 or d is F64) and (dim == 1 or dim == -1) and {main}.ndim == 2",
+        f"        and 0 < {main}.size <= limits.rows and {main}.size < kernels.LEAST",
+        f"        and {main}.flags.c_contiguous{apart}{extra}):",
+        *[f"    {line}" for line in straight],
+        f"return general(me, {', '.join(names)})",
+    ]
+    given = ", ".join(p if p in reads or gradient else f"{p}=None" for p in names)
+    source = f"def {name}({given}):\n" + "".join(f"    {line}\n" for line in lines)
+    space |= {"elsewhere": _elsewhere, "general": _general, "limits": LIMITS, "kernels": kernels}
+    made = defined(name, source, name, space)
+    space["me"] = made
+    made.rows, made.source = form, source
+    return made  # type: ignore[no-any-return]
+
+
+def _elsewhere(me: Any, *args: Any) -> Any:
+    """The formula of what are no arrays."""
+    form: Form = me.rows
+    first = args[form.places[-1]]
+    if isinstance(first, np.generic):
+        return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])
+    run = getattr(type(first), "run_formula", None)
+    if run is not None:
+        return run(first, me, args)
+    known = dict(zip(form.names, args, strict=True))
+    return form.function(*[known[p] for p in form.reads])
+
+
+def _general(me: Any, *args: Any) -> Any:
+    """The function of arrays that aren't one small matrix."""
+    form: Form = me.rows
+    options = form.options
+    arrays, dim = [args[k] for k in form.places], args[form.dim]
+    if options.prepare is not None:
+        arrays[-1] = options.prepare(*args)
+    x = arrays[-1]
+    dtype = x.dtype
+    last = x.ndim == 0 or dim == -1 or dim == x.ndim - 1
+    if x.size >= kernels.LEAST:
+        found = None
+        if not last and options.override is not None:
+            found = options.override(dim, *arrays)
+        elif last and all(a.shape == x.shape for a in arrays):
+            found = kernels.rows.by_formula(form, *arrays)
+        if found is not None:
+            return found
+    arrays = [lifted(a) for a in arrays]
+    shape, wide = arrays[-1].shape, arrays[-1].dtype
+    out = np.empty(shape, wide)
+    if out.size:
+        body, constants, buffers = form.body(not last, wide)
+        if last:
+            _by_blocks(body, constants, buffers, out, arrays)
+        else:
+            scratch = [np.empty(shape, wide) for _ in range(buffers)]
+            body(out, *arrays, dim, *constants, *scratch)
+    return out if wide is dtype else out.astype(dtype)
+
+
+def _by_blocks(
+    body: Function, constants: list[Any], buffers: int, out: Array, arrays: list[Any]
+) -> None:
+    """Goes through rows in blocks that the cache holds."""
+    length = out.shape[-1] if out.ndim else 1
+    result = out.reshape(-1, length)
+    rows = [np.ascontiguousarray(a).reshape(-1, length) for a in arrays]
+    starts = row_blocks(*result.shape)
+    step = min(starts.step, len(result))
+    scratch = [np.empty((step, length), out.dtype) for _ in range(buffers)]
+    for start in starts:
+        part = slice(start, start + step)
+        piece = result[part]
+        room = scratch if len(piece) == step else [s[: len(piece)] for s in scratch]
+        body(piece, *[r[part] for r in rows], 1, *constants, *room)

@@ -1,0 +1,56 @@
+"""Formulas along rows: what reduces each row of an array and goes on, as softmax does.
+
+    softmax = general(
+        "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+        row_formula(lambda self, dim: …, prepare=…),
+        self=row_formula(lambda g, out, dim: …),
+    )
+
+`_array.reduce.generated_rows` makes of a formula what computes on arrays, what records, kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..._array.lazy_modules import Function
+from ..._base.schema import Schema
+from ..._formula.words import Formula, Word
+
+
+class Options(NamedTuple):
+    """What else a row says of a formula along rows."""
+
+    #: The operand in its final type, of all arguments; refuses what isn't legal.
+    prepare: Callable[..., Any] | None
+    #: Computes the same of large arrays along a dimension that isn't the last one, measurably
+    #: faster, or gives None: of the dimension and the arrays.
+    override: Any
+
+
+class RowFormula(Formula):
+    """A formula along rows, or of the gradient of one."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, function: Word, options: Options) -> None:
+        super().__init__(function, options.override)
+        self.options = options
+
+    def generated(self, name: str, key: str, schema: Schema) -> Any:
+        """The function on arrays: the operation, or its gradient for the argument `key`."""
+        from ..._array.reduce.generated_rows import generate_rows
+
+        override = self.options.override
+        if type(override) is Function:
+            override = override.found()
+        options = self.options._replace(override=override)
+        return generate_rows(name, self.function, schema, options, bool(key))
+
+
+def row_formula(
+    function: Word, *, prepare: Callable[..., Any] | None = None, override: Any = None
+) -> Any:
+    """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
+    return RowFormula(function, Options(prepare, override))
