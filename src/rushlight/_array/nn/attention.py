@@ -227,16 +227,6 @@ def attention_backward(
     )
 
 
-def safe_softmax(x: Array) -> Any:
-    """The softmax along the last dimension; rows of -inf become zeros."""
-    wide = _wide(x)
-    top = np.maximum(wide.max(-1, keepdims=True), np.finfo(wide.dtype).min)
-    y = np.exp(wide - top)
-    total = y.sum(-1, keepdims=True)
-    y /= np.where(total == 0, 1, total)
-    return y.astype(x.dtype, copy=False)
-
-
 def causal_mask(rows: int, columns: int) -> Array:
     """True where a key isn't after its query."""
     return np.tri(rows, columns, dtype=np.bool_)

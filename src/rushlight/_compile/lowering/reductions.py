@@ -249,23 +249,6 @@ def _variance(i: Instruction) -> Meaning | None:
     return _along(i, over, body)
 
 
-def _safe_softmax(i: Instruction) -> Meaning | None:
-    x, out = i.inputs[0], i.outputs[0]
-    if not _float(x, out) or len(i.inputs) < 2 or i.inputs[1] not in (-1, len(x.shape) - 1):
-        return None
-    if any(y is not None for y in i.inputs[2:]) or not x.shape:
-        return None
-
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
-        top = G.row_top(a[0])
-        top = G.where(top == -inf, 0.0, top)
-        e = G.exp(a[0] - top)
-        total = G.row_sum(e)
-        return (e * G.where(total == 0.0, 0.0, 1.0 / total),)
-
-    return Meaning(i, x.shape, body, split=len(x.shape) - 1)
-
-
 #: Operations whose whole numbers are places along a dimension.
 PLACES: Final = frozenset(("max", "min", "argmax", "argmin"))
 
@@ -303,5 +286,5 @@ MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
     "amax": _extreme, "amin": _extreme, "max": _extreme, "min": _extreme,
     "argmax": _arg, "argmin": _arg, "vector_norm": _norm,
     "var": _variance, "std": _variance, "var_mean": _variance, "std_mean": _variance,
-    "safe_softmax": _safe_softmax, "astype": _cast,
+    "astype": _cast,
 }  # fmt: skip

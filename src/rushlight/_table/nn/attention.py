@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -10,11 +11,13 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.storage import new_tensor
+from ..._formula.words import exp, row_sum, row_top, where
 from ..calls import dtype_checks as _checks
 from ..elementwise.number import multiplied
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
 from ..rows.row import general
+from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -27,20 +30,22 @@ raw = later("nn.attention")
 
 
 # ---- softmax of masked scores -------------------------------------------------------------------
-def _safe_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> Any:
-    return out * (g - xp.sum(g * out, -1, True))
+def _safe_value(x: TensorLike, dim: int) -> Any:
+    top = row_top(x, dim)
+    e = exp(x - where(top == -inf, 0.0, top))
+    total = row_sum(e, dim)
+    return e * where(total == 0.0, 0.0, 1 / total)
 
 
 _safe_softmax = general(
     "_safe_softmax(Tensor self, int dim) -> Tensor",
-    lambda x, dim: raw.safe_softmax(x),
-    self=_safe_gradient,
+    row_formula(lambda self, dim: _safe_value(self, dim)),
+    self=row_formula(lambda g, out, dim: out * (g - row_sum(g * out, dim))),
     node="SafeSoftmaxBackward0",
     namespace="private",
     method=False,
     out=False,
     dtypes="float",
-    lowering="safe_softmax",
     samples=lambda mk: [(mk(3, 4), -1)],
     doc="The softmax along the last dimension, with zeros for rows of -inf.",
 )
