@@ -7,8 +7,9 @@ import pytest
 
 from rushlight._array import kernels
 from rushlight._array.nn import batch_norm as channels
-from rushlight._array.reduce import layer_norm as moments, reduce
+from rushlight._array.reduce import layer_norm as moments
 from rushlight._native.llvm import target
+from rushlight._table.reduce.reduce import logsumexp as row
 from tests.array.kernels.test_kernels import both, normal
 
 pytest.importorskip("llvmlite")
@@ -31,14 +32,14 @@ def test_root_mean_square_norm(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("dim", [(1,), (-1,), (0, 1), None, (0,)])
+@pytest.mark.parametrize("dim", [(1,), (-1,), (0, 1), (1, 0), (0,)])
 @pytest.mark.parametrize("keepdim", [False, True])
 def test_logsumexp(monkeypatch: pytest.MonkeyPatch, dim: Any, keepdim: bool, dtype: Any) -> None:
     x = 5 * normal(1, dtype, 40, 70)
-    out = reduce.logsumexp(x, dim, keepdim)
+    out = row.op.raw(x, dim, keepdim)
     g = normal(2, dtype, *out.shape)
-    both(monkeypatch, lambda: reduce.logsumexp(x, dim, keepdim))
-    both(monkeypatch, lambda: reduce.logsumexp_backward(g, x, out, dim, keepdim))
+    both(monkeypatch, lambda: row.op.raw(x, dim, keepdim))
+    both(monkeypatch, lambda: row.op.formulas[0](g, x, out, dim, keepdim))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -47,11 +48,11 @@ def test_logsumexp_of_special_values(monkeypatch: pytest.MonkeyPatch, dtype: Any
     x[0], x[1, 3], x[2, 5], x[3, :20] = -np.inf, np.inf, np.nan, -np.inf
     x[4], x[5, 7], x[6, 1], x[6, 2] = 1e4, -1e30, np.inf, -np.inf
     monkeypatch.setattr(kernels, "LEAST", 0)
-    found = reduce.logsumexp(x, (1,))
+    found = row.op.raw(x, (1,))
     assert found[0] == -np.inf and found[1] == np.inf and np.isnan(found[2])
     assert found[6] == np.inf
     with np.errstate(all="ignore"):
-        both(monkeypatch, lambda: reduce.logsumexp(x, (1,)))
+        both(monkeypatch, lambda: row.op.raw(x, (1,)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

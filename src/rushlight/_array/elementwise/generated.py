@@ -86,7 +86,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     "detach": lambda x: x, "relu": lambda x: np.maximum(x, 0),
     "log_sigmoid": log_sigmoid_in_steps,
     "row_sum": _along(np.add.reduce), "row_min": _along(np.minimum.reduce),
-    "row_max": _row_max, "row_top": _row_max,
+    "row_max": _row_max, "row_top": lambda x, dim: _row_max(x.real, dim),
     "shifted_exp": lambda x, dim: np.exp(x - _row_max(x, dim)),
 }  # fmt: skip
 
@@ -242,7 +242,7 @@ class Code:
         self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
         self.lines: list[str] = []
         self.free: dict[str, list[str]] = defaultdict(list)
-        if out:
+        if out and group.kind(group.outputs[0].value) != "r":
             self.free["f"].append(out)
         self.sorts: dict[int | float, str] = {}  # of values that lie in buffers of their own
         self.constants: dict[str, float] = {}

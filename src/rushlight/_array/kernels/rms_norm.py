@@ -1,4 +1,4 @@
-"""Root-mean-square norm and logsumexp of rows by kernels; None where none applies."""
+"""Root-mean-square norm of rows by kernels; None where none applies."""
 
 from __future__ import annotations
 
@@ -8,45 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import row_formulas as formulas
-from .launch import Kernel, chunks_of, floating, plain, ready
+from .launch import Kernel, chunks_of, plain, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..annotations import Array
 
-__all__ = ["logsumexp", "logsumexp_backward", "rms_norm", "rms_norm_backward"]
+__all__ = ["rms_norm", "rms_norm_backward"]
 
-_LOGSUMEXP = Kernel(formulas.logsumexp, "f")
-_LOGSUMEXP_BACK = Kernel(formulas.logsumexp_backward, "f", "r", "r")
 _RMS = Kernel(formulas.rms_norm, "f", "s", "s")
 _RMS_SCALED = Kernel(formulas.rms_norm_scaled, "f", "c", "s", "s")
 _RMS_BACK = Kernel(formulas.rms_norm_backward, "f", "f", "r", "s")
 _RMS_SCALED_BACK = Kernel(formulas.rms_norm_scaled_backward, "f", "f", "r", "c", "s")
-
-# Rows shorter than this leave most lanes empty.
-_SHORT = 8
-
-
-def logsumexp(x: Array, columns: int) -> Array | None:
-    """The logarithms of the sums of exponentials of rows of so many elements."""
-    if columns < _SHORT or not floating(x.dtype) or not ready():
-        return None
-    rows = x.size // columns
-    out = np.empty(rows, x.dtype)
-    return out if _LOGSUMEXP.rows(x.dtype, rows, columns, (x,), (out,)) else None
-
-
-def logsumexp_backward(x: Array, g: Array, total: Array) -> Array | None:
-    """Its gradient: `g` and `total`, the result, have an element for each row of x."""
-    rows = total.size
-    if not rows or not plain(x, g, total) or g.size != rows or x.size < _SHORT * rows:
-        return None
-    if not ready():
-        return None
-    out = np.empty(x.shape, x.dtype)
-    done = _LOGSUMEXP_BACK.rows(x.dtype, rows, x.size // rows, (x, g, total), (out,))
-    return out if done else None
 
 
 def rms_norm(

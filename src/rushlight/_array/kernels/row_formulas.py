@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._formula.ir import Symbol, absolute, column_sum, exp, log, row_sum, row_top, sqrt, where
+from ..._formula.ir import Symbol, column_sum, row_sum, sqrt
 
 __all__ = [
     "column_moments", "column_products", "column_totals",
-    "logsumexp", "logsumexp_backward", "rms_norm", "rms_norm_backward", "rms_norm_scaled",
+    "rms_norm", "rms_norm_backward", "rms_norm_scaled",
     "rms_norm_scaled_backward",
 ]  # fmt: skip
 
 _INFINITE: Final = float("inf")
-
-
-def logsumexp(x: Symbol) -> Any:
-    """The logarithm of the row sum of exp(x); infinite where the largest element is."""
-    top = row_top(x)
-    shift = where(absolute(top) < _INFINITE, top, 0.0)
-    return log(row_sum(exp(x - shift))) + shift
-
-
-def logsumexp_backward(x: Symbol, g: Symbol, out: Symbol) -> Any:
-    """g exp(x - out), g and out by row."""
-    return exp(x - out) * g
 
 
 def rms_norm(x: Symbol, part: Symbol, eps: Symbol) -> tuple[Symbol, Symbol]:

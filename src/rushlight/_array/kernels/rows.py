@@ -26,18 +26,22 @@ def _of(form: Form) -> Kernel:
         return form.by_symbols(*symbols)
 
     formula.__name__ = form.name
-    return Kernel(formula, *["f"] * len(form.arrays))
+    return Kernel(formula, *form.kinds)
 
 
-def by_formula(form: Form, *operands: Array) -> Array | None:
-    """What a formula along the last dimension gives for arrays of one shape."""
-    x = operands[-1]
-    length = x.shape[-1] if x.ndim else 1
+def by_formula(form: Form, *operands: Array, columns: int = 0) -> Array | None:
+    """What a formula along the last dimensions gives for arrays of one shape, or one by row.
+
+    `columns`: how many elements a row has, where it isn't just the last dimension.
+    """
+    x = operands[form.kinds.index("f")]
+    length = columns or (x.shape[-1] if x.ndim else 1)
     dtype = x.dtype
     if length < _SHORT or not floating(dtype):
         return None
     kernel = _of(form)
     if not kernel.takes(length) or not ready():
         return None
-    out = np.empty(x.shape, dtype)
-    return out if kernel.rows(dtype, x.size // length, length, operands, (out,)) else None
+    rows = x.size // length
+    out = np.empty(x.shape if form.result == "f" else rows, dtype)
+    return out if kernel.rows(dtype, rows, length, operands, (out,)) else None

@@ -15,8 +15,8 @@ saves its rounding error. Otherwise, nan and infinities included, the row maximu
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import exp
+from collections.abc import Callable, Sequence
+from math import exp, prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -99,8 +99,8 @@ _ALONG: Final[dict[str, Any]] = SPACE | {
 class Form:
     """What is computed along rows, and under which names a function takes its operands."""
 
-    __slots__ = ("arrays", "bodies", "dim", "function", "main", "name", "names", "options",
-                 "places", "reads")  # fmt: skip
+    __slots__ = ("arrays", "at", "bodies", "dim", "function", "kinds", "main", "name", "names",
+                 "options", "places", "reads", "result")  # fmt: skip
 
     def __init__(
         self, name: str, function: Function, names: tuple[str, ...], options: Any, arrays: set[str]
@@ -113,10 +113,25 @@ class Form:
         self.arrays = tuple(p for p in self.reads if p in arrays)
         self.dim = names.index("dim")
         self.places = [names.index(p) for p in self.arrays]
+        #: Of each array, whether it has a number for each element or for each row.
+        self.kinds = ["r" if p in options.by_row else "f" for p in self.arrays]
         #: The operand that has the type of the result, and decides how it lies in memory.
-        self.main = self.arrays[-1]
+        self.main = [p for p, kind in zip(self.arrays, self.kinds) if kind == "f"][-1]
+        self.at = names.index(self.main)
         self.options = options
+        group = self.traced()
+        self.result = group.kind(group.outputs[0].value)
         self.bodies: dict[Any, tuple[Function, list[Any], int]] = {}
+
+    def on_values(self, args: Sequence[Any]) -> Any:
+        """The formula of what has dimensions, with ones for those of a row that are gone."""
+        known = dict(zip(self.names, args, strict=True))
+        if "r" in self.kinds:
+            axes = axes_of(known[self.main], known["dim"])
+            kept = tuple(1 if a in axes else n for a, n in enumerate(known[self.main].shape))
+            for p, kind in zip(self.arrays, self.kinds, strict=True):
+                known[p] = known[p].reshape(kept) if kind == "r" else known[p]
+        return self.function(*[known[p] for p in self.reads])
 
     def by_symbols(self, *arrays: Symbol) -> Any:
         """The formula of the arrays alone: symbols have rows, and need no dimensions."""
@@ -125,7 +140,8 @@ class Form:
 
     def traced(self) -> Group:
         """The group of the formula."""
-        return trace(self.name, self.by_symbols, dict.fromkeys(self.arrays, ("f", "f32")))
+        kinds = {p: (kind, "f32") for p, kind in zip(self.arrays, self.kinds, strict=True)}
+        return trace(self.name, self.by_symbols, kinds)
 
     def body(self, along: bool, dtype: RawType) -> tuple[Function, list[Any], int]:
         """The function (buffer, *arrays, dim, *constants, *scratch) that writes to the buffer.
@@ -163,44 +179,59 @@ def generate_rows(
     names = reads if gradient else tuple(params)
     arrays = {p for p in reads if p not in params or params[p].is_tensor}
     form = Form(name, function, names, options, arrays)
-    main, others = form.main, [p for p in form.arrays if p != form.main]
+    main, listed = form.main, ", ".join(names)
     space = dict(_SHORT_ROWS)
-    straight = body_of(Code(form.traced()), space, "a")
-    apart = "".join(
-        f" and type({p}) is ndarray and {p}.dtype is d and {p}.shape == {main}.shape"
-        for p in others
-    )
-    extra = "".join(f" and {p} is None" for p in names if p not in reads)
+    way = "reducing" if form.result == "r" or "r" in form.kinds else "general"
     lines = [
         f"if type({main}) is not ndarray:",
-        f"    return elsewhere(me, {', '.join(names)})",
-        f"d = {main}.dtype",
-        f"if ((d is F32 or d is F64) and (dim == 1 or dim == -1) and {main}.ndim == 2",
-        f"        and 0 < {main}.size <= limits.rows and {main}.size < kernels.LEAST",
-        f"        and {main}.flags.c_contiguous{apart}{extra}):",
-        *[f"    {line}" for line in straight],
-        f"return general(me, {', '.join(names)})",
+        f"    return elsewhere(me, {listed})",
+        *_small_matrix(form, space),
+        f"return {way}(me, {listed})",
     ]
-    given = ", ".join(p if p in reads or gradient else f"{p}=None" for p in names)
+    given = ", ".join(p if p in reads or gradient else f"{p}={params[p].default}" for p in names)
     source = f"def {name}({given}):\n" + "".join(f"    {line}\n" for line in lines)
-    space |= {"elsewhere": _elsewhere, "general": _general, "limits": LIMITS, "kernels": kernels}
+    space |= {"elsewhere": _elsewhere, "general": _general, "reducing": _reducing,
+              "LAST": (1, -1, (1,), (-1,)), "limits": LIMITS, "kernels": kernels}  # fmt: skip
     made = defined(name, source, name, space)
     space["me"] = made
     made.rows, made.source = form, source
     return made  # type: ignore[no-any-return]
 
 
+def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
+    """The lines that compute small matrices whose rows are in order, where no kernel is asked."""
+    main = form.main
+    by_row = [p for p, kind in zip(form.arrays, form.kinds) if kind == "r"]
+    apart = "".join(
+        f" and type({p}) is ndarray and {p}.dtype is d"
+        + (f" and {p}.size == len({main})" if p in by_row else f" and {p}.shape == {main}.shape")
+        for p in form.arrays
+        if p != main
+    )
+    extra = "".join(f" and {p} is None" for p in form.names if p not in (*form.reads, "keepdim"))
+    lines = [f"{p} = {p}.reshape(-1, 1)" for p in by_row]
+    lines += body_of(Code(form.traced()), space, "a")
+    if form.result == "r":
+        lines[-1] += " if keepdim else " + lines[-1].removeprefix("return ") + ".reshape(-1)"
+    return [
+        f"d = {main}.dtype",
+        f"if ((d is F32 or d is F64) and {main}.ndim == 2 and dim in LAST",
+        f"        and 0 < {main}.size <= limits.rows and {main}.size < kernels.LEAST",
+        f"        and {main}.flags.c_contiguous{apart}{extra}):",
+        *[f"    {line}" for line in lines],
+    ]
+
+
 def _elsewhere(me: Any, *args: Any) -> Any:
     """The formula of what are no arrays."""
     form: Form = me.rows
-    first = args[form.places[-1]]
+    first = args[form.at]
     if isinstance(first, np.generic):
         return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])
     run = getattr(type(first), "run_formula", None)
     if run is not None:
         return run(first, me, args)
-    known = dict(zip(form.names, args, strict=True))
-    return form.function(*[known[p] for p in form.reads])
+    return form.on_values(args)
 
 
 def _general(me: Any, *args: Any) -> Any:
@@ -221,28 +252,76 @@ def _general(me: Any, *args: Any) -> Any:
             found = kernels.rows.by_formula(form, *arrays)
         if found is not None:
             return found
+    if not x.size:
+        return np.empty(x.shape, dtype)
     arrays = [lifted(a) for a in arrays]
     shape, wide = arrays[-1].shape, arrays[-1].dtype
     out = np.empty(shape, wide)
-    if out.size:
-        body, constants, buffers = form.body(not last, wide)
-        if last:
-            _by_blocks(body, constants, buffers, out, arrays)
-        else:
-            scratch = [np.empty(shape, wide) for _ in range(buffers)]
-            body(out, *arrays, dim, *constants, *scratch)
+    if last:
+        _by_blocks(form, out, arrays, shape[-1] if shape else 1)
+    else:
+        _at_once(form, out, arrays, dim)
     return out if wide is dtype else out.astype(dtype)
 
 
-def _by_blocks(
-    body: Function, constants: list[Any], buffers: int, out: Array, arrays: list[Any]
-) -> None:
-    """Goes through rows in blocks that the cache holds."""
-    length = out.shape[-1] if out.ndim else 1
-    result = out.reshape(-1, length)
-    rows = [np.ascontiguousarray(a).reshape(-1, length) for a in arrays]
-    starts = row_blocks(*result.shape)
-    step = min(starts.step, len(result))
+def _reducing(me: Any, *given: Any) -> Any:
+    """The function of arrays where some, or the result, have a number for each row."""
+    form: Form = me.rows
+    args = list(given)
+    if form.options.prepare is not None:
+        args[form.at] = form.options.prepare(*args)
+    x, dim = args[form.at], args[form.dim]
+    dtype, axes = x.dtype, axes_of(x, dim)
+    kept = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
+    shape = x.shape
+    if form.result == "r":
+        keepdim = args[form.names.index("keepdim")]
+        shape = kept if keepdim else tuple(n for a, n in enumerate(x.shape) if a not in axes)
+    if not x.size:
+        return np.full(shape, form.options.empty, dtype)
+    if dtype.kind == "c" or (form.options.in_steps and dtype.itemsize == 2):
+        args[form.dim] = axes
+        return np.asarray(form.on_values(args), dtype).reshape(shape)
+    arrays = []
+    for k, kind in zip(form.places, form.kinds, strict=True):
+        arrays.append(args[k] if kind == "f" else np.ascontiguousarray(args[k]).reshape(kept))
+    last = axes == tuple(range(x.ndim - len(axes), x.ndim))
+    columns = prod(x.shape[x.ndim - len(axes) :])
+    if last and x.size >= kernels.LEAST:
+        found = kernels.rows.by_formula(form, *arrays, columns=columns)
+        if found is not None:
+            return found.reshape(shape)
+    arrays = [lifted(a) for a in arrays]
+    wide = lifted(x[:0]).dtype if x.ndim else lifted(x).dtype
+    out = np.empty(kept if form.result == "r" else x.shape, wide)
+    if last:
+        _by_blocks(form, out, arrays, columns)
+    else:
+        _at_once(form, out, arrays, axes)
+    return out.reshape(shape).astype(dtype, copy=False)
+
+
+def axes_of(x: Any, dim: int | tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions along which rows lie, in order; all where none is named."""
+    given = (dim,) if isinstance(dim, int) else dim
+    return tuple(sorted({d % x.ndim for d in given})) if given and x.ndim else tuple(range(x.ndim))
+
+
+def _at_once(form: Form, out: Array, arrays: list[Any], dim: int | tuple[int, ...]) -> None:
+    """Reduces rows where they are."""
+    body, constants, buffers = form.body(True, out.dtype)
+    shape = next(a for a, kind in zip(arrays, form.kinds) if kind == "f").shape
+    body(out, *arrays, dim, *constants, *[np.empty(shape, out.dtype) for _ in range(buffers)])
+
+
+def _by_blocks(form: Form, out: Array, arrays: list[Any], length: int) -> None:
+    """Goes through rows of the last dimensions in blocks that the cache holds."""
+    body, constants, buffers = form.body(False, out.dtype)
+    count = arrays[0].size if form.kinds[0] == "r" else arrays[0].size // length
+    result = out.reshape(count, -1)
+    rows = [np.ascontiguousarray(a).reshape(count, -1) for a in arrays]
+    starts = row_blocks(count, length)
+    step = min(starts.step, count)
     scratch = [np.empty((step, length), out.dtype) for _ in range(buffers)]
     for start in starts:
         part = slice(start, start + step)

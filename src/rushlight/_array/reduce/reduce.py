@@ -301,54 +301,13 @@ def _trailing(ndim: int, axis: int | Shape | None) -> int | None:
     return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
 
 
-def _logsumexp_of_rows(x: Array, axis: Any, keepdim: bool) -> Array | None:
-    count = _trailing(x.ndim, axis)
-    if count is None:
-        return None
-    kept = x.shape[: x.ndim - count]
-    found = kernels.rms_norm.logsumexp(x, _size_of(x.shape[x.ndim - count :]))
-    return None if found is None else found.reshape(kept + (1,) * count if keepdim else kept)
-
-
-def logsumexp_backward(g: Array, x: Array, out: Array, dim: Shape | None, keepdim: bool) -> Any:
-    """g exp(x - out): the gradient of `logsumexp`, g times the softmax."""
-    axis = axes_of(x.ndim, dim)
-    if x.size >= kernels.LEAST and _trailing(x.ndim, axis) is not None:
-        found = kernels.rms_norm.logsumexp_backward(x, np.ascontiguousarray(g), out)
-        if found is not None:
-            return found
-    if not keepdim and x.ndim:
-        axes = tuple(range(x.ndim)) if axis is None else axis
-        g, out = np.expand_dims(g, axes), np.expand_dims(out, axes)
-    return g * np.exp(x - out)
-
-
-def logsumexp(x: Array, dim: Shape | None, keepdim: bool = False) -> Any:
-    """The log of the sum of exp(x) over `dim`; of integers in the default float type.
-
-    Special: -inf for no elements, inf where one is inf.
+def checked_for_logsumexp(x: Array, dim: Shape | None, keepdim: bool = False) -> Array:
+    """The operand, integers in the default float type.
 
     Raises:
         RuntimeError: for no dimensions at all, as PyTorch does.
     """
     if isinstance(dim, (tuple, list)) and not dim and x.ndim and x.size and not keepdim:
         raise RuntimeError(errors.output_shape((), (1,) * x.ndim))
-    if x.dtype.kind in "biu":
-        x = x.astype(to_raw(D.get_default_dtype()))
-    axis = axes_of(x.ndim, dim)
-    half = x.dtype if is_half(x.dtype) else None
-    x = lifted(x)
-    if x.size >= kernels.LEAST and half is None:
-        found = _logsumexp_of_rows(x, axis, keepdim)
-        if found is not None:
-            return found
-    if not x.size:
-        empty = _add(x, axis, None, None, keepdim)
-        return np.asarray(np.log(empty)).astype(half or x.dtype)
-    top = _maximum(x.real, axis, None, None, True)
-    finite = np.isfinite(top)
-    if not finite.all():
-        top = np.where(finite | np.isnan(top), top, 0)
-    result = np.log(_add(np.exp(x - top), axis, None, None, keepdim))
-    result = result + (top if keepdim else top.reshape(result.shape))
-    return in_order(result if half is None else result.astype(half))
+    axes_of(x.ndim, dim)
+    return x.astype(to_raw(D.get_default_dtype())) if x.dtype.kind in "biu" else x

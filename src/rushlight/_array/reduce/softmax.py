@@ -31,8 +31,6 @@ from ..types import FLOAT32, FLOAT64
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["logsumexp"]
-
 LONG_ROW = 2048
 # Elements worked on at a time: few enough for the cache, enough to make the calls cheap.
 _BLOCK = 131_072
@@ -184,33 +182,6 @@ def subtract_exactly(rows: Array, column: Array, out: Array) -> None:
     # Below 8 that error is no larger than the rounding of most results.
     if rows.dtype != np.float64 and np.maximum.reduce(np.abs(high), axis=None) > 8:
         np.subtract(out, (column - high).astype(rows.dtype), out)
-
-
-def logsumexp(x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
-    """The log of the sum of exp(x) along `axis`.
-
-    Special: a row of -inf, an empty row -> -inf; a row with inf and no NaN -> inf; a row with NaN
-    -> nan.
-    """
-    raw = lifted(np.asarray(x))
-    axes = reduced_axes(raw.ndim, axis)
-    rows, shape = gathered_rows(raw, axes)
-    out = np.full(rows.shape[0], -np.inf, raw.dtype)
-    if rows.size:
-        starts = row_blocks(*rows.shape)
-        scratch = np.empty((min(starts.step, rows.shape[0]), rows.shape[1]), raw.dtype)
-        with np.errstate(all="ignore"):
-            for start in starts:
-                piece = rows[start : start + starts.step]
-                shift, total = exponentials(piece, scratch[: len(piece)])
-                result = log_totals(shift, total)
-                if shift is not None:
-                    infinite = np.isinf(shift)
-                    result[infinite] = shift[infinite]
-                out[start : start + starts.step] = result[:, 0]
-    if keepdims:
-        shape = tuple(1 if a in axes else n for a, n in enumerate(raw.shape))
-    return out.reshape(shape).astype(x.dtype, copy=False)
 
 
 def logsumexp_rows(rows: Array) -> Array:

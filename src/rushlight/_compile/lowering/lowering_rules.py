@@ -31,7 +31,7 @@ def element_value(i: Instruction, written: bool = False) -> Meaning | None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)
-    return losses.by_element(i) or _along_rows(i) or _elementwise(i)
+    return losses.by_element(i) or reductions.along_rows(i) or _elementwise(i)
 
 
 def _elementwise(i: Instruction) -> Meaning | None:
@@ -65,26 +65,6 @@ def _float(*values: Any) -> bool:
 
 
 # ---- rows ----------------------------------------------------------------------------------------
-
-
-def _along_rows(i: Instruction) -> Meaning | None:
-    """A formula along rows; None for what is none. See `_array.reduce.generated_rows`."""
-    form = getattr(i.function, "rows", None)
-    out = i.outputs[0]
-    if form is None or out is None or not in_order(out) or not out.shape:
-        return None
-    given = dict(zip(form.names, i.inputs))
-    values = [given.pop(p) for p in form.arrays]
-    if not _float(*values) or any(v.dtype != out.dtype or v.shape != out.shape for v in values):
-        return None
-    axis = given.pop("dim")
-    if axis not in (-1, len(out.shape) - 1) or any(x is not None for x in given.values()):
-        return None
-
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
-        return (form.by_symbols(*[a[k] for k in form.places]),)
-
-    return Meaning(i, out.shape, body, split=len(out.shape) - 1)
 
 
 def _gelu(i: Instruction) -> Meaning | None:

@@ -139,29 +139,36 @@ def _float(*values: Any) -> bool:
     return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
 
 
-def _logsumexp(i: Instruction) -> Meaning | None:
-    over = _over(i, i.inputs[1]) if _float(i.inputs[0], i.outputs[0]) else None
+def along_rows(i: Instruction) -> Meaning | None:
+    """A formula along rows; None for what is none. See `_array.reduce.generated_rows`."""
+    form = getattr(i.function, "rows", None)
+    out = i.outputs[0]
+    if form is None or out is None or not in_order(out):
+        return None
+    given = dict(zip(form.names, i.inputs))
+    x, values = given[form.main], [given[p] for p in form.arrays]
+    if not _float(*values) or any(v.dtype != out.dtype for v in values) or not x.shape:
+        return None
+    if any(given[p] is not None for p in form.names if p not in (*form.reads, "keepdim")):
+        return None
+    wide = [v for v, kind in zip(values, form.kinds) if kind == "f"]
+    by_row = [v for v, kind in zip(values, form.kinds) if kind == "r"]
+    if any(v.shape != x.shape for v in wide) or (form.result == "f" and out.shape != x.shape):
+        return None
+    over = Over(x, given["dim"])
 
     def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
-        top = G.row_top(a[0])
-        top = G.where(G.absolute(top) == inf, 0.0, top)
-        return (G.log(G.row_sum(G.exp(a[0] - top))) + top,)
+        return (form.by_symbols(*[a[k] for k in form.places]),)
 
-    return None if over is None else _along(i, over, body)
-
-
-def _logsumexp_back(i: Instruction) -> Meaning | None:
-    """logsumexp_backward(g, x, out, dims, keepdim)."""
-    g, x, out, dims = i.inputs[:4]
-    made = i.outputs[0]
-    if not _float(g, x, out, made) or made is None or made.shape != x.shape or not x.shape:
+    if form.result == "r":
+        return None if over.none or out.shape not in over.shapes() else _along(i, over, body)
+    last = len(x.shape) - 1
+    if not by_row:
+        return Meaning(i, x.shape, body, split=last) if over.dims == [last] else None
+    if over.none or not (over.whole or over.trailing):
         return None
-    over = Over(x, dims)
-    if over.none or not (over.whole or over.trailing) or not in_order(out):
-        return None
-    found = Meaning(i, x.shape, lambda a, _: (a[0] * G.exp(a[1] - a[2]),),
-                    split=0 if over.whole else over.first)  # fmt: skip
-    for v in (g, out):
+    found = Meaning(i, x.shape, body, split=0 if over.whole else over.first)
+    for v in by_row:
         if size_of(v.shape) > 1:
             if not in_order(v):
                 return None
@@ -281,8 +288,7 @@ def _cast(i: Instruction) -> Meaning | None:
 
 
 MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
-    "sum": _sum, "mean": _sum, "sum_to": _sum_to, "logsumexp": _logsumexp,
-    "logsumexp_backward": _logsumexp_back,
+    "sum": _sum, "mean": _sum, "sum_to": _sum_to,
     "amax": _extreme, "amin": _extreme, "max": _extreme, "min": _extreme,
     "argmax": _arg, "argmin": _arg, "vector_norm": _norm,
     "var": _variance, "std": _variance, "var_mean": _variance, "std_mean": _variance,

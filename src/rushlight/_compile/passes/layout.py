@@ -23,7 +23,7 @@ NEEDED: Final = {
     "cumsum": (0, 1), "reverse_cumsum": (0, 1), "index": (0, 1), "index_select": (0, 1),
     "index_backward": (0, 1), "index_select_backward": (0, 1), "index_add": (3, 4),
     "scatter_add": (3, 4), "scatter": (3, 4), "embedding_gradient": (0, 1),
-    "place_in_planes": (0, 1), "logsumexp_backward": (0, 1),
+    "place_in_planes": (0, 1), "logsumexp_self_gradient": (0, 1),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
@@ -10,12 +11,14 @@ from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
+from ..._formula.words import absolute, exp, log, row_sum, row_top, where
 from ..calls.argument_parser import is_number_tensor
 from ..rows.composite import composite
 from ..rows.node_classes import element_count
 from ..rows.out_argument import apply_out
 from ..rows.row import general, linear
-from ..rows.tensor_namespace import expand_reduced, table
+from ..rows.row_formula import row_formula
+from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,19 +151,19 @@ count_nonzero = general(
 )
 
 
-def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, dim: Shape, keepdim: bool) -> Any:
-    """g exp(x - out): g times the softmax."""
-    g = expand_reduced(g, x.shape, dim, keepdim)
-    return g * table("exp")(x - expand_reduced(out, x.shape, dim, keepdim))
+def _log_of_sum(x: TensorLike, dim: Shape) -> Any:
+    top = row_top(x, dim)
+    shift = where(absolute(top) < inf, top, 0.0)
+    return log(row_sum(exp(x - shift), dim)) + shift
 
 
 logsumexp = general(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    raw.logsumexp,
-    self=lambda xp, g, self, out, dim, keepdim: xp.fused(
-        raw.logsumexp_backward, _logsumexp_gradient, g, self, out, dim, keepdim
+    row_formula(
+        lambda self, dim: _log_of_sum(self, dim), prepare=raw.checked_for_logsumexp, empty=-inf
     ),
-    lowering="logsumexp",
+    # `keepdim` says how g and out come.
+    self=row_formula(lambda g, self, out, dim, keepdim: g * exp(self - out), by_row=("g", "out")),
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
     doc="The log of the sum of exp over the dimensions `dim`.",
 )

@@ -27,6 +27,12 @@ class Options(NamedTuple):
     #: Computes the same of large arrays along a dimension that isn't the last one, measurably
     #: faster, or gives None: of the dimension and the arrays.
     override: Any
+    #: Operands that have a number for each row: their shape is that of a reduction.
+    by_row: tuple[str, ...]
+    #: What rows without elements are reduced to.
+    empty: float
+    #: Whether PyTorch computes it in several operations, each of which rounds to 16 bits.
+    in_steps: bool
 
 
 class RowFormula(Formula):
@@ -50,7 +56,13 @@ class RowFormula(Formula):
 
 
 def row_formula(
-    function: Word, *, prepare: Callable[..., Any] | None = None, override: Any = None
+    function: Word,
+    *,
+    prepare: Callable[..., Any] | None = None,
+    override: Any = None,
+    by_row: tuple[str, ...] = (),
+    empty: float = 0.0,
+    in_steps: bool = False,
 ) -> Any:
     """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
-    return RowFormula(function, Options(prepare, override))
+    return RowFormula(function, Options(prepare, override, by_row, empty, in_steps))
