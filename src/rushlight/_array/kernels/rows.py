@@ -29,19 +29,17 @@ def _of(form: Form) -> Kernel:
     return Kernel(formula, *form.kinds)
 
 
-def by_formula(form: Form, *operands: Array, columns: int = 0) -> Array | None:
-    """What a formula along the last dimensions gives for arrays of one shape, or one by row.
-
-    `columns`: how many elements a row has, where it isn't just the last dimension.
-    """
-    x = operands[form.kinds.index("f")]
-    length = columns or (x.shape[-1] if x.ndim else 1)
-    dtype = x.dtype
-    if length < _SHORT or not floating(dtype):
+def by_formula(form: Form, columns: int, *operands: Array) -> Array | None:
+    """What a formula along rows of so many elements gives, which lie in order."""
+    x = operands[form.main_place]
+    rows, dtype = x.size // columns, x.dtype
+    sizes = {"f": x.size, "r": rows}
+    if columns < _SHORT or not floating(dtype):
+        return None
+    if any(o.size != sizes[kind] for o, kind in zip(operands, form.kinds, strict=True)):
         return None
     kernel = _of(form)
-    if not kernel.takes(length) or not ready():
+    if not kernel.takes(columns) or not ready():
         return None
-    rows = x.size // length
     out = np.empty(x.shape if form.result == "f" else rows, dtype)
-    return out if kernel.rows(dtype, rows, length, operands, (out,)) else None
+    return out if kernel.rows(dtype, rows, columns, operands, (out,)) else None

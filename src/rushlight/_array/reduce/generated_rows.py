@@ -99,8 +99,8 @@ _ALONG: Final[dict[str, Any]] = SPACE | {
 class Form:
     """What is computed along rows, and under which names a function takes its operands."""
 
-    __slots__ = ("arrays", "at", "bodies", "dim", "function", "kinds", "main", "name", "names",
-                 "options", "places", "reads", "result")  # fmt: skip
+    __slots__ = ("arrays", "at", "bodies", "dim", "function", "kinds", "main", "main_place", "name",
+                 "names", "options", "places", "reads", "reduces", "result")  # fmt: skip
 
     def __init__(
         self, name: str, function: Function, names: tuple[str, ...], options: Any, arrays: set[str]
@@ -117,10 +117,11 @@ class Form:
         self.kinds = ["r" if p in options.by_row else "f" for p in self.arrays]
         #: The operand that has the type of the result, and decides how it lies in memory.
         self.main = [p for p, kind in zip(self.arrays, self.kinds) if kind == "f"][-1]
-        self.at = names.index(self.main)
+        self.at, self.main_place = names.index(self.main), self.arrays.index(self.main)
         self.options = options
         group = self.traced()
         self.result = group.kind(group.outputs[0].value)
+        self.reduces = self.result == "r" or "r" in self.kinds
         self.bodies: dict[Any, tuple[Function, list[Any], int]] = {}
 
     def on_values(self, args: Sequence[Any]) -> Any:
@@ -181,17 +182,18 @@ def generate_rows(
     form = Form(name, function, names, options, arrays)
     main, listed = form.main, ", ".join(names)
     space = dict(_SHORT_ROWS)
-    way = "reducing" if form.result == "r" or "r" in form.kinds else "general"
     lines = [
         f"if type({main}) is not ndarray:",
         f"    return elsewhere(me, {listed})",
         *_small_matrix(form, space),
-        f"return {way}(me, {listed})",
+        f"return general(me, {listed})",
     ]
     given = ", ".join(p if p in reads or gradient else f"{p}={params[p].default}" for p in names)
     source = f"def {name}({given}):\n" + "".join(f"    {line}\n" for line in lines)
-    space |= {"elsewhere": _elsewhere, "general": _general, "reducing": _reducing,
-              "LAST": (1, -1, (1,), (-1,)), "limits": LIMITS, "kernels": kernels}  # fmt: skip
+    space |= {
+        "elsewhere": _elsewhere, "general": _general, "contiguous": np.ascontiguousarray,
+        "LAST": (1, -1, (1,), (-1,)), "limits": LIMITS, "kernels": kernels,
+    }  # fmt: skip
     made = defined(name, source, name, space)
     space["me"] = made
     made.rows, made.source = form, source
@@ -210,16 +212,36 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     )
     extra = "".join(f" and {p} is None" for p in form.names if p not in (*form.reads, "keepdim"))
     lines = [f"{p} = {p}.reshape(-1, 1)" for p in by_row]
-    lines += body_of(Code(form.traced()), space, "a")
+    lines += _in_order(form, body_of(Code(form.traced()), space, "a"))
     if form.result == "r":
         lines[-1] += " if keepdim else " + lines[-1].removeprefix("return ") + ".reshape(-1)"
-    return [
+    asked = [
         f"d = {main}.dtype",
-        f"if ((d is F32 or d is F64) and {main}.ndim == 2 and dim in LAST",
-        f"        and 0 < {main}.size <= limits.rows and {main}.size < kernels.LEAST",
-        f"        and {main}.flags.c_contiguous{apart}{extra}):",
-        *[f"    {line}" for line in lines],
+        f"if ((d is F32 or d is F64) and 0 < {main}.size <= limits.rows",
+        f"        and {main}.size < kernels.LEAST and {main}.flags.c_contiguous{apart}{extra}):",
+        f"    if {main}.ndim == 2 and dim in LAST:",
+        *[f"        {line}" for line in lines],
     ]
+    if form.reduces:
+        return asked
+    along = Code(form.traced())
+    listed = ", ".join([*form.arrays, "dim", "d"])
+    text = "".join(f"    {line}\n" for line in _in_order(form, body_of(along, space, "b")))
+    names = dict(space, **_ALONG, contiguous=np.ascontiguousarray)
+    space["along"] = defined("along", f"def along({listed}):\n{text}", f"{form.name}, along", names)
+    return [
+        *asked,
+        f"    if type(dim) is int and dim != -1 and -{main}.ndim <= dim < {main}.ndim - 1:",
+        f"        return along({listed})",
+    ]
+
+
+def _in_order(form: Form, lines: list[str]) -> list[str]:
+    """The lines with a result in C order: NumPy goes by all operands, of which one is so."""
+    if len(form.arrays) > 1:
+        name = lines[-1].removeprefix("return ")
+        lines[-1] += f" if {name}.flags.c_contiguous else contiguous({name})"
+    return lines
 
 
 def _elsewhere(me: Any, *args: Any) -> Any:
@@ -234,66 +256,41 @@ def _elsewhere(me: Any, *args: Any) -> Any:
     return form.on_values(args)
 
 
-def _general(me: Any, *args: Any) -> Any:
+def _general(me: Any, *given: Any) -> Any:
     """The function of arrays that aren't one small matrix."""
     form: Form = me.rows
-    options = form.options
-    arrays, dim = [args[k] for k in form.places], args[form.dim]
-    if options.prepare is not None:
-        arrays[-1] = options.prepare(*args)
-    x = arrays[-1]
-    dtype = x.dtype
-    last = x.ndim == 0 or dim == -1 or dim == x.ndim - 1
+    options, dim = form.options, given[form.dim]
+    arrays = [given[k] for k in form.places]
+    x = given[form.at] if options.prepare is None else options.prepare(*given)
+    arrays[form.main_place] = x
+    dtype, shape, axes = x.dtype, x.shape, axes_of(x, dim)
+    if form.reduces:
+        kept = tuple(1 if a in axes else n for a, n in enumerate(shape))
+        if form.result == "r":
+            keepdim = given[form.names.index("keepdim")]
+            shape = kept if keepdim else tuple(n for a, n in enumerate(shape) if a not in axes)
+        for k, kind in enumerate(form.kinds):
+            if kind == "r":
+                arrays[k] = np.ascontiguousarray(arrays[k]).reshape(kept)
+    if not x.size:
+        return np.full(shape, options.empty, dtype)
+    if dtype.kind == "c" or (options.in_steps and dtype.itemsize == 2):
+        known = dict(zip(form.arrays, arrays, strict=True))
+        known["dim"] = axes
+        return np.asarray(form.function(*[known.get(p) for p in form.reads]), dtype).reshape(shape)
+    last = not axes or axes[0] == x.ndim - len(axes)
+    columns = prod(x.shape[axes[0] :]) if last and axes else 1
     if x.size >= kernels.LEAST:
         found = None
-        if not last and options.override is not None:
+        if last:
+            found = kernels.rows.by_formula(form, columns, *arrays)
+        elif options.override is not None:
             found = options.override(dim, *arrays)
-        elif last and all(a.shape == x.shape for a in arrays):
-            found = kernels.rows.by_formula(form, *arrays)
-        if found is not None:
-            return found
-    if not x.size:
-        return np.empty(x.shape, dtype)
-    arrays = [lifted(a) for a in arrays]
-    shape, wide = arrays[-1].shape, arrays[-1].dtype
-    out = np.empty(shape, wide)
-    if last:
-        _by_blocks(form, out, arrays, shape[-1] if shape else 1)
-    else:
-        _at_once(form, out, arrays, dim)
-    return out if wide is dtype else out.astype(dtype)
-
-
-def _reducing(me: Any, *given: Any) -> Any:
-    """The function of arrays where some, or the result, have a number for each row."""
-    form: Form = me.rows
-    args = list(given)
-    if form.options.prepare is not None:
-        args[form.at] = form.options.prepare(*args)
-    x, dim = args[form.at], args[form.dim]
-    dtype, axes = x.dtype, axes_of(x, dim)
-    kept = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
-    shape = x.shape
-    if form.result == "r":
-        keepdim = args[form.names.index("keepdim")]
-        shape = kept if keepdim else tuple(n for a, n in enumerate(x.shape) if a not in axes)
-    if not x.size:
-        return np.full(shape, form.options.empty, dtype)
-    if dtype.kind == "c" or (form.options.in_steps and dtype.itemsize == 2):
-        args[form.dim] = axes
-        return np.asarray(form.on_values(args), dtype).reshape(shape)
-    arrays = []
-    for k, kind in zip(form.places, form.kinds, strict=True):
-        arrays.append(args[k] if kind == "f" else np.ascontiguousarray(args[k]).reshape(kept))
-    last = axes == tuple(range(x.ndim - len(axes), x.ndim))
-    columns = prod(x.shape[x.ndim - len(axes) :])
-    if last and x.size >= kernels.LEAST:
-        found = kernels.rows.by_formula(form, *arrays, columns=columns)
         if found is not None:
             return found.reshape(shape)
     arrays = [lifted(a) for a in arrays]
-    wide = lifted(x[:0]).dtype if x.ndim else lifted(x).dtype
-    out = np.empty(kept if form.result == "r" else x.shape, wide)
+    wide = arrays[form.main_place].dtype
+    out = np.empty(kept if form.result == "r" else shape, wide)
     if last:
         _by_blocks(form, out, arrays, columns)
     else:
@@ -303,8 +300,9 @@ def _reducing(me: Any, *given: Any) -> Any:
 
 def axes_of(x: Any, dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """The dimensions along which rows lie, in order; all where none is named."""
-    given = (dim,) if isinstance(dim, int) else dim
-    return tuple(sorted({d % x.ndim for d in given})) if given and x.ndim else tuple(range(x.ndim))
+    if isinstance(dim, int):
+        return (dim % x.ndim,) if x.ndim else ()
+    return tuple(sorted({d % x.ndim for d in dim})) if dim and x.ndim else tuple(range(x.ndim))
 
 
 def _at_once(form: Form, out: Array, arrays: list[Any], dim: int | tuple[int, ...]) -> None:
