@@ -204,11 +204,12 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     """The lines that compute small matrices whose rows are in order, where no kernel is asked."""
     main = form.main
     by_row = [p for p, kind in zip(form.arrays, form.kinds) if kind == "r"]
-    apart = "".join(
-        f" and type({p}) is ndarray and {p}.dtype is d"
-        + (f" and {p}.size == len({main})" if p in by_row else f" and {p}.shape == {main}.shape")
-        for p in form.arrays
-        if p != main
+    others = [p for p in form.arrays if p != main]
+    apart = "".join(f" and type({p}) is ndarray and {p}.dtype is d" for p in others)
+    apart += f" and {main}.ndim" if by_row else ""
+    apart += "".join(
+        f" and {p}.size == len({main})" if p in by_row else f" and {p}.shape == {main}.shape"
+        for p in others
     )
     extra = "".join(f" and {p} is None" for p in form.names if p not in (*form.reads, "keepdim"))
     lines = [f"{p} = {p}.reshape(-1, 1)" for p in by_row]
@@ -274,10 +275,16 @@ def _general(me: Any, *given: Any) -> Any:
                 arrays[k] = np.ascontiguousarray(arrays[k]).reshape(kept)
     if not x.size:
         return np.full(shape, options.empty, dtype)
-    if dtype.kind == "c" or (options.in_steps and dtype.itemsize == 2):
+    by_element = form.result == "f" and form.reduces  # which lies in memory as `x` does
+    if (
+        dtype.kind == "c"
+        or (options.in_steps and dtype.itemsize == 2)
+        or (by_element and not x.flags.c_contiguous)
+    ):
         known = dict(zip(form.arrays, arrays, strict=True))
         known["dim"] = axes
-        return np.asarray(form.function(*[known.get(p) for p in form.reads]), dtype).reshape(shape)
+        found = form.function(*[known.get(p) for p in form.reads])
+        return np.asarray(found, dtype, "K" if by_element else "C").reshape(shape)
     last = not axes or axes[0] == x.ndim - len(axes)
     columns = prod(x.shape[axes[0] :]) if last and axes else 1
     if x.size >= kernels.LEAST:
