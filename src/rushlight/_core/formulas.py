@@ -149,7 +149,7 @@ def input_gradients(
     """
     op = node.op
     if op.kind == "custom":
-        return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
+        return node.call(g if type(g) is list else [g], need, traced)
     world = traced_world() if traced else WORLDS.raw
     values = unpacked(node, traced) if node.special & PACKED else None
     if node.conj:

@@ -362,7 +362,7 @@ def _untied(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
     if not _wants(o):
         return _alias(o) if mine and not dirt else o
     if mine:
-        return o.detach()  # type: ignore[attr-defined, no-any-return]
+        return o.detach()  # type: ignore[attr-defined]
     if o._view is None or not o._view.tracked:
         o._node = None
         o._nr = 0

@@ -38,13 +38,13 @@ def _back(
             f"{list(grad_output.shape)}"
         )
     (found,) = _grad((output,), (of,), (grad_output,), create_graph=recorded)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _like(shape: Shape, other: Tensor) -> Tensor:
     """A leaf of this shape: a convolution is linear in each operand, so only the shape counts."""
     zero = f.zeros(1, dtype=other.dtype, device=other.device).expand(shape)
-    return zero.detach().requires_grad_()  # type: ignore[no-any-return]
+    return zero.detach().requires_grad_()
 
 
 def _input_gradient(dims: int, over: str) -> Callable[..., Any]:

@@ -48,7 +48,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = f.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
             made = Tensor._make_subclass(cls, data, requires_grad)
-            return made  # type: ignore[no-any-return]
+            return made
         # A tensor class of the user's own keeps its class and is only marked as a parameter.
         own: Any = data.detach().requires_grad_(requires_grad)
         if type(own) is not type(data):
@@ -61,11 +61,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             )
         made = own
         made._is_param = True
-        return made  # type: ignore[no-any-return]
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         if id(self) in memo:
-            return memo[id(self)]  # type: ignore[no-any-return]
+            return memo[id(self)]
         twin = type(self)(self.data.clone(memory_format=preserve_format), self.requires_grad)
         memo[id(self)] = twin
         return twin
@@ -126,7 +126,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         marked: Any = data.detach().requires_grad_(data.requires_grad)
         marked.persistent = persistent
         marked._is_buffer = True
-        return marked  # type: ignore[no-any-return]
+        return marked
 
 
 _ALLOWED = frozenset(
@@ -219,11 +219,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
     ) -> "UninitializedParameter":
         empty = f.empty(0, device=device, dtype=dtype)
         made: Any = Tensor._make_subclass(cls, empty, requires_grad)
-        return made  # type: ignore[no-any-return]
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
         if id(self) in memo:
-            return memo[id(self)]  # type: ignore[no-any-return]
+            return memo[id(self)]
         twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
         memo[id(self)] = twin
         return twin
@@ -245,11 +245,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
         made: Any = Tensor._make_subclass(cls, empty, requires_grad)
         made.persistent = persistent
         made._is_buffer = True
-        return made  # type: ignore[no-any-return]
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedBuffer":
         if id(self) in memo:
-            return memo[id(self)]  # type: ignore[no-any-return]
+            return memo[id(self)]
         twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
         memo[id(self)] = twin
         return twin

@@ -188,7 +188,7 @@ def _copy(self: SparseTensor, src: Any, non_blocking: bool = False) -> SparseTen
 @rule("zeros_like", "empty_like")
 def _zeros_like(input: SparseTensor, *, dtype: Any = None, **kwargs: Any) -> SparseTensor:
     copy = sparse(input.places, input.held.detach().to(dtype or input.dtype), input.shape)
-    return _zero(copy)  # type: ignore[no-any-return]
+    return _zero(copy)
 
 
 # ---- sums -------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ def _cat(tensors: Any, dim: int = 0) -> SparseTensor:
 @rule("stack")
 def _stack(tensors: Any, dim: int = 0) -> SparseTensor:
     at = dim % (tensors[0].dim() + 1)
-    return _cat([unsqueezed(t, at) for t in tensors], at)  # type: ignore[no-any-return]
+    return _cat([unsqueezed(t, at) for t in tensors], at)
 
 
 # ---- other ------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ class SparseTensor(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         if id(self) not in memo:
             memo[id(self)] = self.clone()
-        return memo[id(self)]  # type: ignore[no-any-return]
+        return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return sparse, (self.places, self.held.detach(), tuple(self.shape), self.coalesced)
@@ -295,7 +295,7 @@ def sparse(
     init_tensor(made, raw.hollow(tuple(size), held._raw.dtype))
     made._plain, made._layered = False, True
     made.places, made.held, made.coalesced = places, held, coalesced
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def lacking(name: str) -> NotImplementedError:

@@ -471,7 +471,7 @@ def generate(
     function.__name__ = name  # kernels are called so
     made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
     made.override, made.usual, made.limit, made.narrow = override, known, limit, narrow
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def defined(name: str, source: str, title: str, space: dict[str, Any]) -> Any:

@@ -84,7 +84,7 @@ def batch_norm(
     if x.size >= kernels.LEAST:
         found = kernels.norms.batch_norm(x, weight, bias, mean, var, training, eps)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raw = _split(lifted(x))
     if training:
         count = raw.size // (raw.shape[1] or 1)
@@ -154,7 +154,7 @@ def batch_norm_backward(
             g, x, weight, mean, var, centre, inverse, training, eps, need
         )
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raw, g_raw = _split(lifted(x)), _split(lifted(g))
     if not training:
         centre = lifted(mean).astype(raw.dtype, copy=False)
@@ -194,7 +194,7 @@ def group_norm(
     if x.size >= kernels.LEAST:
         found = kernels.norms.group_norm(x, groups, weight, bias, eps)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     n, channels = x.shape[:2]
     rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
     if small_rows.fits(rows):
@@ -233,7 +233,7 @@ def group_norm_backward(
     if x.size >= kernels.LEAST:
         found = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     n, channels = x.shape[:2]
     if not x.size:
         zero = np.zeros(channels, x.dtype)

@@ -226,7 +226,7 @@ def _made(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
     made = defined(form.name, source, form.name, space)
     space["me"] = made
     made.loss, made.source = form, source
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 class _More(dict[tuple[bool, ...], Function]):

@@ -189,7 +189,7 @@ def grid_sample_backward(
     if g.size >= kernels.LEAST:
         made = kernels.grid_sample.grid_sample_backward(g, x, grid, mode, padding, align, need)
         if made is not None:
-            return made  # type: ignore[no-any-return]
+            return made
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]
     area = prod(size)
     incoming = _rows(g)

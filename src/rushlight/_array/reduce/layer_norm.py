@@ -122,7 +122,7 @@ def layer_norm(
     if x.size >= kernels.LEAST:
         found = kernels.norms.layer_norm(x, normalized, weight, bias, eps)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raw = lifted(np.asarray(x))
     kept = raw.ndim - normalized
     length = prod(raw.shape[kept:])
@@ -181,7 +181,7 @@ def rms_norm_backward(
     if x.size >= kernels.LEAST:
         found = kernels.rms_norm.rms_norm_backward(g, x, inverse, weight, need)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     rows = x.reshape(inverse.size, -1)
     hat, slope = rows * inverse[:, None], g.reshape(rows.shape)
     d_weight = None if weight is None else row_sum((slope * hat).T).reshape(weight.shape)
@@ -204,7 +204,7 @@ def layer_norm_backward(
     if x.size >= kernels.LEAST:
         found = kernels.norms.layer_norm_backward(g, x, normalized, mean, rstd, weight, need)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raw = lifted(np.asarray(x))
     dtype = raw.dtype
     kept = raw.ndim - normalized

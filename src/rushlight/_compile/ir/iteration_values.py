@@ -41,7 +41,7 @@ def _formula_of(i: Instruction) -> Callable[..., Any] | None:
     if ufunc is not None:
         return FORMULAS.get(ufunc)
     if i.op is not None:
-        return i.op.formula  # type: ignore[no-any-return]
+        return i.op.formula
     return FORMULAS.get(i.function) or getattr(i.function, "formula", None)
 
 

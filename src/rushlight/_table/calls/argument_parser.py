@@ -78,7 +78,7 @@ def complaint_of_c(
     try:
         return _complaint(found, shown, args, kwargs, [] if bound is None else bound)
     except Thrown as thrown:
-        return thrown.args[0]  # type: ignore[no-any-return]
+        return thrown.args[0]
 
 
 def misuse(kind: str, name: str, args: tuple[Any, ...], kwargs: Named) -> Exception:

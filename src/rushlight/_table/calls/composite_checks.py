@@ -145,7 +145,7 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     run: Any = functools.wraps(function)(run_late if late else run_checked)
     run._guarded = function  # what runs for positional arguments of types that are `_settled`
     run._settled, run._recheck = (None, recheck) if late else (settled, None)
-    return run  # type: ignore[no-any-return]
+    return run
 
 
 def _say_pinned(

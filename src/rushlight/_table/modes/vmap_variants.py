@@ -49,7 +49,7 @@ def aware(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     known = _made.get(id(function))
     if known is not None:
-        return known[1]  # type: ignore[no-any-return]
+        return known[1]
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

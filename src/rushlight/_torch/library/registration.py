@@ -139,7 +139,7 @@ def overload_of(op: Any) -> RegisteredOverload:
         # The compiled part of the package would have defined it, and can't be loaded.
         shown = f"{name}.{overload}" if overload else name
         return define_in(namespace, f"{shown}(Tensor self) -> Tensor", _where(), ())
-    return packet.own[overload or "default"]  # type: ignore[no-any-return]
+    return packet.own[overload or "default"]
 
 
 def _where(depth: int = 2) -> str:

@@ -310,7 +310,7 @@ class Registry:
             raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
         if name not in owner._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return owner._buffers[name]  # type: ignore[no-any-return]
+        return owner._buffers[name]
 
     # -- walks ----------------------------------------------------------------------------------
 

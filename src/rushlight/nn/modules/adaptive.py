@@ -164,7 +164,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if bool(inside.all()):
             return output
         if not bool(inside.any()):
-            return f.argmax(self._get_full_log_prob(input, head), dim=1)  # type: ignore
+            return f.argmax(self._get_full_log_prob(input, head), dim=1)
         rest = inside.logical_not()
         output[rest] = f.argmax(self._get_full_log_prob(input[rest], head[rest]), dim=1)
         return output

@@ -156,7 +156,7 @@ class RNNBase(Module):
         """All parameters in the order in which the functions take them."""
         given = self.__dict__.get("_given_weights")
         if given is not None:
-            return given  # type: ignore[no-any-return]
+            return given
         table = self._parameters
         # What a parametrization or pruning replaced is an attribute of another kind.
         return [
