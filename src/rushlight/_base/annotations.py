@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ AnyCallable: TypeAlias = Callable[..., Any]
 DeviceLike: TypeAlias = "device | str | int"
 
 
-class Namespace(Protocol):
-    """`xp` of formulas: functions by name, of arrays or of Tensors."""
-
+class _Names(Protocol):
     def __getattr__(self, name: str, /) -> Any: ...
+
+
+#: `xp` of formulas: functions by name, of arrays, of Tensors or of what is traced.
+Namespace: TypeAlias = ModuleType | _Names
 
 
 class TensorLike(Protocol):
