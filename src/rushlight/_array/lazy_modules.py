@@ -14,7 +14,10 @@ gets the function itself, so calls are what they would be.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 __all__ = ["Function", "declared", "later"]
 
@@ -49,11 +52,11 @@ class Function:
         """The function itself."""
         return getattr(import_module(f"{_PACKAGE}.{self.module}"), self.name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.found()(*args, **kwargs)
 
 
-def attribute(module: str, name: str) -> Any:
+def attribute(module: str, name: str) -> AnyCallable:
     """What a module has under a name; a `Function` while the table is being declared."""
     if _STATE.declaring:
         return Function(module, name)

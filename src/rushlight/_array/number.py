@@ -12,9 +12,7 @@ from .._base.dtypes import get_default_dtype, refuse_beyond
 from .types import from_raw, is_half, to_raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .._base.annotations import Scalar
+    from .._base.annotations import AnyCallable, Scalar
     from .annotations import Array, RawType
 
 _C_NAMES: Final = {
@@ -103,7 +101,7 @@ def _fits(*values: float) -> bool:
     return all(not abs(value) > largest or isinf(value) for value in values)
 
 
-def typed(value: Any, dtype: RawType) -> Array:
+def typed(value: object, dtype: RawType) -> Array:
     """A Python number as a 0-d array of `dtype`.
 
     Raises:
@@ -128,7 +126,7 @@ def wrapped(value: float, dtype: RawType) -> float:
     return value
 
 
-def with_number(ufunc: Any) -> Callable[..., Any]:
+def with_number(ufunc: Any) -> AnyCallable:
     """`ufunc` of an array and a Python number, in the type that PyTorch would compute in.
 
     Halves are computed in float32 and rounded once; integers with a fraction become floats.

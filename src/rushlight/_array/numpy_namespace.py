@@ -67,7 +67,7 @@ from .types import FLOAT32, FLOAT64, in_single, to_raw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._base.annotations import Scalar, Shape
+    from .._base.annotations import AnyCallable, Scalar, Shape, TensorLike
     from .annotations import Array, RawType
 
 # ---- what is loaded when it is first asked for ------------------------------------------------
@@ -141,7 +141,7 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> AnyCallable:
     place = _LATE.get(name)
     if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -201,7 +201,7 @@ logical_not = np.logical_not
 
 
 # ---- shapes -----------------------------------------------------------------------------------
-def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+def reshape(x: Array, shape: tuple[int, ...]) -> Any:
     """`x` in another shape: a view where possible."""
     return x.reshape(shape)
 
@@ -216,7 +216,7 @@ def contiguous(x: Array) -> Array:
     return np.ascontiguousarray(x) if x.ndim else x
 
 
-def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
+def permute_dims(x: TensorLike, axes: tuple[int, ...]) -> Any:
     """`x` with its dimensions in the order `axes`."""
     return x.transpose(axes)
 
@@ -240,12 +240,12 @@ def sum(x: Array, axis: int | Shape | None = None, keepdims: bool = False) -> An
     return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+def zeros(shape: tuple[int, ...], dtype: RawType | D.dtype) -> Any:
     """Zeros of a shape and a dtype (a NumPy dtype, or one of ours)."""
     return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
 
 
-def zeros_like(x: Array) -> Any:
+def zeros_like(x: Array) -> TensorLike:
     """Zeros shaped like `x`."""
     return np.zeros_like(x)
 
@@ -261,7 +261,7 @@ def astype(x: Array, dtype: D.dtype) -> Any:
     return (x.real if x.dtype.kind == "c" and raw.kind != "c" else x).astype(raw)
 
 
-def conj(x: Array) -> Any:
+def conj(x: Array) -> Array:
     """The complex conjugate; `x` itself where it is real."""
     return np.conjugate(x) if x.dtype.kind == "c" else x
 
@@ -277,7 +277,7 @@ def imag(x: Array) -> Array:
 
 
 # ---- what the engine needs --------------------------------------------------------------------
-def sum_to(r: Array, shape: tuple[int, ...]) -> Any:
+def sum_to(r: Array, shape: tuple[int, ...]) -> Array:
     """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
     have = r.shape
     # The gradient of a bias, the commonest case.
@@ -302,7 +302,7 @@ def sum_to(r: Array, shape: tuple[int, ...]) -> Any:
 _ones: dict[tuple[int, Any], Any] = {}
 
 
-def _column_sums(r: Array) -> Any:
+def _column_sums(r: Array) -> Array:
     """The sums of the columns, the gradient of every bias: BLAS takes half of NumPy's time."""
     key = (r.shape[0], r.dtype)
     ones = _ones.get(key)
@@ -368,12 +368,12 @@ def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
 
 
 # ---- raw forwards -----------------------------------------------------------------------------
-def typed(number: Any, like: Array) -> Array:
+def typed(number: object, like: Array) -> Array:
     """A number in the type of an array."""
     return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
 
 
-def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Any:
+def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Array | None:
     """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
     if alpha == 1:
         return np.add(a, b)
@@ -386,7 +386,7 @@ def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Any:
     return _add_product(a, b, typed(alpha, b))
 
 
-def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
+def subtract_scaled(a: Array, b: Array | float, alpha: float) -> Any:
     """a - alpha b, in the same way."""
     return np.subtract(a, b) if alpha == 1 else add_scaled(a, b, -alpha)
 
@@ -397,6 +397,6 @@ def _add_product(a: Array, b: Array, factor: Array) -> Array:
 
 
 # ---- fused gradients --------------------------------------------------------------------------
-def fused(kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
+def fused(kernel: AnyCallable, formula: AnyCallable, *args: object) -> Any:
     """`kernel(*args)`: the raw side of a gradient with a kernel beside its formula on Tensors."""
     return kernel(*args)

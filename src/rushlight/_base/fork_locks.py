@@ -41,7 +41,7 @@ _repairs: list[Callable[[], object]] = []
 _held: dict[int, list[Any]] = {}
 
 
-def _registered(made: Any, where: dict[int, weakref.ref[Any]]) -> Any:
+def _registered(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
     number = id(made)
     where[number] = weakref.ref(made, lambda _: where.pop(number, None))
     return made

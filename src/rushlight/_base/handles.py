@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from .annotations import AnyCallable
 
 _ids: Final = itertools.count()
 
@@ -67,7 +67,7 @@ class RemovableHandle:
         self.remove()
 
 
-def register(table: MutableMapping[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
+def register(table: MutableMapping[int, Any], hook: AnyCallable) -> RemovableHandle:
     """Puts `hook` last into a table of hooks; the handle takes it out again."""
     handle = RemovableHandle(table)
     table[handle.id] = hook

@@ -11,7 +11,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .annotations import AnyCallable
 
 __all__ = ["lazy"]
 
@@ -24,7 +29,7 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         homes: for each name the submodule that it is, or `submodule:attribute`.
     """
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> AnyCallable | ModuleType:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")

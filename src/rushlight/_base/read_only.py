@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     ReadOnly = property
@@ -11,13 +11,13 @@ else:
     class ReadOnly(property):
         """A property that refuses to be set, in PyTorch's words."""
 
-        def __set__(self, instance: Any, value: Any) -> None:
+        def __set__(self, instance: object, value: object) -> None:
             name = getattr(self.fget, "__name__", "")
             raise AttributeError(
                 f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
             )
 
-        def __delete__(self, instance: Any) -> None:
+        def __delete__(self, instance: object) -> None:
             self.__set__(instance, None)
 
 

@@ -41,7 +41,7 @@ class Size(tuple[int, ...]):
         found = tuple.__getitem__(self, index)
         return tuple.__new__(Size, found) if isinstance(index, slice) else found
 
-    def __add__(self, other: Any) -> Size:
+    def __add__(self, other: object) -> Size:
         if not isinstance(other, tuple):
             raise TypeError(
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
@@ -49,7 +49,7 @@ class Size(tuple[int, ...]):
         made = tuple.__add__(self, other)
         return tuple.__new__(Size, made) if type(other) is Size else Size(made)
 
-    def __radd__(self, other: Any) -> Size:
+    def __radd__(self, other: object) -> Size:
         if not isinstance(other, tuple):
             return NotImplemented
         return Size(tuple.__add__(other, self))

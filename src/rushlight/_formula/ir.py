@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .words import (
     WORLDS,
@@ -53,6 +53,9 @@ from .words import (
     trunc,
     where,
 )
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
@@ -482,9 +485,7 @@ def into(operand: Symbol, symbol: Symbol) -> Any:
     return _Into(symbol, operand)
 
 
-def trace(
-    name: str, function: Callable[..., Any], operands: Mapping[str, tuple[str, str]]
-) -> Group:
+def trace(name: str, function: AnyCallable, operands: Mapping[str, tuple[str, str]]) -> Group:
     """The group that a Python function of symbols computes; `operands` says kind and dtype of each.
 
     The function gives a symbol or a tuple of them, each possibly `into` an operand.

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .._array.lazy_modules import Function
+    from .._array.nn.generated_losses import _Rounded
+    from .._base.annotations import TensorLike
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
@@ -43,7 +45,7 @@ def _world(kind: type) -> Mapping[str, Word] | None:
 
 
 def _word(name: str, meaning: str) -> Word:
-    def word(*operands: Any) -> Any:
+    def word(*operands: object) -> TensorLike | _Rounded:
         for x in operands:
             world = _world(type(x))
             if world is not None:
@@ -90,14 +92,14 @@ trunc = _word("trunc", "The whole number towards 0.")
 _choose = _word("where", "The second where the first is True, else the third.")
 
 
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: Any, x: object, y: Any) -> Any:
     """`x` where the condition is True, else `y`; numbers decide as a whole."""
     if type(condition) is bool:
         return x if condition else y
     return _choose(condition, x, y)
 
 
-def log_sigmoid_in_steps(x: Any) -> Any:
+def log_sigmoid_in_steps(x: TensorLike) -> TensorLike:
     """`log_sigmoid` for worlds that have no such operation."""
     return minimum(x, 0) - log1p(exp(-absolute(x)))
 

@@ -24,6 +24,7 @@ from .generated import generate
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Scalar, TensorLike
     from ..annotations import Array
 
 FLOAT32: Final = np.dtype(np.float32)
@@ -66,7 +67,7 @@ def _write_sigmoid(out: Array, x: Array) -> None:
 
 
 @with_formula(lambda x: 1 / (words.exp(-x) + 1))
-def sigmoid(x: Array) -> Any:
+def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x))."""
     if _few(x):
         t = np.negative(x)
@@ -152,7 +153,7 @@ def threshold(x: Any, threshold: Any, value: Any) -> Any:
     return _threshold(x, number_like(threshold, x.dtype), number_like(value, x.dtype))
 
 
-def logit(x: Array, eps: float | None) -> Any:
+def logit(x: Array, eps: float | None) -> Array:
     """log(x / (1 - x)), of `x` brought into [eps, 1 - eps] where `eps` is given."""
     if eps is not None and eps < 0:
         eps = None
@@ -187,7 +188,7 @@ def _small_gap(a: Array, b: Array) -> Array:
     return np.negative(gap, gap)
 
 
-def logaddexp(a: Array, b: Array) -> Any:
+def logaddexp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)), without overflow."""
     if _few(a) and _few(b):
         t = _small_gap(a, b)
@@ -204,7 +205,7 @@ def logaddexp(a: Array, b: Array) -> Any:
     return np.add(np.maximum(a, b), np.log1p(np.exp(np.negative(np.absolute(_finite_gap(a, b))))))
 
 
-def logaddexp2(a: Array, b: Array) -> Any:
+def logaddexp2(a: Array, b: Array) -> Array:
     """log2(2^a + 2^b), without overflow."""
     if _few(a) and _few(b):
         t = _small_gap(a, b)
@@ -218,10 +219,10 @@ def logaddexp2(a: Array, b: Array) -> Any:
     return np.add(np.maximum(a, b), np.multiply(tail, 1 / log(2)))
 
 
-def _log_product(logarithm: Any, of_number: Any, pole: float) -> Callable[..., Any]:
+def _log_product(logarithm: AnyCallable, of_number: AnyCallable, pole: float) -> AnyCallable:
     """x log(y) in the vocabulary, where `y` may be a number; the logarithm is -inf at its pole."""
 
-    def product(x: Any, y: Any) -> Any:
+    def product(x: Any, y: object) -> Any:
         if y.__class__ in (int, float):
             slope = of_number(y) if y > pole else -INF if y == pole else nan
         else:
@@ -232,18 +233,18 @@ def _log_product(logarithm: Any, of_number: Any, pole: float) -> Callable[..., A
 
 
 @with_formula(_log_product(words.log, log, 0))
-def xlogy(x: Array | float, other: Array | float) -> Any:
+def xlogy(x: Array | float, other: Array | float) -> TensorLike:
     """x log(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log, other)
 
 
 @with_formula(_log_product(words.log1p, log1p, -1))
-def xlog1py(x: Array | float, other: Array | float) -> Any:
+def xlog1py(x: Array | float, other: Array | float) -> TensorLike:
     """x log1p(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log1p, other)
 
 
-def _product(x: Any, logarithm: Any, other: Any) -> Any:
+def _product(x: Any, logarithm: Any, other: Any) -> Array:
     if type(other) in (int, float):
         other = np.asarray(other, x.dtype)
     elif type(x) in (int, float):
@@ -256,7 +257,7 @@ def _product(x: Any, logarithm: Any, other: Any) -> Any:
     return where(blank, result.dtype.type(0), result) if np.any(blank) else result
 
 
-def sinc(x: Array) -> Any:
+def sinc(x: Array) -> Array:
     """sin(πx) / (πx), 1 at 0."""
     if x.dtype.itemsize == 2:
         return single(sinc, x)

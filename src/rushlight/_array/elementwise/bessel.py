@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log, pi
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from .blocked import mapped
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..annotations import Array
 
 __all__ = ["i0", "i0e", "i1", "i1e", "lgamma"]
 
 
-def _constants(*values: float) -> tuple[Any, ...]:
+def _constants(*values: float) -> tuple[Array, ...]:
     return tuple(np.array(value) for value in values)
 
 
@@ -49,7 +50,7 @@ _CENTRE, _ONE = _constants(5.0, 1.0)
 _MOST: Final = 1e30  # beyond, and for NaN, SciPy answers
 
 
-def _polynomial(x: Array, coefficients: tuple[Any, ...]) -> Any:
+def _polynomial(x: Array, coefficients: tuple[Array, ...]) -> Array:
     value = np.multiply(x, coefficients[0])
     for coefficient in coefficients[1:-1]:
         np.add(value, coefficient, value)
@@ -57,7 +58,7 @@ def _polynomial(x: Array, coefficients: tuple[Any, ...]) -> Any:
     return np.add(value, coefficients[-1], value)
 
 
-def _body(order: int, scaled: bool, other: Callable[..., Any]) -> Callable[..., None]:
+def _body(order: int, scaled: bool, other: AnyCallable) -> Callable[..., None]:
     def body(out: Array, x: Array) -> None:
         size = np.absolute(x, dtype=np.float64)
         if not np.maximum.reduce(size, None) < _MOST:
@@ -77,22 +78,22 @@ def _body(order: int, scaled: bool, other: Callable[..., Any]) -> Callable[..., 
     return body
 
 
-def i0(x: Array, other: Callable[..., Any]) -> Array:
+def i0(x: Array, other: AnyCallable) -> Array:
     """I0 of each element; `other` serves blocks with infinities and NaN."""
     return mapped(_body(0, False, other), x)
 
 
-def i0e(x: Array, other: Callable[..., Any]) -> Array:
+def i0e(x: Array, other: AnyCallable) -> Array:
     """exp(-|x|) I0(x) of each element."""
     return mapped(_body(0, True, other), x)
 
 
-def i1(x: Array, other: Callable[..., Any]) -> Array:
+def i1(x: Array, other: AnyCallable) -> Array:
     """I1 of each element."""
     return mapped(_body(1, False, other), x)
 
 
-def i1e(x: Array, other: Callable[..., Any]) -> Array:
+def i1e(x: Array, other: AnyCallable) -> Array:
     """exp(-|x|) I1(x) of each element."""
     return mapped(_body(1, True, other), x)
 
@@ -103,7 +104,7 @@ _STIRLING = _constants(-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1
 _HALF_LOG_2PI, _HALF = _constants(log(2 * pi) / 2, 0.5)
 
 
-def lgamma(x: Array, other: Callable[..., Any]) -> Array:
+def lgamma(x: Array, other: AnyCallable) -> Array:
     """log Γ(x) of each element; `other` serves blocks with elements that aren't positive.
 
     log Γ(x) = log Γ(x + 7) - log(x (x + 1) ... (x + 6)): the difference of two numbers around 8 is

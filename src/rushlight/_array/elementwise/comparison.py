@@ -13,8 +13,7 @@ from .blocked import BLOCK, SIGN_BITS, fits, mapped
 from .masks import where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable
     from ..annotations import Array, RawType
 
 
@@ -23,10 +22,10 @@ def refused(kernel: str, dtype: RawType) -> NotImplementedError:
     return NotImplementedError(errors.not_implemented(kernel, scalar_name(from_raw(dtype))))
 
 
-def _bits(ufunc: Callable[..., Any], kernel: str) -> Callable[..., Any]:
+def _bits(ufunc: AnyCallable, kernel: str) -> AnyCallable:
     """`ufunc` for integers and bools."""
 
-    def combined(a: Array, b: Array | float) -> Any:
+    def combined(a: Array, b: Array | float) -> Array:
         if a.dtype.kind not in "biu":
             raise refused(kernel, a.dtype)
         return ufunc(a, b)
@@ -39,7 +38,7 @@ bitwise_or: Final = _bits(np.bitwise_or, "bitwise_or_cpu")
 bitwise_xor: Final = _bits(np.bitwise_xor, "bitwise_xor_cpu")
 
 
-def _after_number(combined: Callable[..., Any]) -> Callable[..., Any]:
+def _after_number(combined: AnyCallable) -> AnyCallable:
     """An operation whose operands may change places, with a number before the array."""
     return lambda number, x: combined(x, number)
 
@@ -56,14 +55,14 @@ def bitwise_not(x: Array) -> Array:
     return np.invert(x)
 
 
-def _in_range(x: Array, count: Array | int) -> tuple[Any, Any]:
+def _in_range(x: Array, count: Array | int) -> tuple[Array, Array]:
     """`count` as an array, and where it is a number of bits that `x` has."""
     count = np.asarray(count, x.dtype)
     inside = np.logical_and(np.greater_equal(count, 0), np.less(count, x.dtype.itemsize * 8))
     return where(inside, count, count.dtype.type(0)), inside
 
 
-def shift_left(x: Array, count: Array | int) -> Any:
+def shift_left(x: Array, count: Array | int) -> Array:
     """The bits of `x` moved up; 0 for a count that is negative or too large."""
     if x.dtype.kind not in "iu":
         raise refused("lshift_cpu", x.dtype)
@@ -71,7 +70,7 @@ def shift_left(x: Array, count: Array | int) -> Any:
     return where(inside, np.left_shift(x, count), x.dtype.type(0))
 
 
-def shift_right(x: Array, count: Array | int) -> Any:
+def shift_right(x: Array, count: Array | int) -> Array:
     """The bits of `x` moved down, with the sign; a count out of range leaves only the sign."""
     if x.dtype.kind not in "iu":
         raise refused("rshift_cpu", x.dtype)
@@ -80,18 +79,18 @@ def shift_right(x: Array, count: Array | int) -> Any:
     return where(inside, np.right_shift(x, count), np.right_shift(x, x.dtype.type(last)))
 
 
-def shift_number_left(number: int, count: Array) -> Any:
+def shift_number_left(number: int, count: Array) -> Array:
     """`number << count`."""
     return shift_left(np.asarray(number, count.dtype), count)
 
 
-def shift_number_right(number: int, count: Array) -> Any:
+def shift_number_right(number: int, count: Array) -> Array:
     """`number >> count`."""
     return shift_right(np.asarray(number, count.dtype), count)
 
 
-def _euclid(ufunc: Callable[..., Any], kernel: str) -> Callable[..., Any]:
-    def divided(a: Array, b: Array) -> Any:
+def _euclid(ufunc: AnyCallable, kernel: str) -> AnyCallable:
+    def divided(a: Array, b: Array) -> Array:
         if a.dtype.kind not in "iu":
             raise refused(kernel, a.dtype)
         return ufunc(a, b)
@@ -176,7 +175,7 @@ def equal_arrays(a: Array, b: Array) -> bool:
 _FIRST: Final = 256
 
 
-def _logic(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+def _logic(ufunc: AnyCallable) -> AnyCallable:
     """A function like the logical `ufunc`, which takes 0.7 ns an element of numbers.
 
     Comparisons with zero and the same ufunc of bools take a third of that.
@@ -197,7 +196,7 @@ logical_or: Final = _logic(np.logical_or)
 logical_xor: Final = _logic(np.logical_xor)
 
 
-def logical_not(x: Array) -> Any:
+def logical_not(x: Array) -> Array:
     """Whether each element is zero."""
     return np.equal(x, 0) if fits(x) else np.logical_not(x)
 
@@ -223,7 +222,7 @@ def _write_nextafter(out: Array, x: Array, other: Array) -> None:
     np.add(x.view(integer), up, out.view(integer))
 
 
-def ldexp(x: Array, exponent: Array) -> Any:
+def ldexp(x: Array, exponent: Array) -> Array:
     """x 2^exponent: floats by whole exponents in their own type, else a power and a product.
 
     The latter takes 2 as an element of x's type, or as a number where x is float32 or whole, and
@@ -266,7 +265,7 @@ def _common(*operands: tuple[int, D.dtype]) -> D.dtype:
     return D.combine_levels(levels[0], levels[1], None)
 
 
-def frexp(x: Array) -> tuple[Any, Any]:
+def frexp(x: Array) -> tuple[Array, Array]:
     """Mantissas in [0.5, 1) and int32 exponents: x = mantissa 2^exponent.
 
     Raises:

@@ -27,7 +27,7 @@ def absolute(x: Any) -> Any:
     return np.absolute(x)
 
 
-def angle(x: Array) -> Any:
+def angle(x: Array) -> Array:
     """The argument of each element: 0 or π for reals, nan for nan."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real)
@@ -57,7 +57,7 @@ def _write_angle(out: Array, x: Array) -> None:
         np.copyto(out, x, where=np.isnan(x))
 
 
-def angle_gradient(x: Array) -> Any:
+def angle_gradient(x: Array) -> Array:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if x.dtype.kind != "c":
         return np.zeros_like(x)

@@ -16,7 +16,7 @@ from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import AnyCallable, Scalar, TensorLike
     from ..annotations import Array
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
@@ -24,7 +24,7 @@ _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 
-def _refuse_zero(divisor: Any, result: Array) -> None:
+def _refuse_zero(divisor: Array | int, result: Array) -> None:
     if result.size and not np.all(divisor):
         raise RuntimeError("ZeroDivisionError")
 
@@ -102,7 +102,7 @@ def _finite(x: Array) -> bool:
     return bool(np.maximum.reduce(x, None) < INF and np.minimum.reduce(x, None) > -INF)
 
 
-def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Any:
+def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Array:
     """a / b, rounded as `rounding_mode` says: not at all, towards zero, or down.
 
     Raises:
@@ -146,12 +146,12 @@ def floor_divide(a: Any, b: Any) -> Any:
     return result
 
 
-def floor_divide_from(number: float, x: Array) -> Any:
+def floor_divide_from(number: float, x: Array) -> TensorLike:
     """`number // x`."""
     return floor_divide(np.asarray(number, x.dtype), x)
 
 
-def remainder(a: Any, b: Any) -> Any:
+def remainder(a: Array, b: Any) -> Any:
     """The remainder of the division rounded down: it has the sign of `b`.
 
     Raises:
@@ -175,12 +175,12 @@ def remainder(a: Any, b: Any) -> Any:
     return where(wrong, np.add(rest, b), rest) if wrong.any() else rest
 
 
-def remainder_from(number: float, x: Array) -> Any:
+def remainder_from(number: float, x: Array) -> Array:
     """`number % x`."""
     return remainder(np.asarray(number, x.dtype), x)
 
 
-def fmod(a: Any, b: Any) -> Any:
+def fmod(a: Any, b: Any) -> Array:
     """The remainder of the division rounded towards zero: it has the sign of `a`.
 
     Raises:
@@ -239,7 +239,7 @@ def _complex_power(x: Any, exponent: Any) -> Any:
     return np.where(np.equal(x, 0), limit, result).astype(result.dtype)
 
 
-def power(x: Array, exponent: Array) -> Any:
+def power(x: Array, exponent: Array) -> TensorLike:
     """x to the power of each element of `exponent`.
 
     Raises:
@@ -260,13 +260,13 @@ def power(x: Array, exponent: Array) -> Any:
     return np.power(x, exponent)
 
 
-def power_formula(x: Any, n: Any) -> Any:
+def power_formula(x: TensorLike, n: float) -> TensorLike:
     """x to the power of a number or of another value, in the vocabulary."""
     known = _POWERS.get(n) if n.__class__ in (int, float) else None
     return words.power(x, n) if known is None else known(x)
 
 
-def _square_of_square(x: Any) -> Any:
+def _square_of_square(x: TensorLike) -> Any:
     square = x * x
     return square * square
 
@@ -278,7 +278,7 @@ _POWERS: Final[dict[float, Callable[[Any], Any]]] = {
 
 
 @with_formula(power_formula)
-def pow(x: Array, exponent: Array | float) -> Any:
+def pow(x: Array, exponent: Array | float) -> TensorLike:
     """x to a power: what formulas call, for numbers and arrays."""
     if type(exponent) in (int, float, complex):
         return power_scalar(x, exponent)
@@ -292,7 +292,7 @@ def power_from(base: Scalar, exponent: Array) -> Any:
     return np.asarray(power(np.asarray(base, exponent.dtype), exponent), order="C")
 
 
-def square(x: Array) -> Any:
+def square(x: Array) -> Array:
     """x x."""
     if x.dtype.kind == "b":
         return x.astype(np.int64)
@@ -320,7 +320,7 @@ def rsqrt(x: Array) -> Array:
     return np.reciprocal(root, root if type(root) is np.ndarray else None)
 
 
-def reciprocal(x: Array) -> Any:
+def reciprocal(x: Array) -> Array:
     """1 / x."""
     if fits(x):  # a division is twice as fast as NumPy's reciprocal
         return np.divide(_ONE[x.dtype], x)
@@ -337,7 +337,7 @@ def subtract_from_scaled(x: Array, other: Array | Scalar, alpha: float) -> Array
     return np.subtract(other, x if alpha == 1 else np.multiply(x, _typed(alpha, x)))
 
 
-def _adding(ufunc: Callable[..., Any], value: float) -> Callable[..., None]:
+def _adding(ufunc: AnyCallable, value: float) -> Callable[..., None]:
     def body(out: Array, x: Array, a: Array, b: Array) -> None:
         if value == 1:
             ufunc(a, b, out)
@@ -399,7 +399,7 @@ def _mixing(weight: float) -> Callable[..., None]:
 
 
 @in_single
-def lerp(start: Any, end: Any, weight: Any) -> Any:
+def lerp(start: Any, end: Any, weight: Any) -> Array:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
     number = weight.__class__ in (int, float)
     if weight.__class__ is complex:

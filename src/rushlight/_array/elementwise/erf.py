@@ -492,7 +492,7 @@ def _gelu_tanh(x: Array, out: Array, t: Array, s: Array) -> None:
     np.multiply(t, s, out)
 
 
-def gelu(x: Array, approximate: str = "none") -> Any:
+def gelu(x: Array, approximate: str = "none") -> Array:
     """x Φ(x), or with `approximate="tanh"` its approximation by a hyperbolic tangent."""
     if x.size >= kernels.LEAST:
         found = kernels.activations.gelu(x, approximate)
@@ -556,7 +556,7 @@ def _gelu_tanh_backward(g: Array, x: Array, out: Array, t: Array, s: Array, r: A
     np.multiply(t, g, out)
 
 
-def gelu_backward(g: Array, x: Array, approximate: str = "none") -> Any:
+def gelu_backward(g: Array, x: Array, approximate: str = "none") -> Array:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
     if x.size >= kernels.LEAST:
         found = kernels.activations.gelu_backward(g, x, approximate)

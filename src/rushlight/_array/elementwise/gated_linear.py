@@ -52,7 +52,7 @@ def halves(x: Any, dim: int) -> tuple[Any, Any]:
     return x[lead + (slice(0, size // 2),)], x[lead + (slice(size // 2, None),)]
 
 
-def glu(x: Array, dim: int) -> Any:
+def glu(x: Array, dim: int) -> Array:
     """The first half along `dim`, times the sigmoid of the second half."""
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
@@ -64,7 +64,7 @@ def glu(x: Array, dim: int) -> Any:
     return _gate(a, b)
 
 
-def glu_backward(g: Array, x: Array, dim: int) -> Any:
+def glu_backward(g: Array, x: Array, dim: int) -> Array:
     """The gradient of `glu` for its input."""
     a, b = halves(x, dim)
     if x.size >= kernels.LEAST and type(g) is np.ndarray:

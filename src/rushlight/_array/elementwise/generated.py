@@ -37,7 +37,9 @@ from .masks import choose_into, keep, where
 from .rounding import sign
 
 if TYPE_CHECKING:
-    from ..annotations import Array
+    from ..._base.annotations import TensorLike
+    from ..._formula.ir import Symbol
+    from ..annotations import Array, RawType
 
 __all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "constants_of", "defined",
            "formula_of", "generate", "traced"]  # fmt: skip
@@ -66,7 +68,7 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-def _rsqrt(x: Any) -> Any:
+def _rsqrt(x: Array) -> Array:
     return 1 / np.sqrt(x)
 
 
@@ -376,24 +378,24 @@ def traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[
     """The group of a formula, with numbers for those parameters that `given` has."""
     operands = {p: ("f" if p in arrays else "s", "f32") for p in names if p not in given}
 
-    def bound(*symbols: Any) -> Any:
+    def bound(*symbols: object) -> Symbol:
         known = dict(zip(operands, symbols, strict=True))
         return function(*[known[p] if p in known else given[p] for p in names])
 
     return trace(name, bound, operands)
 
 
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: TensorLike, b: Array) -> Any:
     flat = a.reshape(-1)
     return np.dot(flat, flat if b is a else b.reshape(-1))
 
 
-def _total(x: Any) -> Any:
+def _total(x: Array) -> Any:
     """The sum of few elements by BLAS, whose call is the cheapest."""
     return np.dot(x.reshape(-1), ones(x.size, x.dtype))
 
 
-def _total_of_block(x: Any) -> float:
+def _total_of_block(x: Array) -> float:
     return float(np.add.reduce(x))
 
 
@@ -474,12 +476,12 @@ def generate(
     return made
 
 
-def defined(name: str, source: str, title: str, space: dict[str, Any]) -> Any:
+def defined(name: str, source: str, title: str, space: dict[str, object]) -> Any:
     """The function of a text, as if it stood in this folder."""
     return define(name, source, f"{__file__} <{title}>", space)
 
 
-def body_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
+def body_of(code: Code, space: dict[str, object], tag: str) -> list[str]:
     """The lines of a function's body, with its constants for either dtype in `space`."""
     return [*constants_of(code, space, tag), *code.lines, f"return {code.result}"]
 
@@ -515,7 +517,7 @@ class Limits:
 LIMITS: Final = Limits()
 
 
-def _elsewhere(me: Any, *args: Any) -> Any:
+def _elsewhere(me: Any, *args: object) -> Any:
     """The formula where the first argument is no array."""
     if isinstance(args[0], np.generic):
         return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])
@@ -525,7 +527,7 @@ def _elsewhere(me: Any, *args: Any) -> Any:
     return me.formula(*args) if run is None else run(args[0], me, args)
 
 
-def _mixed(me: Any, *args: Any) -> Any:
+def _mixed(me: Any, *args: Any) -> Array:
     """The formula where arrays aren't of one shape and of float32 or float64, or numbers odd."""
     dtype = args[0].dtype
     if is_half(dtype):
@@ -565,7 +567,7 @@ def formula_of(me: Any, known: bool) -> Function:
         return formula
     names = (*me.arrays, *me.numbers)
 
-    def bound(*values: Any) -> Any:
+    def bound(*values: Any) -> Symbol:
         return formula(*[me.usual.get(p, x) for p, x in zip(names, values, strict=True)])
 
     bound.__name__ = f"{me.__name__}_usual"
@@ -573,7 +575,7 @@ def formula_of(me: Any, known: bool) -> Function:
 
 
 @cache
-def block(me: Any, dtype: Any, known: bool) -> tuple[Function, list[Any]]:
+def block(me: Any, dtype: RawType, known: bool) -> tuple[Function, list[Any]]:
     """The function of a block of a formula, of which `me` has name and parameters; its constants.
 
     One that sums gives sums of parts of the block, which are exact enough to be added in float64.

@@ -22,9 +22,8 @@ from ..number import typed
 from ..types import to_raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import AnyCallable, Scalar
+    from ..._formula.ir import Symbol
     from ..annotations import Array, RawType
     from ..lazy_modules import Function
 
@@ -46,12 +45,12 @@ def anywhere(mask: Array) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
-def _kept(g: Any, mask: Any) -> Any:
+def _kept(g: Symbol, mask: Symbol) -> Any:
     return words.where(mask, g, 0.0)
 
 
 @with_formula(_kept)
-def keep(g: Array, mask: Array) -> Any:
+def keep(g: Array, mask: Array) -> Array:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype
     bits = _BITS.get(dtype)
@@ -96,7 +95,7 @@ def where(condition: Array, a: Array | float, b: Array | Scalar) -> Any:
     )
 
 
-def ordered(raw: Function) -> Callable[..., Any]:
+def ordered(raw: Function) -> AnyCallable:
     """`raw`, whose result is C-ordered, with results laid out like its first operand."""
 
     def laid_out(x: Array, *rest: str) -> Array:
@@ -106,7 +105,7 @@ def ordered(raw: Function) -> Callable[..., Any]:
     return laid_out
 
 
-def _select(condition: Array, a: Array | float, b: Any) -> Any:
+def _select(condition: Array, a: Array | float, b: Any) -> Array:
     """`where` on large arrays, by arithmetic on the bits of the two sides. See the Note."""
     if condition.size >= kernels.LEAST and (found := _by_kernel(condition, a, b)) is not None:
         return found
@@ -123,14 +122,14 @@ def _select(condition: Array, a: Array | float, b: Any) -> Any:
     return _by_bits(condition, a.view(bits), b.view(bits), None).view(a.dtype)
 
 
-def _by_bits(condition: Any, a: Any, b: Any, out: Any) -> Any:
+def _by_bits(condition: Array, a: Array, b: Array, out: Array | None) -> Array:
     """b + condition (a - b): the integers wrap, so every bit comes back."""
     found = np.subtract(a, b, out)
     found = np.multiply(found, condition, out)
     return np.add(found, b, out)
 
 
-def choose_into(out: Any, condition: Any, a: Any, b: Any) -> None:
+def choose_into(out: Array, condition: Array, a: Array, b: Array) -> None:
     """Writes `a` where the condition is True and `b` elsewhere to `out`, which may be one of them.
 
     All are floats of one type; each of the two sides is an array or a number.
@@ -152,7 +151,7 @@ def choose_into(out: Any, condition: Any, a: Any, b: Any) -> None:
         _by_bits(condition, left, right, out.view(bits))
 
 
-def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
+def _by_kernel(condition: Array, a: Any, b: Any) -> Array | None:
     """`where` of arrays of one shape and type, or of one and a number; else None."""
     left, right = type(a) is np.ndarray, type(b) is np.ndarray
     if left and not right:

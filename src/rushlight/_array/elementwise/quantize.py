@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def _levels(
     x: Any, scale: Array | float, zero_point: Array | int, low: int, high: int
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The values on the grid, and where they lay between its ends.
 
     A whole zero is added to what has been rounded, another one before.

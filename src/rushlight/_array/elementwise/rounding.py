@@ -16,15 +16,14 @@ from .blocked import INF, LARGE, SIGN_BITS, clip, fits, mapped
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable
     from ..annotations import Array
 
 
-def _whole(ufunc: Any, name: str) -> Callable[..., Any]:
+def _whole(ufunc: np.ufunc, name: str) -> AnyCallable:
     """`ufunc` for floats; integers are whole already."""
 
-    def rounded(x: Array) -> Any:
+    def rounded(x: Array) -> Array:
         kind = x.dtype.kind
         if kind in "iu":
             return np.array(x)
@@ -45,7 +44,7 @@ trunc: Final = _whole(np.trunc, "trunc_vml_cpu")
 round: Final = _whole(np.rint, "round_vml_cpu")
 
 
-def round_decimals(x: Array, decimals: int) -> Any:
+def round_decimals(x: Array, decimals: int) -> Array:
     """`x` rounded to `decimals` digits after the point (before it, where negative); ties to even.
 
     Raises:
@@ -84,7 +83,7 @@ def _write_frac(out: Array, x: Array) -> None:
     np.subtract(x, out, out)
 
 
-def sign(x: Array) -> Any:
+def sign(x: Array) -> Array:
     """-1, 0 or 1 by the sign of each element; 0 for nan.
 
     Raises:
@@ -120,7 +119,7 @@ def _write_sign(out: Array, x: Array) -> None:
 
 
 @with_formula(words.sign)
-def sgn(x: Array) -> Any:
+def sgn(x: Array) -> Array:
     """`sign`, for complex numbers z / |z| (0 for 0)."""
     if x.dtype.kind != "c":
         return sign(x)
@@ -140,7 +139,7 @@ def signbit(x: Array) -> Array:
     return np.less(x, 0)
 
 
-def copysign(x: Any, other: Any) -> Any:
+def copysign(x: Array, other: Any) -> Any:
     """The size of `x` with the sign of `other`."""
     if fits(x, other):
         return mapped(_write_copysign, x, other)
@@ -159,7 +158,7 @@ _LIMITS: Final = {
 }
 
 
-def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
     if x.dtype.kind == "V":  # bfloat16: its own limits, in float32
         limit = float.fromhex("0x1.fep127")
@@ -191,7 +190,7 @@ def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float 
 _NUMBERS: Final = (int, float)
 
 
-def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> Any:
+def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> Array:
     """`x` brought into [low, high]; `high` wins where they cross, nan anywhere gives nan.
 
     Raises:
@@ -230,18 +229,18 @@ def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> An
     return x if high is None else np.minimum(x, high)
 
 
-def clamp_min(x: Array, low: Array | float) -> Any:
+def clamp_min(x: Array, low: Array | float) -> Array:
     """`x`, at least `low`."""
     return clamp(x, low, None)
 
 
-def clamp_max(x: Array, high: Array | float) -> Any:
+def clamp_max(x: Array, high: Array | float) -> Array:
     """`x`, at most `high`."""
     return clamp(x, None, high)
 
 
-def _ordered(ufunc: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def extreme(a: Array, b: Array) -> Any:
+def _ordered(ufunc: AnyCallable, name: str) -> AnyCallable:
+    def extreme(a: Array, b: Array) -> Array:
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} not implemented for complex tensors.")
         return ufunc(a, b)
@@ -255,7 +254,7 @@ fmax: Final = _ordered(np.fmax, "fmax")
 fmin: Final = _ordered(np.fmin, "fmin")
 
 
-def heaviside(x: Array, values: Array) -> Any:
+def heaviside(x: Array, values: Array) -> Array:
     """0 below zero and for nan, 1 above, `values` at zero.
 
     Raises:

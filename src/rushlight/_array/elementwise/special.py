@@ -14,6 +14,9 @@ from .erf import erf
 from .masks import where
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 __all__ = [
@@ -28,7 +31,7 @@ __all__ = [
 
 
 @cache
-def _scipy() -> Any:
+def _scipy() -> ModuleType:
     try:
         import scipy.special
     except ImportError:
@@ -77,7 +80,7 @@ def _log_gamma(x: Array) -> Array:
     )
 
 
-def polygamma(n: int, x: Array) -> Any:
+def polygamma(n: int, x: Array) -> Array:
     """The n-th derivative of `digamma`.
 
     Raises:
@@ -95,7 +98,7 @@ def polygamma(n: int, x: Array) -> Any:
     return values.astype(x.dtype)
 
 
-def trigamma(x: Array) -> Any:
+def trigamma(x: Array) -> Array:
     """The second derivative of `lgamma`, to about ten digits.
 
     The reflection ψ'(x) = π² / sin² πx - ψ'(1 - x) serves the left half, six steps of the
@@ -118,7 +121,7 @@ def trigamma(x: Array) -> Any:
     return total.astype(x.dtype)
 
 
-def mvlgamma(x: Any, p: int) -> Any:
+def mvlgamma(x: Array, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension p.
 
     Raises:
@@ -132,7 +135,7 @@ def mvlgamma(x: Any, p: int) -> Any:
     return np.add(total, p * (p - 1) / 4 * log(pi)).astype(x.dtype, copy=False)
 
 
-def digamma_sum(x: Array, p: int) -> Any:
+def digamma_sum(x: Array, p: int) -> Array:
     """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
     total = digamma(x)
     for j in range(1, p):
@@ -140,57 +143,57 @@ def digamma_sum(x: Array, p: int) -> Any:
     return total
 
 
-def igamma(a: Array, x: Array) -> Any:
+def igamma(a: Array, x: Array) -> Array:
     """The lower regularised incomplete gamma function."""
     return _call("gammainc", a, x)
 
 
-def igammac(a: Array, x: Array) -> Any:
+def igammac(a: Array, x: Array) -> TensorLike:
     """The upper regularised incomplete gamma function."""
     return _call("gammaincc", a, x)
 
 
-def zeta(x: Array | float, q: Array) -> Any:
+def zeta(x: Array | float, q: Array) -> TensorLike:
     """The Hurwitz zeta function."""
     if isinstance(x, np.ndarray):
         return _call("zeta", x, np.asarray(q, x.dtype))
     return _call("zeta", np.asarray(x, q.dtype), q)
 
 
-def i0(x: Array) -> Any:
+def i0(x: Array) -> TensorLike:
     """The modified Bessel function of the first kind, order 0."""
     if _fast(x):
         return bessel.i0(x, _scipy().i0)
     return _call("i0", x)
 
 
-def i0e(x: Array) -> Any:
+def i0e(x: Array) -> TensorLike:
     """exp(-|x|) i0(x)."""
     if _fast(x):
         return bessel.i0e(x, _scipy().i0e)
     return _call("i0e", x)
 
 
-def i1(x: Array) -> Any:
+def i1(x: Array) -> Array:
     """The modified Bessel function of the first kind, order 1."""
     if _fast(x):
         return bessel.i1(x, _scipy().i1)
     return _call("i1", x)
 
 
-def i1e(x: Array) -> Any:
+def i1e(x: Array) -> TensorLike:
     """exp(-|x|) i1(x)."""
     if _fast(x):
         return bessel.i1e(x, _scipy().i1e)
     return _call("i1e", x)
 
 
-def erfcx(x: Array) -> Any:
+def erfcx(x: Array) -> Array:
     """exp(x²) erfc(x)."""
     return _call("erfcx", x)
 
 
-def entr(x: Array) -> Any:
+def entr(x: Array) -> Array:
     """-x log(x), 0 at 0 and -inf below."""
     if fits(x) and np.minimum.reduce(x, None) > 0:
         result = np.log(x)
@@ -205,72 +208,72 @@ def ndtr(x: Array) -> Array:
     return np.multiply(np.add(erf(np.multiply(x, sqrt(0.5))), 1), 0.5)
 
 
-def ndtri(x: Array) -> Any:
+def ndtri(x: Array) -> Array:
     """The number at which `ndtr` has each value."""
     return _call("ndtri", x)
 
 
-def log_ndtr(x: Array) -> Any:
+def log_ndtr(x: Array) -> TensorLike:
     """The logarithm of `ndtr`."""
     return _call("log_ndtr", x)
 
 
-def airy_ai(x: Array) -> Any:
+def airy_ai(x: Array) -> Array:
     """The Airy function Ai."""
     return _scipy().airy(x.astype(np.float64))[0].astype(x.dtype)
 
 
-def bessel_j0(x: Array) -> Any:
+def bessel_j0(x: Array) -> Array:
     """The Bessel function of the first kind, order 0."""
     return _call("j0", x)
 
 
-def bessel_j1(x: Array) -> Any:
+def bessel_j1(x: Array) -> TensorLike:
     """The Bessel function of the first kind, order 1."""
     return _call("j1", x)
 
 
-def bessel_y0(x: Array) -> Any:
+def bessel_y0(x: Array) -> Array:
     """The Bessel function of the second kind, order 0."""
     return _call("y0", x)
 
 
-def bessel_y1(x: Array) -> Any:
+def bessel_y1(x: Array) -> Array:
     """The Bessel function of the second kind, order 1."""
     return _call("y1", x)
 
 
-def modified_bessel_i0(x: Array) -> Any:
+def modified_bessel_i0(x: Array) -> TensorLike:
     """The modified Bessel function of the first kind, order 0."""
     return i0(x)
 
 
-def modified_bessel_i1(x: Array) -> Any:
+def modified_bessel_i1(x: Array) -> TensorLike:
     """The modified Bessel function of the first kind, order 1."""
     return i1(x)
 
 
-def modified_bessel_k0(x: Array) -> Any:
+def modified_bessel_k0(x: Array) -> TensorLike:
     """The modified Bessel function of the second kind, order 0."""
     return _call("k0", x)
 
 
-def modified_bessel_k1(x: Array) -> Any:
+def modified_bessel_k1(x: Array) -> Array:
     """The modified Bessel function of the second kind, order 1."""
     return _call("k1", x)
 
 
-def scaled_modified_bessel_k0(x: Array) -> Any:
+def scaled_modified_bessel_k0(x: Array) -> Array:
     """exp(x) times `modified_bessel_k0`."""
     return _call("k0e", x)
 
 
-def scaled_modified_bessel_k1(x: Array) -> Any:
+def scaled_modified_bessel_k1(x: Array) -> TensorLike:
     """exp(x) times `modified_bessel_k1`."""
     return _call("k1e", x)
 
 
-def spherical_bessel_j0(x: Array) -> Any:
+def spherical_bessel_j0(x: Array) -> Array:
     """sin(x) / x, 1 at 0, 0 at the infinities."""
     zero = np.equal(x, 0)
     safe = where(zero, x.dtype.type(1), x)
@@ -300,7 +303,7 @@ _FAMILIES: dict[str, Any] = {
 _MANY = 1024  # steps of the recurrence between looks at whether it has come to its end
 
 
-def polynomial(family: str, x: Any, n: Any) -> Any:
+def polynomial(family: str, x: Any, n: Any) -> Array:
     """The orthogonal polynomial of a family and of degree `n` (an array or a number) at `x`.
 
     The three-term recurrence, run once up to the largest degree.

@@ -134,7 +134,7 @@ def attention_backward(
     return dq, dk, dv
 
 
-def weights(s: Any) -> Any:
+def weights(s: Array) -> Any:
     """The weights of masked scores, written over them, and the logarithms of the denominators
     (inf for rows without any key); None, and nothing is written, where no kernel applies."""
     dtype = s.dtype

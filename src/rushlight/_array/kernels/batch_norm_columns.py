@@ -42,7 +42,7 @@ def _repeat_for_columns(values: Array, length: int, dtype: RawType) -> Array:
     return np.repeat(values.astype(dtype, copy=False), length)
 
 
-def _sums(kernel: Kernel, given: tuple[Any, ...], rows: int, columns: int, count: int) -> Any:
+def _sums(kernel: Kernel, given: tuple[Array, ...], rows: int, columns: int, count: int) -> Any:
     """The sums of columns, in float64, as (count, columns); or None."""
     parts = np.empty((count, chunks_of(rows, columns), columns), given[0].dtype)
     if not kernel.rows(parts.dtype, rows, columns, given, tuple(parts)):

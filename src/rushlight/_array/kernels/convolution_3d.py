@@ -126,7 +126,7 @@ def correlate_transposed(
 @guarded
 def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+) -> Array | None:
     """See `convolution.weigh`."""
     count, channels = x.shape[:2]
     rows, out = y.shape[1:3]

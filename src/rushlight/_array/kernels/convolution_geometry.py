@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 __all__ = ["Layout", "Output", "Plan", "correlating", "spreading"]
 
@@ -52,7 +55,7 @@ class Plan:
         """Whether there is one output, which sums over all taps."""
         return len(self.outputs) == 1 and len(self.outputs[0].taps) == taps
 
-    def offsets(self, output: Output, channels: int) -> Any:
+    def offsets(self, output: Output, channels: int) -> Array:
         """Where each channel and tap begins in a sample."""
         starts = np.arange(channels, dtype=np.int64) * self.plane
         return np.add.outer(starts, output.shifts).ravel()

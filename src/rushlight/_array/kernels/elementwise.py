@@ -17,9 +17,9 @@ from ..types import BOOL, FLOAT64
 from .launch import FLAT, Kernel, chunks_of, floating, plain, ready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable
     from ..annotations import Array
+    from ..nn.generated_losses import _Summed
 
 __all__ = [
     "by_formula", "choose", "keep", "summed_by_formula", "total",
@@ -41,7 +41,7 @@ def _of(function: Any, known: bool) -> Kernel:
 
 
 def by_formula(
-    function: Callable[..., Any], known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
+    function: AnyCallable, known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
 ) -> Array | None:
     """What a generated function gives for arrays of one shape and type.
 
@@ -56,7 +56,7 @@ def by_formula(
 
 
 def summed_by_formula(
-    function: Any, known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
+    function: _Summed, known: bool, arrays: tuple[Array, ...], numbers: tuple[float, ...]
 ) -> float | None:
     """The sum of a formula over all elements of arrays of one shape, added up in float64."""
     x = arrays[0]

@@ -34,18 +34,18 @@ def cross_entropy_sums(x: Symbol, target: Symbol) -> tuple[Symbol, Symbol]:
     return row_sum(exp(x - top)), pick(x, target) - top
 
 
-def cross_entropy_ends(total: Symbol, moved: Symbol) -> Any:
+def cross_entropy_ends(total: Symbol, moved: Symbol) -> Symbol:
     """-log softmax(x) at the class, from `cross_entropy_sums`: logarithms of many rows at once."""
     return log(total) - moved
 
 
-def cross_entropy_backward(x: Symbol, target: Symbol, scale: Symbol) -> Any:
+def cross_entropy_backward(x: Symbol, target: Symbol, scale: Symbol) -> Symbol:
     """(softmax(x) less one at the class) times the scale, of each row or of all."""
     e = exp(x - row_top(x))
     return e * (scale / row_sum(e)) - where(one_hot(target), scale, 0.0)
 
 
-def attention_weights(s: Symbol, scale: Symbol) -> Any:
+def attention_weights(s: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
     """The softmax of s scale, in place, and the logarithms of its denominators."""
     x = s * scale
     top = row_top(x)
@@ -65,7 +65,7 @@ def masked_weights(s: Symbol) -> Any:
     return into(s, e * where(alive, 1 / total, 0.0)), where(alive, log(total) + top, inf)
 
 
-def causal_weights(s: Symbol, visible: Symbol, scale: Symbol) -> Any:
+def causal_weights(s: Symbol, visible: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
     """`attention_weights` of the columns up to the one that is visible last, 0 at the others."""
     x = where(column(s) <= cast(visible, "i32"), s * scale, -inf)
     top = row_top(x)
@@ -76,7 +76,7 @@ def causal_weights(s: Symbol, visible: Symbol, scale: Symbol) -> Any:
 
 def attention_weights_backward(
     s: Symbol, d: Symbol, logs: Symbol, along: Symbol, scale: Symbol
-) -> Any:
+) -> tuple[Symbol, ...]:
     """The weights over the scores, and the scores' gradient over `d`, that of the weights."""
     w = exp(s * scale - logs)
     return into(s, w), into(d, w * (d - along) * scale)
@@ -84,7 +84,7 @@ def attention_weights_backward(
 
 def causal_weights_backward(
     s: Symbol, d: Symbol, visible: Symbol, logs: Symbol, along: Symbol, scale: Symbol
-) -> Any:
+) -> tuple[Symbol, ...]:
     """`attention_weights_backward` of the columns up to the one that is visible last."""
     w = where(column(s) <= cast(visible, "i32"), exp(s * scale - logs), 0.0)
     return into(s, w), into(d, w * (d - along) * scale)

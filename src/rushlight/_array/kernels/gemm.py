@@ -114,7 +114,7 @@ def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
 
 def summed(
     a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
-    target_: Layout, count: int, dtype: RawType, taps: Any = NO_TAPS,
+    target_: Layout, count: int, dtype: RawType, taps: Array = NO_TAPS,
 ) -> None:  # fmt: skip
     """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b."""
     m, n, k = sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def _code(x: Array, mode: int, padding: int, align: bool) -> dict[str, int]:
     return code.load(type, x.ndim - 2, mode == 1, padding == 1, bool(align))
 
 
-def _sizes(x: Array, grid: Any) -> tuple[int, ...]:
+def _sizes(x: Array, grid: Array) -> tuple[int, ...]:
     return (x.shape[1], prod(grid.shape[1:-1]), *(1,) * (5 - x.ndim), *x.shape[2:])
 
 
@@ -65,7 +65,7 @@ def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> 
 @guarded
 def grid_sample_backward(
     g: Array, x: Array, grid: Array, mode: int, padding: int, align: bool, need: Sequence[bool]
-) -> Any:
+) -> tuple[Array | None, Array | None] | None:
     """See `grid.grid_sample_backward`."""
     g = np.ascontiguousarray(g)
     if not _suits(x, grid, mode, padding) or not plain(x, g):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._formula.ir import Group, Instruction
 from ..elementwise.erf import erf as _erf
+
+if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
+    from ..annotations import Array
 
 __all__ = ["RAW_DTYPES", "interpret"]
 
@@ -18,7 +22,7 @@ RAW_DTYPES: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: TensorLike) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
@@ -38,7 +42,7 @@ def _shape(kind: str, rows: int, columns: int) -> tuple[int, int]:
     return (rows if kind in "fr" else 1, columns if kind in "fc" else 1)
 
 
-def _reduced(one: Instruction, x: Any, rows: int, columns: int) -> Any:
+def _reduced(one: Instruction, x: Array, rows: int, columns: int) -> Any:
     if one.op in ("row_max", "row_top"):
         return np.maximum.reduce(x, axis=1, keepdims=True)
     if one.op == "row_min":
@@ -50,7 +54,7 @@ def _reduced(one: Instruction, x: Any, rows: int, columns: int) -> Any:
     return x.sum(axes, dtype=exact, keepdims=True)
 
 
-def interpret(group: Group, operands: Sequence[Any], rows: int, columns: int) -> list[Any]:
+def interpret(group: Group, operands: list[Array], rows: int, columns: int) -> list[Array]:
     """The outputs of a group over (rows, columns), as arrays of two dimensions; nothing is written.
 
     Operands are arrays that can be shaped as their kind, (rows, columns) or one for either.

@@ -38,6 +38,8 @@ from ..memory.out_of_memory import is_refusal
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._native.llvm.emit import Module
     from ..annotations import Array, RawType
 
 __all__ = [
@@ -112,7 +114,7 @@ def guarded(function: _Way) -> _Way:
     """
 
     @wraps(function)
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         try:
             return function(*args)
         except _FAILURES as error:
@@ -168,7 +170,7 @@ class Code:
 
     __slots__ = ("all", "body", "least", "whole")
 
-    def __init__(self, module: Any, cost: float) -> None:
+    def __init__(self, module: Module, cost: float) -> None:
         addresses = engine.load(module)
         self.body = addresses[module.name]
         self.least = _WORTH_THREADS / cost
@@ -243,7 +245,7 @@ class _Compiled(Code):
             operands.append(launcher.Operand(None if number else raw, stride, place >= count))
         return launcher.launcher(name, self.body, self.whole, np.ndarray, operands, self.mode)
 
-    def framed(self, elements: int, columns: int, things: Sequence[Any]) -> bytes:
+    def framed(self, elements: int, columns: int, things: Sequence[object]) -> bytes:
         """The frame for operands and outputs: arrays and numbers."""
         words = [x if type(x) is float else address(x) for x in things]
         rows = -(-elements // columns)
@@ -278,7 +280,7 @@ class Kernel:
 
     __slots__ = ("formula", "general", "long", "name", "operands", "whole")
 
-    def __init__(self, formula: Callable[..., Any], *operands: str) -> None:
+    def __init__(self, formula: AnyCallable, *operands: str) -> None:
         self.formula = formula
         self.name = formula.__name__
         self.operands = operands
@@ -317,7 +319,7 @@ class Kernel:
         return self.long or columns <= ROW_LIMIT
 
     def flat(
-        self, dtype: RawType, inputs: Sequence[Any], outputs: Sequence[Any], size: int
+        self, dtype: RawType, inputs: Sequence[object], outputs: tuple[Array, ...], size: int
     ) -> bool:
         """Runs over `size` elements of flat arrays, and says whether it did; numbers stand for
         operands of kind `s`."""
@@ -325,7 +327,12 @@ class Kernel:
         return found is not None and _launched(found, size, FLAT, inputs, outputs)
 
     def rows(
-        self, dtype: RawType, rows: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
+        self,
+        dtype: RawType,
+        rows: int,
+        columns: int,
+        inputs: Sequence[object],
+        outputs: tuple[Array, ...],
     ) -> bool:
         """Runs over C-ordered matrices, (rows,) or (columns,) arrays and numbers, as the kinds say,
         and says whether it did.
@@ -367,7 +374,11 @@ class Kernel:
 
 
 def _launched(
-    found: _Compiled, elements: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
+    found: _Compiled,
+    elements: int,
+    columns: int,
+    inputs: Sequence[object],
+    outputs: Sequence[object],
 ) -> bool:
     threads = parallel._threads
     if found.launch is not None:

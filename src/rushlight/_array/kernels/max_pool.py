@@ -42,7 +42,7 @@ def _threads(size: int) -> int:
 @guarded
 def largest(
     x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, indices: bool
-) -> tuple[Any, Any] | None:
+) -> tuple[Array, Array | None] | None:
     """The largest elements of windows of the last two dimensions, and where they are (if asked)."""
     if len(k) != 2 or not plain(x) or not ready():
         return None

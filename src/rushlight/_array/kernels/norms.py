@@ -67,7 +67,7 @@ def layer_norm_backward(
     inverse: Array,
     weight: Array | None,
     need: Sequence[bool],
-) -> Any:
+) -> tuple[Array, Array | None, Array | None] | None:
     """See `moments.layer_norm_backward`."""
     if not floating(x.dtype) or not need[0] or not ready():
         return None
@@ -130,7 +130,7 @@ def batch_norm(
     var: Any,
     training: bool,
     eps: float,
-) -> Any:
+) -> tuple[Array, ...] | None:
     """See `channels.batch_norm`."""
     if not _takes(x, weight, bias, mean, var):
         if batch_norm_columns.suits(x) and plain(x, weight, bias, mean, var) and ready():
@@ -165,14 +165,14 @@ def batch_norm_backward(
     g: Array,
     x: Array,
     weight: Array | None,
-    mean: Any,
+    mean: Array | None,
     var: Any,
     centre: Any,
     inverse: Any,
     training: bool,
     eps: float,
     need: Sequence[bool],
-) -> Any:
+) -> tuple[Array | None, Array | None, Array | None] | None:
     """See `channels.batch_norm_backward`."""
     if type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
@@ -249,7 +249,13 @@ def group_norm(
 
 
 def group_norm_backward(
-    g: Array, x: Array, groups: int, mean: Array, inverse: Array, weight: Array | None, need: Any
+    g: Array,
+    x: Array,
+    groups: int,
+    mean: Array,
+    inverse: Array,
+    weight: Array | None,
+    need: Sequence[bool],
 ) -> Any:
     """See `channels.group_norm_backward`."""
     if not _takes(x, weight, mean, inverse) or type(g) is not np.ndarray or g.dtype is not x.dtype:

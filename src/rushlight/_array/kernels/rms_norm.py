@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def rms_norm(
 
 def rms_norm_backward(
     g: Array, x: Array, inverse: Array, weight: Array | None, need: Sequence[bool]
-) -> Any:
+) -> tuple[Array, Array | None] | None:
     """The gradients of `rms_norm` for x and weight, from one over the root mean squares."""
     if not plain(x, g, inverse, weight) or not x.size or not ready():
         return None

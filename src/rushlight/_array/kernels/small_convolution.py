@@ -60,7 +60,7 @@ def _starts(plan: Plan, sample: int, images: int, high: int) -> Array:
     return _whole(starts, high)
 
 
-def _whole(offsets: Any, high: int) -> Array:
+def _whole(offsets: Array, high: int) -> Array:
     return np.append(offsets, np.repeat(offsets[-1:], -len(offsets) % high))
 
 

@@ -18,6 +18,7 @@ from .lapack import Failure, columns
 from .linalg import LinAlgError, adjoint, at, check, check_kernel, is_vector
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 
@@ -47,7 +48,7 @@ def _not_converged(name: str, x: Any, values: str, code: int) -> LinAlgError:
     return LinAlgError(f"{name}: {where}The algorithm failed to converge because {reason}.")
 
 
-def eigh(x: Array, uplo: str = "L") -> tuple[Any, Any]:
+def eigh(x: Array, uplo: str = "L") -> tuple[Array, Array]:
     """The eigenvalues (ascending) and eigenvectors of each Hermitian matrix, read off one triangle.
 
     Raises:
@@ -78,7 +79,7 @@ def eigvalsh(x: Array, uplo: str = "L") -> Array:
     return values
 
 
-def _check_eig(x: Array, name: str) -> Any:
+def _check_eig(x: Array, name: str) -> RawType:
     if x.dtype.kind in "biu":
         raise RuntimeError(f"Unknown Complex ScalarType for {name_of(x.dtype)}")
     check(x, name, "linalg_eig_out_cpu")
@@ -87,7 +88,7 @@ def _check_eig(x: Array, name: str) -> Any:
     return to_raw(from_raw(x.dtype).to_complex())
 
 
-def eig(x: Array) -> tuple[Any, Any]:
+def eig(x: Array) -> tuple[Array, Array]:
     """The eigenvalues and eigenvectors of each matrix, complex.
 
     Raises:
@@ -128,7 +129,9 @@ def _check_svd(x: Array, driver: str | None) -> None:
         )
 
 
-def svd(x: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Any, Any, Any]:
+def svd(
+    x: Array, full_matrices: bool = True, driver: str | None = None
+) -> tuple[Array, Array, Array]:
     """U, S (descending) and V^H with A = U S V^H, for each matrix.
 
     Raises:
@@ -151,7 +154,7 @@ def svd(x: Array, full_matrices: bool = True, driver: str | None = None) -> tupl
     return u, s, vh
 
 
-def thin_svd(x: Array) -> tuple[Any, Any, Any]:
+def thin_svd(x: Array) -> tuple[Array, Array, Array]:
     """`svd` without what is outside the matrix's own spaces."""
     return svd(x, False)
 
@@ -176,7 +179,7 @@ def svdvals(x: Array, driver: str | None = None) -> Array:
 
 
 # ---- pseudo-inverse and least squares ---------------------------------------------------------
-def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> Any:
+def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> TensorLike:
     """max(atol, rtol σ₁) for each matrix; by default rtol is the larger side times epsilon."""
     absolute = 0.0 if atol is None else atol
     if rtol is None:
@@ -198,11 +201,11 @@ def _together(function: Any, a: Any, b: Any) -> Any:
     return function(a, b)
 
 
-def _largest(s: Array) -> Any:
+def _largest(s: Array) -> Array:
     return np.max(s, -1, initial=0)
 
 
-def pinv(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = False) -> Array:
     """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
     if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
         raise RuntimeError(
@@ -222,7 +225,7 @@ def pinv(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) 
     return np.matmul(adjoint(vh) * inverse[..., None, :], adjoint(u))
 
 
-def matrix_rank(x: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def matrix_rank(x: Array, atol: object = None, rtol: object = None, hermitian: bool = False) -> Any:
     """How many singular values of each matrix are above the tolerance."""
     if x.ndim >= 2 and not x.size and atol is not None:
         return np.zeros(x.shape[:-2], np.int64)
@@ -255,7 +258,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 def lstsq(
     a: Array, b: Array, rcond: float | None = None, driver: str | None = None
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[Array, Array, Array, Array]:
     """The X of least norm that makes each |A X - B| least; residuals, ranks, singular values.
 
     Raises:
@@ -358,7 +361,9 @@ def _full_rank(solver: Any, a: Array, b: Array, space: Array) -> Array:
     return np.full(a.shape[:-2], min(rows, cols), np.int64)
 
 
-def _least_squares(a: Array, b: Array, space: Array, rcond: float, driver: str) -> tuple[Any, Any]:
+def _least_squares(
+    a: Array, b: Array, space: Array, rcond: float, driver: str
+) -> tuple[Array, Array]:
     """Fills the upper rows of `space` with the solutions; the ranks and singular values."""
     batch, (rows, cols) = a.shape[:-2], a.shape[-2:]
     solver = lapack.routine("gels", a.dtype) if driver == "gels" else None

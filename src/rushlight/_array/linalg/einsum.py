@@ -104,7 +104,7 @@ def _letters(term: str, where: str) -> tuple[list[Any], bool]:
     return letters, dots
 
 
-def from_sublists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
+def from_sublists(args: tuple[object, ...]) -> tuple[str, list[Any]]:
     """The equation that interleaved operands and lists of numbers mean."""
     operands = list(args[0 : len(args) - len(args) % 2 : 2])
     lists = list(args[1 : len(args) : 2])
@@ -240,7 +240,7 @@ def _paired(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Ope
         letters = [c for c in union if c not in summed]
         return pair, (letters, size)
 
-    def count(letters: list[Any]) -> int:
+    def count(letters: list[str]) -> int:
         return math.prod([size[c] for c in letters])
 
     of_a, of_b = batch + free_a + summed, batch + summed + free_b
@@ -255,7 +255,7 @@ def _paired(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Ope
     return pair, (letters, size)
 
 
-def _order(term: list[Any], wanted: list[Any]) -> list[int] | None:
+def _order(term: list[str], wanted: list[str]) -> list[int] | None:
     """The permutation from one order of letters to another; None where they are the same."""
     return None if term == wanted else [term.index(c) for c in wanted]
 
@@ -264,7 +264,7 @@ def _shape(have: list[int], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
     return None if tuple(have) == wanted else wanted
 
 
-def path(terms: list[list[Any]], output: list[Any], size: dict[Any, int]) -> list[tuple[int, int]]:
+def path(terms: list[list[Any]], output: list[str], size: dict[Any, int]) -> list[tuple[int, int]]:
     """Which two operands to contract at each step: greedily; by NumPy's optimiser from three on."""
     n = len(terms)
     if n <= 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def qr(array: Array) -> tuple[Any, Any]:
+def qr(array: Array) -> tuple[Array, Array]:
     """Q with orthonormal columns and upper triangular R whose product is the matrix."""
     q, r = np.linalg.qr(array)
     return q, r

@@ -25,7 +25,7 @@ def _by_numpy(x: Array) -> bool:
     return bool(math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL)
 
 
-def _factored(x: Array) -> tuple[Any, Any]:
+def _factored(x: Array) -> tuple[Array, Array]:
     """R above and the reflectors below the diagonal, column-major; the reflectors' factors."""
     count = min(x.shape[-2:])
     tau = np.zeros((*x.shape[:-2], count), x.dtype)
@@ -47,7 +47,7 @@ def _factored(x: Array) -> tuple[Any, Any]:
     return a, tau
 
 
-def geqrf(x: Array) -> tuple[Any, Any]:
+def geqrf(x: Array) -> tuple[Array, Array]:
     """The Householder reflectors of `qr`, below the diagonal of R, and their factors.
 
     Raises:
@@ -61,7 +61,7 @@ def geqrf(x: Array) -> tuple[Any, Any]:
     return _factored(x)
 
 
-def qr(x: Array, mode: str = "reduced") -> tuple[Any, Any]:
+def qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
     """Q with orthonormal columns and R upper triangular with A = Q R, for each matrix.
 
     Raises:
@@ -132,7 +132,7 @@ def _batch_text(shape: tuple[int, ...]) -> str:
     return errors.shape_text(shape)
 
 
-def householder_product(a: Array, tau: Array) -> Any:
+def householder_product(a: Array, tau: Array) -> Array:
     """The first columns of the product of Householder reflectors.
 
     Raises:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 _gufuncs: Any = getattr(np.linalg, "_umath_linalg", None)
@@ -44,7 +45,7 @@ def as_columns(x: Array) -> Array:
     return out
 
 
-def each(x: Any) -> Any:
+def each(x: TensorLike) -> TensorLike | tuple[TensorLike, ...]:
     """The matrices of a stack that `columns` made, one after another."""
     if x.ndim == 2:
         return (x,)
@@ -90,7 +91,7 @@ def has(name: str) -> bool:
     return hasattr(_gufuncs, name)
 
 
-def run(name: str, operands: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
+def run(name: str, operands: tuple[Array, ...], outs: tuple[Array, ...]) -> None:
     """Fills `outs` with what the generalised ufunc `name` makes of the operands.
 
     Raises:
@@ -130,7 +131,7 @@ def _run_one_by_one(name: str, operands: tuple[Any, ...], outs: tuple[Any, ...])
             out[at] = result
 
 
-def call(name: str, *operands: Any) -> Any:
+def call(name: str, *operands: object) -> Any:
     """What the generalised ufunc `name`, which has one scalar result for a matrix, gives.
 
     Overflow to infinity is no failure.

@@ -7,7 +7,7 @@ linear systems (1977); results are laid out as by LAPACK's lower sytrf and hetrf
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def _factor(a: Array, pivots: Array, hermitian: bool) -> int:
     return info
 
 
-def ldl_factor(a: Array, hermitian: bool) -> tuple[Any, Any, Any]:
+def ldl_factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     """The factors in one lower triangle, the pivots, and the first zero pivots (0: none)."""
     hermitian = hermitian and np.iscomplexobj(a)
     n = a.shape[-1]

@@ -106,7 +106,7 @@ def _inverted(x: Array) -> tuple[Any, bool]:
     return out, True
 
 
-def inv(x: Array, name: str = "linalg.inv") -> Any:
+def inv(x: Array, name: str = "linalg.inv") -> Array:
     """The inverse of each matrix.
 
     Raises:
@@ -124,7 +124,7 @@ def inv(x: Array, name: str = "linalg.inv") -> Any:
     return out
 
 
-def inv_ex(x: Array, check_errors: bool = False) -> tuple[Any, Any]:
+def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     """The inverse of each matrix, and for each the number of its first pivot that is zero."""
     if check_errors:
         return inv(x, "linalg.inv_ex"), _no_info(x)
@@ -227,7 +227,7 @@ def _solved(a: Array, b: Array, left: bool) -> tuple[Any, bool]:
     return x, True
 
 
-def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Any:
+def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Array:
     """X with A X = B (`left`) or X A = B, for stacks of matrices that broadcast.
 
     Raises:
@@ -245,7 +245,9 @@ def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Any:
     return x
 
 
-def solve_ex(a: Array, b: Array, left: bool = True, check_errors: bool = False) -> tuple[Any, Any]:
+def solve_ex(
+    a: Array, b: Array, left: bool = True, check_errors: bool = False
+) -> tuple[Array, Array]:
     """`solve`, and for each matrix the number of its first pivot that is zero."""
     if check_errors:
         x = solve(a, b, left, "solve_ex")
@@ -255,20 +257,20 @@ def solve_ex(a: Array, b: Array, left: bool = True, check_errors: bool = False) 
 
 
 # ---- determinants -----------------------------------------------------------------------------
-def det(x: Array) -> Any:
+def det(x: Array) -> Array:
     """The determinant of each matrix."""
     check(x, "linalg.det", "lu_cpu")
     return lapack.call("det", x)
 
 
-def slogdet(x: Any) -> tuple[Any, Any]:
+def slogdet(x: Array) -> tuple[Any, Any]:
     """The sign of each determinant and the logarithm of its absolute value."""
     check(x, "linalg.slogdet")
     sign, log = lapack.call("slogdet", x)
     return sign, log
 
 
-def cofactors(x: Array) -> Any:
+def cofactors(x: Array) -> Array:
     """The derivative of the determinant for each element, of singular matrices as well.
 
     Source: of regular matrices det(A) A⁻ᵀ. Of others, with A = U S V^H, the adjugate is
@@ -329,7 +331,7 @@ def _minor(x: Array, upper: bool) -> int:
     return _first_nan(x, upper)
 
 
-def cholesky(x: Array, upper: bool = False, name: str = "linalg.cholesky") -> Any:
+def cholesky(x: Array, upper: bool = False, name: str = "linalg.cholesky") -> Array:
     """The lower (or upper) triangular L with L L^H = A, read off the triangle of A.
 
     Raises:
@@ -339,7 +341,7 @@ def cholesky(x: Array, upper: bool = False, name: str = "linalg.cholesky") -> An
     return _cholesky(x, upper, name)
 
 
-def former_cholesky(x: Any, upper: bool) -> Any:
+def former_cholesky(x: Array, upper: bool) -> Array:
     """What `torch.cholesky` gives: `cholesky` with checks and messages of its own."""
     if not x.size:
         return x.copy()
@@ -347,7 +349,7 @@ def former_cholesky(x: Any, upper: bool) -> Any:
     return _cholesky(x, upper, "cholesky")
 
 
-def _cholesky(x: Any, upper: bool, name: str) -> Any:
+def _cholesky(x: Array, upper: bool, name: str) -> Array:
     factor, found = _factored(x, upper)
     if not found or not _is_number(factor):
         info = _minors(x, upper)
@@ -366,7 +368,7 @@ def _is_number(factor: Array) -> bool:
     return bool((last == last).all())
 
 
-def cholesky_ex(x: Array, upper: bool = False, check_errors: bool = False) -> tuple[Any, Any]:
+def cholesky_ex(x: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
     """`cholesky`, and for each matrix the order of its first minor that isn't positive."""
     if check_errors:
         return cholesky(x, upper, "linalg.cholesky_ex"), _no_info(x)
@@ -383,7 +385,7 @@ def cholesky_ex(x: Array, upper: bool = False, check_errors: bool = False) -> tu
     return factor, info
 
 
-def _partial(x: Array, code: int) -> Any:
+def _partial(x: Array, code: int) -> Array:
     """What is there of the lower factor when the minor of order `code` isn't positive.
 
     The rows of the columns before are done, the pivot that ends it is not yet a root, and what
@@ -424,7 +426,7 @@ def cholesky_solve(b: Array, factor: Array, upper: bool = False) -> Array:
     return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
 
 
-def cholesky_inverse(factor: Array, upper: bool = False) -> Any:
+def cholesky_inverse(factor: Array, upper: bool = False) -> Array:
     """The inverse of A, given its triangular factor.
 
     Raises:
@@ -458,12 +460,12 @@ _PADE = (64764752532480000, 32382376266240000, 7771770303897600, 118735379642880
 _THETA = 5.371920351148152
 
 
-def _size(x: Array) -> Any:
+def _size(x: Array) -> Array:
     """The largest sum of magnitudes in a column of each matrix."""
     return np.abs(x).sum(-2).max(-1)
 
 
-def matrix_exp(x: Array) -> Any:
+def matrix_exp(x: Array) -> Array:
     """The exponential of each matrix, by scaling, a rational approximation and squaring.
 
     How far it is scaled is read off its powers, so that large elements that no power keeps (those

@@ -14,7 +14,7 @@ from ..types import FLOAT32, FLOAT64, broadcast_shape, from_raw, internal_type_n
 from . import tiny_matmul as tiny
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import Scalar, TensorLike
     from ..annotations import Array, RawType
 
 TINY = tiny.LIMIT
@@ -123,7 +123,7 @@ def _cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
 
 
-def mv(a: Array, v: Array) -> Any:
+def mv(a: Array, v: Array) -> TensorLike:
     """A matrix times a vector.
 
     Raises:
@@ -199,7 +199,7 @@ def bmm(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
-def matmul(a: Array, b: Array) -> Any:
+def matmul(a: Array, b: Array) -> Array:
     """The product of stacks of matrices, broadcast over their leading dimensions; and of vectors.
 
     Raises:
@@ -221,7 +221,7 @@ def matmul(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
-def _of_parts(a: Any, b: Any) -> Any:
+def _of_parts(a: Any, b: Array) -> Any:
     """Refuses operands in the words of the product that they are brought to.
 
     The product itself where it has no elements: of it PyTorch asks no types.
@@ -244,7 +244,7 @@ def _of_parts(a: Any, b: Any) -> Any:
     return found.reshape(lead + (rows[:1] if a.ndim > 1 else ()) + b.shape[-1:])
 
 
-def _of_shape(shape: tuple[int, ...], like: Any) -> Any:
+def _of_shape(shape: tuple[int, ...], like: Any) -> Array:
     return np.broadcast_to(np.zeros((), like.dtype), shape)
 
 
@@ -313,7 +313,7 @@ def _check_bias(x: Array, weight: Array, bias: Array) -> None:
         raise RuntimeError(errors.cannot_cast(D.scalar_name(kind), D.scalar_name(wanted)))
 
 
-def _other_linear(x: Array, weight: Array, bias: Any) -> Any:
+def _other_linear(x: Array, weight: Array, bias: Any) -> TensorLike:
     if x.ndim < 1:
         raise RuntimeError(
             "both arguments to linear need to be at least 1D, but they are "
@@ -421,7 +421,7 @@ def _explain_addmm(c: Array, a: Array, b: Array) -> None:
     )
 
 
-def addmv(c: Array, a: Array, v: Array, beta: float = 1, alpha: Scalar = 1) -> Any:
+def addmv(c: Array, a: Array, v: Array, beta: float = 1, alpha: Scalar = 1) -> Array:
     """beta c + alpha (a v).
 
     Raises:
@@ -462,7 +462,7 @@ def _check_stacks(c: Array, a: Array, b: Array, summed: bool) -> None:
         _check_expands(c, shape)
 
 
-def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Any:
+def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta c + alpha (a b), for stacks of matrices.
 
     Raises:
@@ -482,7 +482,7 @@ def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> 
     return _add_scaled(c, bmm(_wide(a), _wide(b)), beta, alpha)
 
 
-def addbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Any:
+def addbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta c + alpha Σ (a b) over a stack of matrices; halves are rounded after each term.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def pairs(count: int) -> tuple[Any, Any]:
+def pairs(count: int) -> tuple[Array, Array]:
     """The rows of all pairs, in the order of the upper triangle."""
     return np.triu_indices(count, 1)
 
 
-def pdist(x: Array, p: float) -> Any:
+def pdist(x: Array, p: float) -> Array:
     """The p-norms of the differences of all pairs of rows."""
     first, second = pairs(x.shape[0])
     if not x.shape[1]:

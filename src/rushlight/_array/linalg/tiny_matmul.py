@@ -40,7 +40,7 @@ def product(a: Array, b: Array) -> Any:
     return c_einsum("ij,jk->ik", a, np.ascontiguousarray(b) if transposed else b)
 
 
-def _four_sums(a: Array, rows: Array, k: int) -> Any:
+def _four_sums(a: Array, rows: Array, k: int) -> Array:
     """a rowsᵀ by four interleaved sums, added crosswise at the end."""
     if k == 4:
         sums = c_einsum("is,js->sij", a, rows)

@@ -107,7 +107,7 @@ def _substitute(a: Array, x: Array, unit: bool) -> None:
 
 
 # ---- LU ---------------------------------------------------------------------------------------
-def lu_factor(x: Array) -> tuple[Any, Any, Any]:
+def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1)."""
     rows, columns = x.shape[-2:]
     batch = x.shape[:-2]
@@ -191,7 +191,7 @@ def row_order(pivots: Array, rows: int) -> Array:
     return found.reshape((*pivots.shape[:-1], rows))
 
 
-def permutation_matrix(pivots: Array, rows: int, dtype: Any) -> Array:
+def permutation_matrix(pivots: Array, rows: int, dtype: RawType | D.dtype) -> Array:
     """P with P L U = A, from the rows exchanged."""
     order = row_order(pivots, rows)
     raw = to_raw(dtype) if isinstance(dtype, D.dtype) else dtype
@@ -208,7 +208,7 @@ def nothing(dtype: RawType) -> Array:
     return np.zeros(0, dtype)
 
 
-def triangles(factors: Array) -> tuple[Any, Any]:
+def triangles(factors: Array) -> tuple[Array, Array]:
     """L, with a unit diagonal, and U, from one matrix that holds both; C-ordered."""
     rows, columns = factors.shape[-2:]
     count = min(rows, columns)
@@ -220,7 +220,7 @@ def triangles(factors: Array) -> tuple[Any, Any]:
     return lower, upper
 
 
-def lu(x: Array) -> tuple[Any, Any, Any]:
+def lu(x: Array) -> tuple[Array, Array, Array]:
     """P, L and U with A = P L U."""
     factors, pivots, _ = lu_factor(x)
     lower, upper = triangles(factors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..reduce.norm import vector_norm
 from ..reduce.reduce import axis_of, name_of
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 _MANY = 25  # from this many rows on, PyTorch finds Euclidean distances by a matrix product
@@ -62,7 +63,7 @@ def cross3(a: Array, b: Array, dim: int) -> Array:
     return out
 
 
-def cdist(x: Array, y: Array, p: float = 2.0) -> Any:
+def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
     """The p-norm distances between the rows of stacks of matrices that broadcast.
 
     Types are looked at where there are distances to compute.

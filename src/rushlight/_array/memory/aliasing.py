@@ -10,7 +10,7 @@ import numpy as np
 from ..types import as_array, copy_like
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array, RawType
 
 ndarray: Final = np.ndarray
@@ -66,7 +66,7 @@ def overlapping(a: Array, b: Array) -> bool:
     return bool(np.may_share_memory(a, b))
 
 
-def copied(array: Array) -> Any:
+def copied(array: Array) -> Array:
     """A copy with the same strides."""
     return copy_like(array, array)
 
@@ -81,17 +81,17 @@ def pattern(shape: Shape, strides: Shape, dtype: RawType) -> Array:
     return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides, writeable=False)
 
 
-def zeros(shape: Any, dtype: Any) -> Any:
+def zeros(shape: object, dtype: object) -> Any:
     """Zeros."""
     return np.zeros(shape, dtype)
 
 
-def in_order(array: Array) -> Any:
+def in_order(array: Array) -> TensorLike:
     """The array, or a copy of it, in C order."""
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-def in_new_order(array: Any) -> Any:
+def in_new_order(array: object) -> Any:
     """A copy in C order."""
     return np.array(array, order="C")
 

@@ -85,7 +85,7 @@ def table(words_: Array, start: int, count: int) -> Any:
     return _several(ctypes.c_int64, count).from_buffer(words_[start : start + count])
 
 
-def number_tables(words_: Array) -> tuple[Any, Any]:
+def number_tables(words_: Array) -> tuple[object, object]:
     """All words as float32 numbers (two to a word), and as float64, for writing from Python."""
     count = len(words_)
     singles = _several(ctypes.c_float, 2 * count).from_buffer(words_)

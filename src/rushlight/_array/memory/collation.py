@@ -18,12 +18,12 @@ ARRAY: Final = np.ndarray
 SCALARS: Final = (np.bool_, np.number, np.object_)
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether `value` is a NumPy array or scalar."""
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: Array) -> bool:
     """Whether `value` is an array rather than a single number."""
     return isinstance(value, np.ndarray)
 
@@ -44,7 +44,7 @@ def worker_state(base_seed: int, worker: int) -> list[int]:
     return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
 
-def for_pickle(array: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] | None:
+def for_pickle(array: object) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] | None:
     """An array's type, shape, strides in bytes, and its memory for a pickle to keep apart.
 
     A view of much more memory is copied; None for arrays whose memory isn't one plain run.
@@ -68,7 +68,7 @@ def array_over(name: str, shape: tuple[int, ...], strides: tuple[int, ...], buff
     return np.ndarray(shape, to_raw(D.BY_NAME[name]), buffer, 0, strides)
 
 
-def take_rows(arrays: list[Any], keys: list[int]) -> list[Any] | None:
+def take_rows(arrays: list[Array], keys: list[int]) -> list[Any] | None:
     """Fresh arrays of those rows of each; None for arrays with gaps, and keys out of range."""
     if not all(array.ndim and array.flags.c_contiguous for array in arrays):
         return None

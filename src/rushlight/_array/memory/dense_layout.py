@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .out_of_memory import refusal
 
 if TYPE_CHECKING:
-    from ..annotations import Array
+    from ..annotations import Array, RawType
 
 
 def is_dense(array: Array) -> bool:
@@ -25,7 +25,7 @@ def is_dense(array: Array) -> bool:
     return True
 
 
-def empty_like(array: Array, raw: Any) -> Array:
+def empty_like(array: Array, raw: RawType | type) -> Array:
     """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set.
 
     Where several elements share memory the order of the dimensions is PyTorch's, not NumPy's.
@@ -40,7 +40,7 @@ def empty_like(array: Array, raw: Any) -> Array:
     return made.transpose(sorted(range(array.ndim), key=order.__getitem__))
 
 
-def copy(array: Array, raw: Any) -> Array:
+def copy(array: Array, raw: RawType | type) -> Array:
     """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
     if array.flags.c_contiguous or not _is_spread(array.strides):
         return array.astype(raw)

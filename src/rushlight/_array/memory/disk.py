@@ -30,7 +30,7 @@ def identity(handle: int) -> tuple[int, int]:
 
 def read(
     path: str, like: tuple[tuple[int, ...], Any, bool], wanted: tuple[int, int] | None = None
-) -> Any:
+) -> Array:
     """The array that was written, given its (shape, type, whether in Fortran order).
 
     Raises:

@@ -27,7 +27,7 @@ CONTROL_FLOW = (
 )
 
 
-def _refused(*args: Any, **kwargs: Any) -> Any:
+def _refused(*args: object, **kwargs: object) -> Any:
     raise BatchRead(CONTROL_FLOW)
 
 
@@ -38,7 +38,7 @@ ITEM = (
 )
 
 
-def _no_item(*args: Any, **kwargs: Any) -> Any:
+def _no_item(*args: object, **kwargs: object) -> Any:
     raise BatchRead(ITEM)
 
 
@@ -47,7 +47,7 @@ class Example(np.ndarray[Any, Any]):
 
     __array_ufunc__ = _refused
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Any, types: object, args: Any, kwargs: Any) -> Any:
         if func not in FORM_ONLY:
             return _refused()
         plain = [a.view(np.ndarray) if isinstance(a, Example) else a for a in args]
@@ -68,7 +68,7 @@ for _name in ("item", "tolist", "__float__", "__int__", "__complex__", "__index_
     setattr(Example, _name, _no_item)
 
 
-def example_of(raw: Array, axis: int) -> Any:
+def example_of(raw: Array, axis: int) -> Array:
     """One example of the batch `raw`, whose examples lie along `axis`."""
     if raw.shape[axis]:
         key: Any = (*(slice(None),) * axis, 0, ...)

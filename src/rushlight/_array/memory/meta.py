@@ -33,7 +33,7 @@ class Wrapped(Hollow):
     __slots__ = ()
 
 
-def hollow(shape: tuple[int, ...], dtype: Any) -> Array:
+def hollow(shape: tuple[int, ...], dtype: RawType | type) -> Array:
     """A hollow array in C order."""
     kind = np.dtype(dtype)
     count = 1

@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from ..._base import errors
+
+if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +34,7 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(error, MemoryError) and hasattr(error, "shape")
 
 
-def refusal(error: Exception, operands: Any = ()) -> Exception:
+def refusal(error: Exception, operands: object = ()) -> Exception:
     """What PyTorch raises instead of an error about memory; any other error as it is.
 
     `operands` are the arguments of the failed call, or the wanted shape.
@@ -58,7 +61,7 @@ def allocating(function: F) -> F:
     """A function whose errors about memory are PyTorch's; its first argument may be the shape."""
 
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> TensorLike:
         try:
             return function(*args, **kwargs)
         except (MemoryError, ValueError) as error:

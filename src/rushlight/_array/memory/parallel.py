@@ -27,6 +27,7 @@ from ..._base.fork_locks import in_child, lock as make_lock
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
+    from ..._base.annotations import AnyCallable, Scalar, TensorLike
     from ..annotations import Array
 
 __all__ = [
@@ -205,10 +206,10 @@ def _chunks(size: int, limit: int) -> tuple[int, int]:
     return -(-size // length), length
 
 
-def parallel_unary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
+def parallel_unary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
     """A function like the unary `ufunc` that splits arrays of at least `limit` elements."""
 
-    def run(x: Any, out: Any = None) -> Any:
+    def run(x: Any, out: object = None) -> TensorLike:
         try:
             if x.size < limit:
                 return ufunc(x) if out is None else ufunc(x, out)
@@ -221,10 +222,10 @@ def parallel_unary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
     return run
 
 
-def parallel_binary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
+def parallel_binary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
     """A function like the binary `ufunc` that splits arrays of at least `limit` elements."""
 
-    def run(x: Any, y: Any, out: Any = None) -> Any:
+    def run(x: Any, y: Array | Scalar, out: TensorLike | None = None) -> TensorLike:
         try:
             if x.size < limit:
                 return ufunc(x, y) if out is None else ufunc(x, y, out=out)
@@ -237,7 +238,7 @@ def parallel_binary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
     return run
 
 
-def _split(ufunc: Any, operands: tuple[Any, ...], out: Any, limit: int) -> Any:
+def _split(ufunc: np.ufunc, operands: tuple[Any, ...], out: Any, limit: int) -> Any:
     shape = operands[0].shape
     dtypes: list[Any] = []
     for operand in operands:

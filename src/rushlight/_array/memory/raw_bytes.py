@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 
-def bytes_of(array: Array) -> Any:
+def bytes_of(array: Array) -> Array:
     """All bytes of the memory that an array is a view of, as a flat array over them."""
     whole = owner(array)
     if whole.flags.c_contiguous:
@@ -25,12 +25,12 @@ def bytes_of(array: Array) -> Any:
     return flat.reshape(-1).view(np.uint8)
 
 
-def fresh(count: int) -> Any:
+def fresh(count: int) -> Array:
     """Bytes that nobody has written."""
     return empty((count,), np.uint8)
 
 
-def from_numbers(values: Any, dtype: RawType) -> Array:
+def from_numbers(values: list[int] | list[float], dtype: RawType) -> Array:
     """The bytes of numbers of a raw type."""
     return np.array(list(values), dtype).reshape(-1).view(np.uint8)
 
@@ -41,7 +41,7 @@ def from_buffer(buffer: Any, offset: int, count: int) -> Any:
     return (whole if count < 0 else whole[:count]).copy()
 
 
-def view_as(data: Array, dtype: RawType) -> Any:
+def view_as(data: Array, dtype: RawType) -> Array:
     """The bytes as elements of a raw type; what is left over is left out."""
     size = np.dtype(dtype).itemsize
     return data[: data.size // size * size].view(dtype)
@@ -54,7 +54,7 @@ def resized(data: Any, count: int) -> Any:
     return made
 
 
-def mapped(path: str, together: bool, count: int) -> Any:
+def mapped(path: str, together: bool, count: int) -> Array:
     """The first bytes of a file, read when they are first looked at.
 
     What is written to them goes to the file, and to all who map it, where `together`; else it stays

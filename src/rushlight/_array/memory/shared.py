@@ -78,7 +78,7 @@ def shared(array: Array) -> Any:
     return view_into(_moved(flat), offset, array.shape, strides_of(array))
 
 
-def _moved(flat: Any) -> Any:
+def _moved(flat: Any) -> Array:
     copy = np.frombuffer(_fresh(flat.nbytes), flat.dtype, flat.size)
     copy[...] = flat
     return copy

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BLOCK: Final = 1 << 18
 
 
-def _wide(x: Array) -> Any:
+def _wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
@@ -42,7 +42,9 @@ def _blocks(groups: int, rows: int, columns: int) -> Iterator[tuple[slice, slice
 class _Problem:
     """The operands as stacks of matrices of one group each: (G, r L, E), (G, S, E), (G, S, V)."""
 
-    def __init__(self, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> None:
+    def __init__(
+        self, q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float | None
+    ) -> None:
         self.shape = q.shape
         self.heads = q.shape[:-2]
         self.length, self.size = q.shape[-2:]
@@ -71,7 +73,7 @@ class _Problem:
             full = (*self.heads, self.length, self.keys)
             self.mask = np.broadcast_to(mask, full) if mask.shape != full else mask
 
-    def queries(self, x: Array) -> Any:
+    def queries(self, x: Array) -> Array:
         """An array shaped like the queries as (G, r L, …): heads that share keys in one."""
         return _wide(x).reshape(self.groups, self.shared * self.length, x.shape[-1])
 
@@ -115,7 +117,7 @@ class _Problem:
 
 def attention(
     q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float | None
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """softmax(scale q kᵀ + mask) v, and the logarithms of the softmax's denominators.
 
     Rows without any key to look at become zero. Leading dimensions of `q` and `k` are equal, but
@@ -185,7 +187,7 @@ def attention_backward(
     mask: Array | None,
     causal: bool,
     scale: float | None,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The gradients of `attention` for `q`, `k` and `v`."""
     p = _Problem(q, k, v, mask, causal, scale)
     of_out, result = p.queries(g), p.queries(out)

@@ -22,6 +22,7 @@ from . import small_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 __all__ = [
@@ -44,7 +45,7 @@ def _split(x: Array) -> Any:
     return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], prod(x.shape[2:]))
 
 
-def _column(values: Any, x: Any) -> Any:
+def _column(values: Any, x: TensorLike) -> Array:
     """One value a channel, shaped so that it broadcasts over `x`."""
     return values if x.ndim == 2 else values[:, None]
 
@@ -139,11 +140,11 @@ def running_update(
 def batch_norm_backward(
     g: Any,
     x: Any,
-    weight: Any,
-    mean: Any,
-    var: Any,
+    weight: Array | None,
+    mean: Array | None,
+    var: object,
     centre: Any,
-    inverse: Any,
+    inverse: object,
     training: bool,
     eps: float,
     need: Any,
@@ -186,7 +187,7 @@ def batch_norm_backward(
 
 def group_norm(
     x: Array, groups: int, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Each group of channels with mean 0 and variance 1, scaled and shifted by channel.
 
     The further results are the means and 1/deviations, (N, groups).

@@ -18,6 +18,7 @@ from .element_losses import require_floats
 from .small_rows import names_classes, row_starts
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 _WORDS = ("none", "mean", "sum")
 
 
-def _name(x: Any) -> str:
+def _name(x: TensorLike) -> str:
     return D.scalar_name(from_raw(x.dtype))
 
 
@@ -63,7 +64,7 @@ def nll_loss(
     weight: Array | None = None,
     reduction: int = 1,
     ignore_index: int = -100,
-) -> Any:
+) -> Array:
     """Minus the log-probability of each row's class, weighted and reduced.
 
     Shapes: log_p (N, C) and target (N,), or (C,) and () or (1,).
@@ -91,7 +92,7 @@ def nll_loss(
 
 def nll_loss2d(
     log_p: Array, target: Array, weight: Any = None, reduction: int = 1, ignore_index: int = -100
-) -> Any:
+) -> Array:
     """`nll_loss` for images: log_p (N, C, H, W) and target (N, H, W)."""
     if target.ndim != 3:
         raise RuntimeError(
@@ -130,7 +131,7 @@ def nll_loss_backward(
     )
 
 
-def nll_weights(target: Array, like: Array, weight: Any, ignore_index: int) -> Any:
+def nll_weights(target: Array, like: Array, weight: object, ignore_index: int) -> Array:
     """The weight of each target: of its class, or one; zero where it is ignored."""
     dtype = lifted(like).dtype
     counted = target != ignore_index
@@ -142,7 +143,7 @@ def nll_weights(target: Array, like: Array, weight: Any, ignore_index: int) -> A
 # ---- cross-entropy ----------------------------------------------------------------------------
 
 
-def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int = -100) -> Any:
+def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int = -100) -> Array:
     """The negative log likelihood of log softmax(x), without weights, in one go.
 
     Shapes: x (N, C), target (N,). Raises: IndexError for a target that is no class.
@@ -165,7 +166,7 @@ def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int
 
 def cross_entropy_backward(
     g: Array, x: Array, target: Array, reduction: int, ignore_index: int
-) -> Any:
+) -> Array:
     """softmax(x) less one at each row's class, times `g`; zero for ignored rows."""
     if x.size >= kernels.LEAST:
         found = kernels.softmax.cross_entropy_backward(g, x, target, reduction, ignore_index)
@@ -202,7 +203,7 @@ def _require_long(target: Array) -> None:
         raise RuntimeError(f"expected scalar type Long but found {_name(target)}")
 
 
-def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int, ...]) -> Any:
+def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int, ...]) -> Array:
     if reduction == 0:
         return each.reshape(shape).astype(dtype, copy=False)
     result = np.add.reduce(each)
@@ -211,7 +212,7 @@ def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int,
     return result.astype(dtype)
 
 
-def _row_gradients(g: Array, reduction: int, rows: int) -> Any:
+def _row_gradients(g: Array, reduction: int, rows: int) -> Array:
     """The gradient of each row's loss, as a column, or one number."""
     if reduction == 0:
         return lifted(g).reshape(-1, 1)
@@ -249,8 +250,13 @@ def _violations(rows: Array, classes: Array, margin: float) -> Array:
 
 
 def multi_margin_loss(
-    x: Array, target: Array, p: int = 1, margin: float = 1.0, weight: Any = None, reduction: int = 1
-) -> Any:
+    x: Array,
+    target: Array,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: object = None,
+    reduction: int = 1,
+) -> Array:
     """The mean over classes of max(0, margin - x_y + x_j)^p, weighted by the class y, reduced.
 
     Shapes: x (N, C) and target (N,), or (C,) and () or (1,).
@@ -267,8 +273,8 @@ def multi_margin_loss(
 
 
 def multi_margin_loss_backward(
-    g: Array, x: Array, target: Array, p: int, margin: float, weight: Any, reduction: int
-) -> Any:
+    g: Array, x: Array, target: Array, p: int, margin: float, weight: object, reduction: int
+) -> Array:
     """The gradient of `multi_margin_loss` for its input."""
     rows = lifted(_as_rows(x))
     classes = target.reshape(-1)
@@ -312,7 +318,7 @@ def _label_violations(rows: Array, lists: Array, counts: Array, meant: Array) ->
     return z
 
 
-def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Any:
+def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Array:
     """The mean over classes of max(0, 1 - x_label + x_i), over labels and classes that are none.
 
     Shapes: x and target alike, (N, C) or (C,); a row's labels end at the first -1.
@@ -323,7 +329,9 @@ def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Any:
     return _reduced_rows(each, reduction, x.dtype, x.shape[:1] if x.ndim == 2 else ())
 
 
-def multilabel_margin_loss_backward(g: Array, x: Array, target: Array, reduction: int) -> Any:
+def multilabel_margin_loss_backward(
+    g: Array, x: Array, target: Array, reduction: int
+) -> TensorLike:
     """The gradient of `multilabel_margin_loss` for its input."""
     rows, counts, meant = _labels(x, target)
     lists = target.reshape(rows.shape)

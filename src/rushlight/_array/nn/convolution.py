@@ -35,6 +35,7 @@ from ..types import FLOAT32
 from .channels_last import follow_layout as follow_layout
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 Sizes = tuple[int, ...]
@@ -73,7 +74,7 @@ def padded(x: Array, pad: Sizes) -> Array:
     return out
 
 
-def windows(x: Array, k: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Any:
+def windows(x: Array, k: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Array:
     """All windows of a padded (N, C, …): a view (N, C, *k, *out)."""
     n, c, *steps = x.strides
     at_k = tuple([s * d for s, d in zip(steps, dilation)])
@@ -114,7 +115,7 @@ def correlate(
     dilation: Sizes,
     groups: int,
     out: Sizes | None = None,
-) -> Any:
+) -> Array:
     """The convolution of x (N, C, …) with w (O, C / groups, …), plus a bias (O,).
 
     `out` asks for fewer windows than there are.
@@ -157,7 +158,7 @@ def _natively(
     dilation: Sizes,
     groups: int,
     out: Sizes,
-) -> Any:
+) -> Array | None:
     """The convolution by emitted code, or None. See `kernels.convolution`."""
     places = x.shape[0] * prod(out)
     if w.size * places < kernels.CONVOLUTION:
@@ -167,7 +168,7 @@ def _natively(
     return kernels.convolution.correlate(x, w, bias, stride, pad, dilation, out, groups)
 
 
-def _column(bias: Any, dims: int) -> Any:
+def _column(bias: Any, dims: int) -> Array:
     return bias.reshape(-1, *(1,) * dims)
 
 
@@ -240,7 +241,7 @@ def _correlate_lines(x: Array, w: Array, out: Sizes, dilation: Sizes, groups: in
 
 def conv_output(
     x: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+) -> Array:
     """`correlate` without a bias, for outputs of `size`."""
     return correlate(x, w, None, stride, pad, dilation, groups, size)
 
@@ -248,7 +249,7 @@ def conv_output(
 # ---- the input --------------------------------------------------------------------------------
 def correlate_transposed(
     y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+) -> Array:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate` in x."""
     dtype, (y, w) = wide(y, w)
     count, rows, *out = y.shape
@@ -290,7 +291,7 @@ def _mirrors(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilat
     )
 
 
-def _transpose_weights(w: Any, groups: int) -> Any:
+def _transpose_weights(w: TensorLike, groups: int) -> Array:
     """The weights of the transpose: channels exchanged within groups, the kernel turned around."""
     rows, per_group, *k = w.shape
     split = w.reshape(groups, rows // groups, per_group, *k).swapaxes(1, 2)
@@ -421,7 +422,7 @@ def _transposed_depthwise(
 # ---- the weights ------------------------------------------------------------------------------
 def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Any:
+) -> Array:
     """The transpose of `correlate` in w: for each weight the sum of all products that it scales."""
     dtype, (x, y) = wide(x, y)
     count, channels = x.shape[:2]
@@ -511,7 +512,7 @@ def _with_room(x: Array, out: Sizes, k: Sizes, stride: Sizes, dilation: Sizes) -
 
 
 # ---- further pieces of the gradients and of the result ----------------------------------------
-def channel_sums(g: Array) -> Any:
+def channel_sums(g: Array) -> Array:
     """The sums of g (N, O, …) for each channel: the gradient of a bias."""
     if g.dtype.kind == "V" or g.dtype.itemsize == 2:
         return channel_sums(g.astype(FLOAT32)).astype(g.dtype)

@@ -53,7 +53,7 @@ def _from_class_rows(rows: Array, shape: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(np.moveaxis(rows.reshape(shape[0], *shape[2:], shape[1]), -1, 1))
 
 
-def _checked_classes(target: Array, classes: int, ignore_index: int) -> tuple[Any, Any]:
+def _checked_classes(target: Array, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
     """The flat targets with 0 for ignored ones, and which count (None: all of them).
 
     Raises: IndexError for a target that is no class.
@@ -119,7 +119,7 @@ def nll_loss(
     weight: Array | None = None,
     ignore_index: int = -100,
     reduction: Reduction = "mean",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The negative log likelihood of the `target` classes, and the total of their weights.
 
     Shapes: log_p (N, C, d1 ...) or (C,); target the same without C; weight (C,); the loss 0-d, or
@@ -241,7 +241,7 @@ def _smoothed(target: Array, dtype: RawType, weight: Array | None, label_smoothi
 
 def _expected(
     rows: Array, target: Array, weight: Array | None, label_smoothing: float
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The total of each row of weighted probabilities, and their inner product with the logits."""
     wanted = _smoothed(target, rows.dtype, weight, label_smoothing)
     return row_sum(wanted).astype(np.float64), row_dot(wanted, rows).astype(np.float64)
@@ -249,14 +249,14 @@ def _expected(
 
 def cross_entropy_backward(
     g: Any,
-    logits: Any,
-    target: Any,
-    lse: Any,
+    logits: Array,
+    target: Array,
+    lse: Array,
     weight: Any = None,
     ignore_index: int = -100,
     reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Array:
     """The gradient for the logits of `cross_entropy`, whose second result is `lse`."""
     rows = _class_rows(lifted(logits))
     count, classes = rows.shape

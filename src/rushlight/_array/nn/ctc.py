@@ -66,7 +66,7 @@ class _Sum:
 
 def ctc_loss(
     log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank: int
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Minus the log-probability of each sample's target, and the forward variables (N, T, 2S+1)."""
     times, count, _ = log_probs.shape
     states = _labels(targets, target_lengths, blank)

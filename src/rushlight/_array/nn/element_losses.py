@@ -99,7 +99,7 @@ def reduced(each: Array, reduction: int, dtype: RawType) -> Array:
 # ---- what rows refuse --------------------------------------------------------------------------
 
 
-def require_margins(x: Any, target: Any) -> None:
+def require_margins(x: Array, target: Array) -> None:
     """Refuses whole numbers for `soft_margin_loss`, and targets of a wider sort than these.
 
     Raises: RuntimeError in PyTorch's words.
@@ -119,7 +119,7 @@ def require_margins(x: Any, target: Any) -> None:
         raise RuntimeError(errors.cannot_cast(D.scalar_name(kind), D.scalar_name(wanted)))
 
 
-def require_probabilities(p: Any, target: Any) -> None:
+def require_probabilities(p: Array, target: Array) -> None:
     """Refuses elements outside [0, 1].
 
     Raises: RuntimeError naming the operand.
@@ -131,7 +131,7 @@ def require_probabilities(p: Any, target: Any) -> None:
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
-def require_logits(x: Any, target: Any) -> None:
+def require_logits(x: Array, target: Array) -> None:
     """Refuses logits and targets that aren't floating point.
 
     Raises: NotImplementedError for logits, RuntimeError for targets.

@@ -12,6 +12,7 @@ from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
 from ..types import from_raw, internal_type_name
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
-def type_of(x: Any) -> str:
+def type_of(x: TensorLike) -> str:
     """What PyTorch calls a tensor of this type."""
     return internal_type_name(x.dtype)
 
@@ -41,7 +42,7 @@ def require_indices(index: Array, function: str, number: int = 1) -> None:
         )
 
 
-def require_weight(weight: Any) -> None:
+def require_weight(weight: Array) -> None:
     """Refuses all but floating-point numbers as what bags are made of.
 
     Raises: RuntimeError in PyTorch's words.
@@ -105,7 +106,7 @@ def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
 # ---- bags -------------------------------------------------------------------------------------
 
 
-def bag_lengths(index: Array, offsets: Array, include_last: bool) -> tuple[Any, Any]:
+def bag_lengths(index: Array, offsets: Array, include_last: bool) -> tuple[Array, Array]:
     """Where the bags begin, and how long they are.
 
     Raises: RuntimeError for offsets that don't fit.
@@ -138,7 +139,7 @@ def bag_numbers(lengths: Array) -> Array:
 
 def _bag_of_each(
     starts: Array, lengths: Array, index: Array, padding_idx: int
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The bag of each index, which indices count, and how many count in each bag."""
     bags = bag_numbers(lengths)
     counted = index[: bags.size] != padding_idx
@@ -159,7 +160,7 @@ def embedding_bag(
     scales: Array | None,
     include_last: bool,
     padding_idx: int,
-) -> Any:
+) -> Array:
     """The sum (0), mean (1) or maximum (2) of the rows of each bag; of an empty bag zeros.
 
     Raises: RuntimeError for an index that is no row, or offsets that don't fit.
@@ -188,7 +189,7 @@ def embedding_bag(
 
 def bag_places(
     weight: Array, index: Array, offsets: Array, mode: int, include_last: bool, padding_idx: int
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The bag of each index, how many count in each bag, and the rows that maxima come from."""
     starts, lengths = bag_lengths(index, offsets, include_last)
     if mode == 0:
@@ -204,7 +205,7 @@ def bag_places(
     return bags.astype(index.dtype), counts, rows.astype(index.dtype)
 
 
-def _bag_maxima(rows: Array, bags: Array, count: int) -> tuple[Any, Any]:
+def _bag_maxima(rows: Array, bags: Array, count: int) -> tuple[Array, Array]:
     """The largest of each bag's rows by column, and which row of `rows` it is (-1: none)."""
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     places = np.full((count, rows.shape[1]), -1)
@@ -224,7 +225,7 @@ def embedding_bag_backward(
     index: Array,
     offsets: Array,
     mode: int,
-    scales: Any,
+    scales: object,
     include_last: bool,
     padding_idx: int,
     scale_by_frequency: bool,
@@ -259,7 +260,7 @@ def embedding_bag_rows(
     index: Array,
     offsets: Array,
     mode: int,
-    scales: Any,
+    scales: object,
     include_last: bool,
     padding_idx: int,
     scale_by_frequency: bool,

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -48,6 +48,13 @@ from ..reduce.softmax import lifted
 from ..types import to_raw
 from .element_losses import broadcast_shape, reduced, require_dtype
 
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, TensorLike
+    from ..._formula.ir import Symbol
+    from ..._table.rows.element_loss import Options
+    from ..._tensor.tensor import Tensor
+    from ..annotations import Array
+
 __all__ = ["Form", "generate_gradient", "generate_loss"]
 
 Function = Callable[..., Any]
@@ -63,7 +70,7 @@ class Form:
                  "reads", "required", "tensors")  # fmt: skip
 
     def __init__(
-        self, name: str, function: Function, schema: Schema, options: Any, key: str, short: bool
+        self, name: str, function: Function, schema: Schema, options: Options, key: str, short: bool
     ) -> None:
         code = function.__code__
         self.name = name
@@ -112,7 +119,7 @@ class Form:
 
 @cache
 def _bound(function: Function, reads: tuple[str, ...], names: tuple[str, ...]) -> Function:
-    def weighted(*values: Any) -> Any:
+    def weighted(*values: object) -> Any:
         known = dict(zip(names, values, strict=True))
         found = function(*[known.get(p) for p in reads])
         return found * known["weight"] if "weight" in names else found
@@ -134,7 +141,7 @@ def _times(
 ) -> Function:  # fmt: skip
     count = len(given)
 
-    def times(*values: Any) -> Any:
+    def times(*values: object) -> Symbol:
         return slope(*values[:count], *values[count + 1 :]) * values[count]
 
     arrays = given if number else (*given, "g")
@@ -162,7 +169,7 @@ _summed = cache(_Summed)
 
 
 def generate_loss(
-    name: str, function: Function, schema: Schema, options: Any, short: bool
+    name: str, function: Function, schema: Schema, options: Options, short: bool
 ) -> Function:
     """The loss of arrays, of what it is by element.
 
@@ -178,7 +185,7 @@ def generate_loss(
 
 
 def generate_gradient(
-    name: str, key: str, function: Function, schema: Schema, options: Any, short: bool
+    name: str, key: str, function: Function, schema: Schema, options: Options, short: bool
 ) -> Function:
     """The gradient of a loss for the argument `key`, of its slope by element."""
     form = Form(name, function, schema, options, key, short)
@@ -287,7 +294,7 @@ def _laid_out(value: str, like: str) -> list[str]:
     return [f"return {value} if {asked} else laid_out({value}, {like})"]
 
 
-def _laid_out_like(value: Any, like: Any) -> Any:
+def _laid_out_like(value: Array, like: Array | None) -> Array:
     """A new array, laid out like another one."""
     if like is None:
         return np.ascontiguousarray(value)
@@ -329,7 +336,7 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
     return lines, SPACE | {"scaled": form.times(given, True), "spread": spread}
 
 
-def _large(me: _Summed, known: bool, *args: Any) -> Any:
+def _large(me: _Summed, known: bool, *args: Any) -> float:
     """The sum of a loss over large arrays: by a kernel, else in pieces."""
     count = len(me.arrays)
     arrays, numbers = args[:count], args[count:]
@@ -339,7 +346,7 @@ def _large(me: _Summed, known: bool, *args: Any) -> Any:
             return found
     body, constants = block(me, arrays[0].dtype, known)
 
-    def piece(scratch: Any, *pieces: Any) -> Any:
+    def piece(scratch: Array, *pieces: Array) -> float:
         return body(scratch, *pieces, *numbers, *constants)
 
     return sum_of_pieces(piece, me.piece, *arrays)
@@ -398,7 +405,7 @@ def _other_loss(me: Any, *args: Any) -> Any:
     return found if not found.ndim or found.shape != like.shape else _laid_out_like(found, like)
 
 
-def _other_gradient(me: Any, *args: Any) -> Any:
+def _other_gradient(me: Any, *args: object) -> TensorLike:
     """The gradient of what are no arrays, or arrays of several shapes or of other types."""
     form: Form = me.loss
     first = args[1]
@@ -421,7 +428,7 @@ def _other_gradient(me: Any, *args: Any) -> Any:
     return _laid_out_like(found, known[like] if like else None)
 
 
-def _recorded(form: Form, g: Any, *args: Any) -> Any:
+def _recorded(form: Form, g: Any, *args: Any) -> Tensor:
     """The gradient in operations that are recorded."""
     known = {**form.fixed, **dict(zip(form.names[1:], args, strict=True))}
     given = tuple(p for p in form.tensors if known[p] is not None)
@@ -446,8 +453,8 @@ class _Rounded:
         return _Rounded(-self.value, self.dtype)
 
 
-def _operator(name: str) -> Any:
-    def method(self: _Rounded, other: Any) -> _Rounded:
+def _operator(name: str) -> AnyCallable:
+    def method(self: _Rounded, other: object) -> _Rounded:
         function = getattr(self.value, name)
         return _Rounded(function(getattr(other, "value", other)), self.dtype)
 
@@ -459,7 +466,7 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul"):
 
 
 class _Words(dict[str, Any]):
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> AnyCallable:
         function = WORLDS[np.ndarray][name]
         return lambda x: _Rounded(function(x.value), x.dtype)
 

@@ -39,7 +39,7 @@ class AxisPlan(NamedTuple):
     neighbours: list[tuple[Any, Any]]  # (index, whether it exists)
 
 
-def _reflected(x: Array, size: int, align: bool) -> tuple[Any, Any]:
+def _reflected(x: Array, size: int, align: bool) -> tuple[Array, Array]:
     low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
     if span == 0:
         return np.zeros_like(x), np.zeros_like(x)
@@ -52,7 +52,7 @@ def _reflected(x: Array, size: int, align: bool) -> tuple[Any, Any]:
     return back.astype(x.dtype), np.where(even, sign, -sign)
 
 
-def _inside(x: Array, size: int, padding: int, align: bool) -> tuple[Any, Any]:
+def _inside(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Array | int]:
     """Coordinates brought inside as the padding says, and the slopes of that."""
     if padding == ZEROS:
         return x, 1
@@ -83,7 +83,7 @@ def axis_plan(given: Array, size: int, mode: int, padding: int, align: bool) -> 
     return AxisPlan(x - first, scale * slope, pair)
 
 
-def _existing(at: Array, size: int) -> tuple[Any, Any]:
+def _existing(at: Array, size: int) -> tuple[Array, Array]:
     real = (at >= 0) & (at <= size - 1)
     return np.where(real, at, 0).astype(np.int64), real
 
@@ -126,12 +126,12 @@ def corners(found: list[AxisPlan], size: tuple[int, ...]) -> Any:
         yield at, where, real
 
 
-def _rows(x: Array) -> Any:
+def _rows(x: Array) -> Array:
     """(N, C, places…) as (N, places, C)."""
     return np.ascontiguousarray(x.reshape(x.shape[0], x.shape[1], -1).swapaxes(1, 2))
 
 
-def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Any:
+def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     """The values of x (N, C, places…) at the points of the grid (N, points…, dims)."""
     dtype = x.dtype
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]

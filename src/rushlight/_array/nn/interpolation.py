@@ -119,7 +119,7 @@ def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
     return y
 
 
-def resampled(x: Array, maps: tuple[LineMap, ...]) -> Any:
+def resampled(x: Array, maps: tuple[LineMap, ...]) -> Array:
     """`maps` applied to the last dimensions of x, one after the other."""
     dtype = x.dtype
     first = x.ndim - len(maps)
@@ -168,7 +168,7 @@ def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Any:
 
 
 # ---- the tables -------------------------------------------------------------------------------
-def _scale(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> Any:
+def _scale(size: int, out: int, align: bool, factor: float | None, kind: type) -> Any:
     if align:
         return kind(size - 1) / kind(out - 1) if out > 1 else kind(0)
     if factor is not None and factor > 0:
@@ -217,23 +217,23 @@ def cubic_weights(t: TensorLike) -> tuple[Any, Any, Any, Any]:
     half = isinstance(t, np.ndarray) and t.dtype.kind == "V"
     kind = t.dtype.type if half else float
 
-    def near(x: TensorLike) -> Any:
+    def near(x: TensorLike) -> TensorLike:
         return (kind(a + 2) * x - kind(a + 3)) * x * x + kind(1)
 
-    def far(x: TensorLike) -> Any:
+    def far(x: TensorLike) -> TensorLike:
         return ((kind(a) * x - kind(5 * a)) * x + kind(8 * a)) * x - kind(4 * a)
 
     return far(t + 1), near(t), near(1 - t), far(2 - t)
 
 
-def cubic_slopes(t: TensorLike) -> tuple[Any, Any, Any, Any]:
+def cubic_slopes(t: TensorLike) -> tuple[TensorLike, TensorLike, TensorLike, TensorLike]:
     """The derivatives of `cubic_weights`."""
     a = -0.75
 
-    def near(x: TensorLike) -> Any:
+    def near(x: TensorLike) -> TensorLike:
         return (3 * (a + 2) * x - 2 * (a + 3)) * x
 
-    def far(x: TensorLike) -> Any:
+    def far(x: TensorLike) -> TensorLike:
         return (3 * a * x - 10 * a) * x + 8 * a
 
     return far(t + 1), near(t), -near(1 - t), -far(2 - t)
@@ -250,7 +250,7 @@ def _cubic(size: int, out: int, align: bool, factor: float | None, kind: type[An
 
 
 def _smooth(
-    size: int, out: int, align: bool, factor: float | None, kind: type[Any], filter: str
+    size: int, out: int, align: bool, factor: float | None, kind: type, filter: str
 ) -> LineMap:
     """With antialiasing: the filter is as wide as the inputs that an output stands for."""
     scale = float(_scale(size, out, align, factor, kind))
@@ -301,21 +301,21 @@ def line_map(
 
 
 def _maps(
-    x: Array, mode: str, size: Shape, out: Shape, align: bool, factors: tuple[Any, ...]
+    x: Array, mode: str, size: Shape, out: Shape, align: bool, factors: tuple[object, ...]
 ) -> tuple[LineMap, ...]:
     single = x.dtype != FLOAT64 and x.dtype.kind != "u"  # bytes have weights in double precision
     return tuple([line_map(mode, n, o, align, f, single) for n, o, f in zip(size, out, factors)])
 
 
-def upsample(x: Array, mode: str, out: Shape, align: bool, factors: tuple[Any, ...]) -> Any:
+def upsample(x: Array, mode: str, out: Shape, align: bool, factors: tuple[object, ...]) -> Array:
     """The last dimensions of x resampled to the sizes `out`."""
     size = x.shape[x.ndim - len(out) :]
     return resampled(x, _maps(x, mode, size, out, align, factors))
 
 
 def upsample_backward(
-    g: Array, mode: str, size: Shape, align: bool, factors: tuple[Any, ...]
-) -> Any:
+    g: Array, mode: str, size: Shape, align: bool, factors: tuple[object, ...]
+) -> Array:
     """What the outputs give to an input whose last dimensions have `size`: the transpose."""
     dims = len(factors)
     size = tuple(size[-dims:])
@@ -323,7 +323,7 @@ def upsample_backward(
     return resampled(g, tuple([m.transposed for m in maps]))
 
 
-def adaptive_avg_pool(x: Array, out: Shape) -> Any:
+def adaptive_avg_pool(x: Array, out: Shape) -> Array:
     """The means of windows that divide the last dimensions of x into `out`."""
     if x.size >= kernels.LEAST and x.ndim > len(out) and all(n == 1 for n in out):
         lead = x.shape[: x.ndim - len(out)]
@@ -333,7 +333,7 @@ def adaptive_avg_pool(x: Array, out: Shape) -> Any:
     return upsample(x, "mean", out, False, (None,) * len(out))
 
 
-def adaptive_avg_pool_backward(g: Array, size: Shape) -> Any:
+def adaptive_avg_pool_backward(g: Array, size: Shape) -> Array:
     """What such means give to an input of `size`."""
     dims = len(size)
     return upsample_backward(g, "mean", size, False, (None,) * dims)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def _weights(y: Array, ignored: int, reduction: int, dtype: RawType) -> Any:
+def _weights(y: Array, ignored: int, reduction: int, dtype: RawType) -> Array:
     """What each sample's loss counts."""
     kept = (y != ignored).astype(dtype)
     if reduction == MEAN:

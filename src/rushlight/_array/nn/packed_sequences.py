@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["pack_rows", "packed_places", "place_rows"]
 
 
-def packed_places(lengths: Array) -> tuple[Any, Any]:
+def packed_places(lengths: Array) -> tuple[Array, Array]:
     """How many examples have a row at each time, and the places of those rows, time by time.
 
     `lengths` falls; a place is that of a row in a (time, example) batch laid out flat.

@@ -70,7 +70,7 @@ def _divisors(
     return tuple(line.reshape((-1,) + (1,) * (len(size) - 1 - i)) for i, line in enumerate(lines))
 
 
-def _divided(y: Array, divisors: Any) -> Any:
+def _divided(y: Array, divisors: tuple[Array, ...] | int) -> Any:
     """`y / divisors`, in place where it can be; integers towards zero."""
     whole: Any = divisors
     if not isinstance(divisors, int):
@@ -119,14 +119,14 @@ def avg_pool(
 
 
 def avg_pool_backward(
-    g: Any,
+    g: Array,
     size: Sizes,
     k: Sizes,
     stride: Sizes,
     pad: Sizes,
     include: bool,
     divisor: int | None,
-) -> Any:
+) -> Array:
     """What the means of windows give to an input of `size`."""
     dtype = g.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
@@ -165,7 +165,7 @@ def lowest(dtype: RawType) -> float:
 
 def max_pool(
     x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The largest elements of the windows, and where they are in their plane (flat, int64)."""
     if x.dtype.kind == "V":
         values, where = max_pool(x.astype(FLOAT32), k, stride, pad, dilation, out)
@@ -182,7 +182,7 @@ def max_pool(
     return best, _positions(won, size, k, stride, pad, dilation, out)
 
 
-def _largest(taps: list[Any]) -> tuple[Any, Any]:
+def _largest(taps: list[Array]) -> tuple[Array, Array]:
     """The largest of equally shaped arrays, and the number of the first one that has it.
 
     A NaN is larger than everything, and the last one counts: as PyTorch's.
@@ -227,7 +227,7 @@ def _tables(
 
 def _positions(
     won: Array, size: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
-) -> Any:
+) -> Array:
     moves, start, clips = _tables(size, k, stride, pad, dilation, out)
     if not any(pad):
         where = moves[won]
@@ -240,7 +240,7 @@ def _positions(
     return where
 
 
-def max_values(x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes) -> Any:
+def max_values(x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes) -> Array:
     """The largest elements of the windows alone, one dimension after the other."""
     if x.dtype.kind == "V":
         return max_values(x.astype(FLOAT32), k, stride, pad, dilation, out).astype(x.dtype)
@@ -273,7 +273,7 @@ def _flat(where: Array, dims: int, area: int) -> Array:
     return (where.reshape(planes, inner) + offsets).reshape(-1)
 
 
-def place_in_planes(g: Array, indices: Array, size: Sizes) -> Any:
+def place_in_planes(g: Array, indices: Array, size: Sizes) -> Array:
     """Zeros with planes of `size`, and each element of g added at its position in its plane."""
     dims = len(size)
     area = prod(size)
@@ -321,13 +321,13 @@ def unpooled(x: Array, indices: Array, size: Sizes) -> Array:
 
 # ---- windows of unequal sizes -----------------------------------------------------------------
 @lru_cache(maxsize=256)
-def adaptive_bounds(n: int, out: int) -> tuple[Any, Any]:
+def adaptive_bounds(n: int, out: int) -> tuple[Array, Array]:
     """Where the windows that divide n places into `out` begin and end."""
     i = np.arange(out)
     return (i * n) // max(out, 1), -((-(i + 1) * n) // max(out, 1))
 
 
-def _windows(lines: Any, size: Sizes) -> tuple[Any, Any]:
+def _windows(lines: Any, size: Sizes) -> tuple[Array, Array]:
     """For windows [start, end) along each dimension: all positions of each, and which are real."""
     whole, real = np.zeros((1,) * (2 * len(lines)), np.int64), np.ones((), np.bool_)
     dims = len(lines)
@@ -343,7 +343,7 @@ def _windows(lines: Any, size: Sizes) -> tuple[Any, Any]:
     return whole, real
 
 
-def adaptive_max_pool(x: Array, out: Sizes) -> tuple[Any, Any]:
+def adaptive_max_pool(x: Array, out: Sizes) -> tuple[Array, Array]:
     """The largest elements of windows that divide each plane into `out`, and where they are."""
     dims = len(out)
     size = tuple(x.shape[x.ndim - dims :])
@@ -354,7 +354,7 @@ def adaptive_max_pool(x: Array, out: Sizes) -> tuple[Any, Any]:
     return _max_of(x, *_windows(lines, size), out)
 
 
-def _max_of(x: Array, whole: Array, real: Array, out: Sizes) -> tuple[Any, Any]:
+def _max_of(x: Array, whole: Array, real: Array, out: Sizes) -> tuple[Array, Array]:
     """Maxima over listed positions (out…, window…) of each plane."""
     dims = len(out)
     lead = x.shape[: x.ndim - dims]
@@ -386,7 +386,7 @@ def fractional_starts(samples: Array, n: int, out: int, k: int) -> Array:
     return np.concatenate([starts, np.full((*samples.shape, 1), n - k, np.int64)], -1)
 
 
-def fractional_max_pool(x: Array, k: Sizes, out: Sizes, samples: Array) -> tuple[Any, Any]:
+def fractional_max_pool(x: Array, k: Sizes, out: Sizes, samples: Array) -> tuple[Array, Array]:
     """Maxima of windows at random places: samples (planes…, dims), the last dimension first."""
     dims = len(out)
     size = tuple(x.shape[x.ndim - dims :])

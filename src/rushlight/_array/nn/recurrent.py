@@ -148,7 +148,7 @@ def rnn(
     relu: bool,
     sizes: Shape | None,
     reverse: bool,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """h = tanh(W x + b + U h + c), or the larger of that and zero: all rows, and the last state."""
     out = _input_part(x, w_ih, None if b_ih is None else b_ih + b_hh)
     h = hx.copy()
@@ -231,7 +231,7 @@ def lstm(
     w_hr: Array | None,
     sizes: Shape | None,
     reverse: bool,
-) -> tuple[Any, Any, Any, Any, Any]:
+) -> tuple[Array, Array, Array, Array, Array]:
     """All rows, the last two states, and for the backward pass the gates and cell states."""
     size = cx.shape[1]
     third = 3 * size
@@ -376,7 +376,7 @@ def _lstm_ends(
     dc: Array,
     biased: bool,
     need: Sequence[bool],
-    d_hr: Any,
+    d_hr: object,
 ) -> list[Any]:
     """The gradients of `lstm` from those of all rows' gates in their own order."""
     size = dc.shape[1]
@@ -432,7 +432,7 @@ def gru(
     b_hh: Array | None,
     sizes: Shape | None,
     reverse: bool,
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[Array, Array, Array, Array]:
     """All rows, the last state, and for the backward pass gates and the state's part of the new."""
     size = hx.shape[1]
     two = 2 * size

@@ -96,7 +96,7 @@ def cross_entropy_backward(g: Array, x: Array, target: Array, reduction: int) ->
 
 def layer_norm(
     x: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Rows of mean 0 and variance 1, scaled and shifted; the means; 1/deviations as columns."""
     length = x.shape[1]
     mean = (x.dot(ones(length, x.dtype)) / length)[:, None]
@@ -115,7 +115,7 @@ def layer_norm(
 
 def layer_norm_backward(
     g: Array, x: Array, mean: Array, inverse: Array, weight: Array | None, need: list[bool]
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array | None, Array | None, Array | None]:
     """The gradients for rows, weight and bias; None for those not needed."""
     rows, length = x.shape
     d_weight = d_bias = None

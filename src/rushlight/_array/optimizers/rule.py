@@ -25,7 +25,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,12 @@ from ..._formula.ir import Group, into, trace
 from .. import kernels
 from ..elementwise.generated import SPACE, Code, constants_of, defined
 from ..types import FLOAT32, FLOAT64
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._formula.ir import Symbol
+    from ..annotations import Array, RawType
+    from ..kernels.launch import Kernel
 
 __all__ = ["BLOCK", "SMALL", "Rule", "Update", "add_scaled_", "constants"]
 
@@ -42,7 +48,7 @@ SMALL: Final = 8192
 BLOCK: Final = 32768
 
 
-def constants(dtype: Any, numbers: Sequence[Any]) -> list[Any]:
+def constants(dtype: Any, numbers: Sequence[object]) -> list[Any]:
     """Numbers as 0-d arrays: a ufunc takes them at half the price of a Python number."""
     return [np.array(x, dtype) for x in numbers]
 
@@ -53,7 +59,7 @@ class Rule:
     `tiny`: up to how many elements sums are rounded once. See Note [One rounding].
     """
 
-    def __init__(self, formula: Callable[..., Any], states: tuple[str, ...], tiny: int = 0) -> None:
+    def __init__(self, formula: AnyCallable, states: tuple[str, ...], tiny: int = 0) -> None:
         code = formula.__code__
         self.formula = formula
         self.states = states
@@ -64,7 +70,7 @@ class Rule:
         self.tiny = tiny
         self.known: dict[Any, Update] = {}
 
-    def __call__(self, states: tuple[str, ...], *flags: Any) -> Update:
+    def __call__(self, states: tuple[str, ...], *flags: int) -> Update:
         key = states, flags
         found = self.known.get(key)
         if found is None:
@@ -77,7 +83,7 @@ class Rule:
 class Update:
     """A rule with its options settled; `states` are those that there are."""
 
-    def __init__(self, rule: Rule, states: tuple[str, ...], flags: dict[str, Any]) -> None:
+    def __init__(self, rule: Rule, states: tuple[str, ...], flags: dict[str, object]) -> None:
         self.rule = rule
         self.name = rule.formula.__name__
         self.states = states
@@ -86,7 +92,7 @@ class Update:
         self.fixed: dict[Any, list[Any]] = {}
         self.last: tuple[list[Any], list[float]] | None = None
 
-    def __call__(self, p: Any, g: Any, *rest: Any) -> list[Any]:
+    def __call__(self, p: Any, g: Any, *rest: object) -> list[Symbol]:
         """The new values of the parameter and of the states; nothing is written."""
         count = len(self.states)
         states = dict(zip(self.states, rest[:count], strict=True))
@@ -95,12 +101,12 @@ class Update:
         names = (None, *self.rule.states)
         return [x for x, name in zip(found, names, strict=True) if name in (None, *states)]
 
-    def written(self, p: Any, g: Any, *rest: Any) -> tuple[Any, ...]:
+    def written(self, p: object, g: object, *rest: Any) -> tuple[Symbol, ...]:
         """The update of symbols: each new value is written over the old one."""
         olds = (p, *rest[: len(self.states)])
         return tuple(into(old, x) for old, x in zip(olds, self(p, g, *rest), strict=True))
 
-    def settled(self, dtype: Any, numbers: tuple[Any, ...]) -> list[Any]:
+    def settled(self, dtype: RawType, numbers: tuple[object, ...]) -> list[Array]:
         """`constants` of numbers that stay the same from step to step, kept."""
         found = self.fixed.get((dtype, numbers))
         if found is None:
@@ -154,7 +160,9 @@ class Update:
         made: Callable[..., None] = self._defined([*lists, "numbers"], lines + loop, space)
         return made
 
-    def _defined(self, parameters: list[str], lines: list[str], space: dict[str, Any]) -> Any:
+    def _defined(
+        self, parameters: list[str], lines: list[str], space: dict[str, object]
+    ) -> AnyCallable:
         source = f"def {self.name}({', '.join(parameters)}):\n"
         source += "".join(f"    {line}\n" for line in lines)
         chosen = [f"{key}={x!r}" for key, x in self.flags.items()]
@@ -171,25 +179,25 @@ class Update:
         return body, list(code.constants.values()), len(scratch)
 
     @cached_property
-    def kernel(self) -> Any:
+    def kernel(self) -> Kernel:
         """The update as a native kernel, of arrays and the numbers in `read`."""
         count, read = 2 + len(self.states), self.read
 
-        def formula(*symbols: Any) -> Any:
+        def formula(*symbols: object) -> tuple[Symbol, ...]:
             known = dict(zip(read, symbols[count:], strict=True))
             return self.written(*symbols[:count], *map(known.get, range(len(self.numbers))))
 
         formula.__name__ = f"{self.name}_{list(self.rule.known.values()).index(self)}"
         return kernels.launch.Kernel(formula, *["f"] * count, *["s"] * len(read))
 
-    def _floats(self, numbers: list[Any]) -> list[float]:
+    def _floats(self, numbers: list[Array]) -> list[float]:
         """What the kernel takes for numbers; kept, as many parameters have the same ones."""
         kept = self.last
         if kept is None or kept[0] is not numbers:
             self.last = kept = numbers, [float(numbers[k]) for k in self.read]
         return kept[1]
 
-    def _large(self, arrays: tuple[Any, ...], numbers: list[Any]) -> None:
+    def _large(self, arrays: tuple[Array, ...], numbers: list[Array]) -> None:
         """Updates one large array, or one without dimensions: ufuncs give no arrays for these."""
         p = arrays[0]
         if p.size >= kernels.LEAST and self._native(arrays, numbers):
@@ -209,7 +217,7 @@ class Update:
             parts = [array[start:stop] for array in flat]
             body(*parts, *numbers, *[s[: stop - start] for s in scratch])
 
-    def _native(self, arrays: tuple[Any, ...], numbers: list[Any]) -> bool:
+    def _native(self, arrays: tuple[Array, ...], numbers: list[Array]) -> bool:
         """Has a native kernel do the update, and says whether it did."""
         p = arrays[0]
         size = p.size
@@ -245,7 +253,7 @@ class _Scratch(threading.local):
 _kept: Final = _Scratch()
 
 
-def _scratch(dtype: Any, count: int) -> list[Any]:
+def _scratch(dtype: RawType, count: int) -> list[Array]:
     blocks = _kept.blocks.setdefault(dtype, [])
     while len(blocks) < count:
         blocks.append(np.empty(BLOCK, dtype))

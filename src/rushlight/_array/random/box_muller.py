@@ -11,7 +11,7 @@ gives another result than one rounding only where the sum lies next to a tie of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _single(c: float) -> Array:
     return np.array(c, np.float32)
 
 
-def _singles(*coefficients: float) -> tuple[Any, ...]:
+def _singles(*coefficients: float) -> tuple[Array, ...]:
     """Coefficients rounded to float32 and held in float64, for the fused steps."""
     return tuple(_single(c).astype(np.float64) for c in coefficients)
 
@@ -55,11 +55,11 @@ class Polar:
 
     __slots__ = ("cos", "radius", "sin")
 
-    def __init__(self, radius: Any, cos: Any, sin: Any) -> None:
+    def __init__(self, radius: Array, cos: Array, sin: Array) -> None:
         self.radius, self.cos, self.sin = radius, cos, sin
 
     @staticmethod
-    def exact(radial: Any, angular: Any, scratch: Scratch) -> Polar:
+    def exact(radial: Array, angular: Array, scratch: Scratch) -> Polar:
         """The points whose radii come from `radial` and whose angles from `angular` uniforms.
 
         Shapes: flat, no longer than `scratch`. Dtypes: float32, equal to PyTorch to the last digit.
@@ -68,7 +68,7 @@ class Polar:
         return Polar(_radius(radial, scratch), *_cos_sin(angular, scratch))
 
     @staticmethod
-    def close(radial: Any, angular: Any) -> Polar:
+    def close(radial: Array, angular: Array) -> Polar:
         """The same by NumPy's own functions, a third of the cost.
 
         Dtypes: float32, within 4 units in the last place of PyTorch (86 in 100 equal); float64,
@@ -107,7 +107,7 @@ class Scratch:
         part.total, part.x = self.total[:n], self.x[:n]
         return part
 
-    def horner(self, x: Array, coefficients: tuple[Any, ...]) -> Array:
+    def horner(self, x: Array, coefficients: tuple[Array, ...]) -> Array:
         """The polynomial at `x`, highest coefficient first, rounded to float32 after every step."""
         value, wide, total, argument = self.value, self.wide, self.total, self.x
         argument[...] = x
@@ -156,7 +156,7 @@ def _radius(uniform: Array, scratch: Scratch) -> Array:
     return np.sqrt(x, x)
 
 
-def _cos_sin(uniform: Array, scratch: Scratch) -> tuple[Any, Any]:
+def _cos_sin(uniform: Array, scratch: Scratch) -> tuple[Array, Array]:
     """The cosine and the sine of 2 pi u in float32."""
     x = uniform * _TWO_PI
     octant = (x * _FOUR_OVER_PI).astype(np.int32)

@@ -41,7 +41,7 @@ _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 
 
 @allocating
-def randint(stream: Stream, low: int, high: int, shape: tuple[int, ...], dtype: RawType) -> Any:
+def randint(stream: Stream, low: int, high: int, shape: tuple[int, ...], dtype: RawType) -> Array:
     """A fresh array of integers in [low, high)."""
     return random_from_(stream, empty(shape, dtype), low, high)
 
@@ -63,7 +63,7 @@ def random_(stream: Stream, out: Array) -> Array:
     return _integers(stream, out, 0, count, wide)
 
 
-def random_from_(stream: Stream, out: Array, low: int, high: int | None) -> Any:
+def random_from_(stream: Stream, out: Array, low: int, high: int | None) -> Array:
     """`out`, filled with integers in [low, high), or from `low` to the dtype's largest for None.
 
     Raises: RuntimeError where the bounds are out of order or don't fit the dtype.
@@ -206,7 +206,7 @@ def geometric_(stream: Stream, out: Array, p: float) -> Array:
 
 
 @allocating
-def randperm(stream: Stream, n: int, dtype: Any) -> Any:
+def randperm(stream: Stream, n: int, dtype: RawType | type) -> Array:
     """A fresh random permutation of range(n).
 
     Dtypes: integer and floating. Raises: RuntimeError where the dtype can't hold n - 1.
@@ -274,7 +274,7 @@ def multinomial(stream: Stream, weights: Array, n: int, replacement: bool = Fals
     return drawn.reshape(*weights.shape[:-1], n)
 
 
-def _race(stream: Stream, rows: Array, n: int) -> Any:
+def _race(stream: Stream, rows: Array, n: int) -> Array:
     """Draws without replacement: the first `n` past the post, the weights being the speeds."""
     times = exponential_(stream, np.empty(rows.shape, rows.dtype))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -482,6 +482,6 @@ def leaky(x: Array, slope: Array | float) -> Array:
     return np.where(np.greater(x, 0), x, x * slope)
 
 
-def masked(x: Array, mask: Array, scale: float) -> Any:
+def masked(x: Array, mask: Array, scale: float) -> Array:
     """`x` times `scale` where the mask is true, else zero."""
     return (x * mask * np.asarray(scale).astype(x.dtype)).astype(x.dtype, copy=False)

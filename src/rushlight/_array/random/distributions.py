@@ -31,6 +31,7 @@ from .draws import (
 from .mt19937 import NATIVE, Stream
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 _LOW24 = np.array(0xFFFFFF, np.uint32)
@@ -47,7 +48,7 @@ _PARTS_OF_COMPLEX: dict[str, Any] = {
 }
 
 
-def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> Any:
+def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> TensorLike:
     """A fresh array of uniforms in [0, 1)."""
     raw: Any = empty(shape, dtype)
     if raw.dtype == np.float32:
@@ -59,7 +60,7 @@ def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> Any:
     return uniform_(stream, raw)
 
 
-def randn(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
+def randn(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> TensorLike:
     """A fresh array of standard normals."""
     raw = empty(shape, dtype)
     code = NATIVE.code
@@ -85,7 +86,7 @@ def uniform_(stream: Stream, out: Array, low: float = 0.0, high: float = 1.0) ->
     return _fill(stream, out, lambda flat, _: _uniform(stream, flat, float(low), float(high)))
 
 
-def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> Array:
     """`out`, filled with normals of the mean and the standard deviation given.
 
     Dtypes: floating; complex, whose two parts both have the mean `mean` and half the variance.
@@ -215,7 +216,7 @@ def _narrowed(values: Array, dtype: RawType) -> Array:
         return np.asarray(values).astype(np.float32)
 
 
-def _singles(stream: Stream, n: int) -> Any:
+def _singles(stream: Stream, n: int) -> Array:
     """`n` fresh float32 uniforms in [0, 1), from the low 24 bits of a word each."""
     units = stream.units(n)
     if units is not None:
@@ -255,7 +256,7 @@ def _uniform(stream: Stream, flat: Array, low: float, high: float) -> None:
                 flat[part][reached] = np.asarray(low).astype(flat.dtype)
 
 
-def _standard(stream: Stream, n: int) -> Any:
+def _standard(stream: Stream, n: int) -> Array:
     """`n` standard normals in float64, two from every two doubles; an odd one is kept back."""
     out = np.empty(n)
     start = 0

@@ -11,6 +11,7 @@ from ..._base import errors
 from .mt19937 import NATIVE, Stream
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 PART = 19968
@@ -98,7 +99,7 @@ def doubles(stream: Stream, n: int) -> Any:
     return np.multiply(uniforms, _STEP53, uniforms)
 
 
-def in_memory_order(raw: Array, *others: Array) -> tuple[Any, ...]:
+def in_memory_order(raw: Array, *others: Array) -> tuple[Array, ...]:
     """The arrays with their axes turned so that C order walks through the memory of the first.
 
     PyTorch fills a transposed matrix in the order of its memory, not of its indices. Where strides
@@ -133,7 +134,7 @@ def in_memory_order(raw: Array, *others: Array) -> tuple[Any, ...]:
     return tuple(array.transpose(order[::-1]) for array in arrays)
 
 
-def fused(x: Any, scale: float, shift: float) -> Any:
+def fused(x: TensorLike, scale: float, shift: float) -> Array:
     """`x * scale + shift` with one rounding, for float64 arrays and Python floats.
 
     Dekker's exact product and Knuth's exact sum; the rounding of their two small remainders is

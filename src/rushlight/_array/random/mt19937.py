@@ -24,6 +24,7 @@ from .box_muller import Polar, Scratch
 
 if TYPE_CHECKING:
     from ..annotations import Array
+    from ..kernels.draws import Draws
 
 BLOCK = 624
 """Words that one twist of the generator yields."""
@@ -77,7 +78,7 @@ class _Native:
         self.code: Any = None
         self.spent = 0
 
-    def ask(self, n: int) -> Any:
+    def ask(self, n: int) -> Draws | None:
         """The code, or None, for a draw of `n` words."""
         self.spent += n + BLOCK  # a small draw works out a whole block
         if self.spent < self.EARLY or sys.maxsize == kernels.LEAST:

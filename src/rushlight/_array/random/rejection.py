@@ -146,7 +146,7 @@ def _one_binomial(n: float, p: float, source: _Source) -> float:
     return n - (_transformed_binomial if n * q >= 10 else _inverted_binomial)(n, q, source)
 
 
-def _one_gamma(alpha: float, source: _Source, number: Any = float) -> float:
+def _one_gamma(alpha: float, source: _Source, number: type = float) -> float:
     """A gamma number; `number` is the type in which PyTorch adds to and divides by `alpha`.
 
     Source: G. Marsaglia, W. W. Tsang, A simple method for generating gamma variables (2000).
@@ -187,7 +187,7 @@ def _each(stream: Stream, draw: Callable[..., float], *operands: Array) -> Array
     return np.array(values, np.float64).reshape(operands[0].shape)
 
 
-def _gammas(stream: Stream, alpha: Any, single: bool) -> Any:
+def _gammas(stream: Stream, alpha: Any, single: bool) -> Array:
     """One gamma draw for each element, in double precision."""
     draw = _one_single_gamma if single else _one_gamma
     code = NATIVE.code or NATIVE.ask(64 * alpha.size)
@@ -228,7 +228,7 @@ def binomial(stream: Stream, count: Array, prob: Array) -> Array:
     return _each(stream, _one_binomial, n, p).astype(count.dtype)
 
 
-def standard_gamma(stream: Stream, alpha: Array) -> Any:
+def standard_gamma(stream: Stream, alpha: Array) -> Array:
     """A gamma number of scale one for each shape parameter."""
     name = name_of(alpha.dtype)
     if name not in FLOATS:
@@ -237,7 +237,7 @@ def standard_gamma(stream: Stream, alpha: Array) -> Any:
     return np.maximum(found, np.asarray(_TINY[name]).astype(alpha.dtype))
 
 
-def dirichlet(stream: Stream, alpha: Array) -> Any:
+def dirichlet(stream: Stream, alpha: Array) -> Array:
     """A point of the simplex for each row of concentrations."""
     name = name_of(alpha.dtype)
     if name not in FLOATS:
@@ -261,7 +261,7 @@ def standard_gamma_grad(alpha: Array, sample: Array) -> Array:
         log_density = (a - 1) * np.log(x) - x - s.gammaln(a)
         upper = x > a + 1
 
-        def log_tail(b: Array) -> Any:
+        def log_tail(b: Array) -> Array:
             return np.where(upper, np.log(s.gammaincc(b, x)), np.log(s.gammainc(b, x)))
 
         step = a * 2e-3
@@ -275,7 +275,7 @@ def standard_gamma_grad(alpha: Array, sample: Array) -> Array:
     return found.astype(sample.dtype)
 
 
-def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Any:
+def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     """The derivative of a beta sample by its first parameter, divided by 1 - x.
 
     Source: as above, for the beta distribution of `alpha` and `total - alpha`.
@@ -287,7 +287,7 @@ def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Any:
         log_density = (a - 1) * np.log(z) + (b - 1) * np.log1p(-z) - s.betaln(a, b)
         upper = z > a / t
 
-        def log_tail(c: Array) -> Any:
+        def log_tail(c: Array) -> Array:
             low, high = s.betainc(c, b, z), s.betainc(b, c, 1 - z)
             return np.where(upper, np.log(high), np.log(low))
 

@@ -13,9 +13,7 @@ from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .softmax import row_max
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
 
 _maximum: Any = np.maximum.reduce
@@ -73,7 +71,7 @@ def _is_matrix_by_rows(x: Array, axis: int | Shape | None) -> bool:
     )
 
 
-def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
+def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> TensorLike:
     """The largest elements over the dimensions `dim`."""
     if not x.size:
         _refuse_empty("amax", x, dim)
@@ -85,7 +83,7 @@ def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
     return in_order(_maximum(x, axis, None, None, keepdim))
 
 
-def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Any:
+def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> TensorLike:
     """The smallest elements over the dimensions `dim`."""
     axis = axes_of(x.ndim, dim)
     if not x.size:
@@ -115,7 +113,7 @@ def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[An
     return in_order(low), in_order(high)
 
 
-def take_places(x: Array, places: Array, axis: int) -> Any:
+def take_places(x: Array, places: Array, axis: int) -> Array:
     """The elements of `x` at `places`, which has size one along `axis`, or any."""
     if x.ndim == 1:
         return x[places]
@@ -125,14 +123,14 @@ def take_places(x: Array, places: Array, axis: int) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _rows(count: int) -> Any:
+def _rows(count: int) -> Array:
     """The numbers of the rows, as a column."""
     rows = np.arange(count)[:, None]
     rows.flags.writeable = False
     return rows
 
 
-def _with_places(x: Array, axis: int, keepdim: bool, find: Callable[..., Any]) -> tuple[Any, Any]:
+def _with_places(x: Array, axis: int, keepdim: bool, find: AnyCallable) -> tuple[Any, Any]:
     flat = at_least_1d(x)
     places = find(flat, axis, None, keepdims=True)
     values = take_places(flat, places, axis)
@@ -144,7 +142,7 @@ def _with_places(x: Array, axis: int, keepdim: bool, find: Callable[..., Any]) -
     return values.reshape(shape), places.reshape(shape)
 
 
-def max_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def max_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """The largest elements along `dim`, and where they are: the first of equal ones."""
     axis = axis_of(x.ndim, dim)
     if not x.size:
@@ -154,7 +152,7 @@ def max_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     return _with_places(x, axis, keepdim, ndarray.argmax)
 
 
-def min_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def min_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """The smallest elements along `dim`, and where they are: the first of equal ones."""
     axis = axis_of(x.ndim, dim)
     if not x.size:
@@ -164,7 +162,7 @@ def min_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     return _with_places(x, axis, keepdim, ndarray.argmin)
 
 
-def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: Callable[..., Any]) -> Any:
+def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: AnyCallable) -> TensorLike:
     if x.dtype.kind in "cb":
         what = "complex" if x.dtype.kind == "c" else "bool"
         raise RuntimeError(f"{name}(): does not support {what} input")
@@ -180,12 +178,12 @@ def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: Callable[.
     return in_order(find(x, axis, None, keepdims=keepdim))
 
 
-def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> TensorLike:
     """Where the largest element is, along `dim` or in the flattened array."""
     return _place("argmax", x, dim, keepdim, ndarray.argmax)
 
 
-def argmin(x: Array, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmin(x: Array, dim: int | None = None, keepdim: bool = False) -> TensorLike:
     """Where the smallest element is, along `dim` or in the flattened array."""
     return _place("argmin", x, dim, keepdim, ndarray.argmin)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def check_type(rows: Array, from_data: bool) -> None:
         raise NotImplementedError(errors.not_implemented(what, name_of(rows.dtype)))
 
 
-def counts(rows: Array, edges: list[Any], weight: Array | None, density: bool) -> Array:
+def counts(rows: Array, edges: list[Array], weight: Array | None, density: bool) -> Array:
     """How many rows of a matrix (or how much weight) fall between the edges of each dimension.
 
     The last bin includes its upper edge.

@@ -7,7 +7,7 @@ bfloat16 in float32. Results are new ndarrays of the input's dtype unless it say
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from rushlight._array.reduce.softmax import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 __all__ = ["layer_norm", "layer_norm_backward", "std", "var", "var_mean"]
@@ -40,7 +41,7 @@ def var_mean(
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The variance and the mean along `axis`, in two passes.
 
     The variance divides by the number of elements less `correction` (by 0 where that is negative).
@@ -68,7 +69,7 @@ def var_mean(
     return variance.reshape(shape).astype(x.dtype), mean.reshape(shape).astype(x.dtype)
 
 
-def _centred_sums(rows: Array, centre: Array) -> tuple[Any, Any]:
+def _centred_sums(rows: Array, centre: Array) -> tuple[Array, Array]:
     """The sums over each row of x - centre and of its square, in float64."""
     count = rows.shape[1]
     sums = np.zeros(rows.shape[0], np.float64)
@@ -90,7 +91,7 @@ def var(
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
-) -> Any:
+) -> Array:
     """The variance along `axis`: see `var_mean`."""
     return var_mean(x, axis, correction, keepdims)[0]
 
@@ -100,7 +101,7 @@ def std(
     axis: int | tuple[int, ...] | None = None,
     correction: float = 1,
     keepdims: bool = False,
-) -> Any:
+) -> TensorLike:
     """The square root of the variance along `axis`: see `var_mean`."""
     raw = lifted(np.asarray(x))
     return np.sqrt(np.asarray(var_mean(raw, axis, correction, keepdims)[0])).astype(x.dtype)
@@ -112,7 +113,7 @@ def layer_norm(
     weight: Array | None = None,
     bias: Array | None = None,
     eps: float = 1e-5,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """`x` normalised over its last `normalized` axes, scaled and shifted; the means; 1/deviations.
 
     Shapes: weight and bias as the normalised axes; means and 1/deviations as `x` with ones for
@@ -158,7 +159,9 @@ def _flat(x: Array, dtype: RawType) -> Array:
     return np.ascontiguousarray(x, dtype).reshape(-1)
 
 
-def rms_norm(x: Array, shape: tuple[int, ...], weight: Array | None, eps: float) -> tuple[Any, Any]:
+def rms_norm(
+    x: Array, shape: tuple[int, ...], weight: Array | None, eps: float
+) -> tuple[Array, Array]:
     """`x` over the root mean square of its last axes, scaled; and one over that, with ones for
     them."""
     kept = x.shape[: x.ndim - len(shape)] + (1,) * len(shape)
@@ -175,7 +178,7 @@ def rms_norm(x: Array, shape: tuple[int, ...], weight: Array | None, eps: float)
 
 def rms_norm_backward(
     g: Array, x: Array, inverse: Array, weight: Array | None, need: Sequence[bool]
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array | None]:
     """The gradients of `rms_norm` for input and weight."""
     g, inverse = np.ascontiguousarray(g), inverse.reshape(-1)
     if x.size >= kernels.LEAST:
@@ -199,7 +202,7 @@ def layer_norm_backward(
     rstd: Array,
     weight: Array | None = None,
     need: tuple[bool, bool, bool] = (True, True, True),
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array | None, Array | None, Array | None]:
     """The gradients of `layer_norm` for input, weight and bias; None for those not needed."""
     if x.size >= kernels.LEAST:
         found = kernels.norms.layer_norm_backward(g, x, normalized, mean, rstd, weight, need)

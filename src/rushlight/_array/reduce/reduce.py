@@ -17,7 +17,7 @@ from ..types import converted, from_raw, is_half, to_raw
 from .softmax import ones, row_sum
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array, RawType
 
 Axis = int | tuple[int, ...] | None
@@ -80,12 +80,12 @@ def lifted(x: Any) -> Any:
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
-def in_order(r: Array) -> Any:
+def in_order(r: Array) -> TensorLike:
     """A result laid out in C order: NumPy keeps the order of what it reduced."""
     return r if r.ndim < 2 or r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
-def _converted(x: Array, dtype: D.dtype | None) -> Any:
+def _converted(x: Array, dtype: D.dtype | None) -> Array:
     if dtype is None or x.dtype == to_raw(dtype):
         return x
     return converted(x, dtype)
@@ -127,7 +127,7 @@ _ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly en
 _SHORT = 16  # elements of a row from which its sum is a product
 
 
-def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Any:
+def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
     """The sum over all dimensions, or over the last ones, by BLAS; None for others.
 
     See Note [Row sums by BLAS].
@@ -150,7 +150,7 @@ def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Any:
     return total.reshape(kept + (1,) * count if keepdim else kept)
 
 
-def sum_all(x: Array, dtype: D.dtype | None = None) -> Any:
+def sum_all(x: Array, dtype: D.dtype | None = None) -> TensorLike | None:
     """The sum of all elements."""
     if dtype is None and x.size < _LARGE and x.dtype.kind == "f" and x.dtype.itemsize != 2:
         return _add(x, None)
@@ -159,7 +159,7 @@ def sum_all(x: Array, dtype: D.dtype | None = None) -> Any:
 
 def mean(
     x: Array, dim: int | Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
-) -> Any:
+) -> Array:
     """The mean.
 
     Raises:
@@ -186,7 +186,7 @@ def mean(
     return total / count if count else np.full_like(total, np.nan)
 
 
-def mean_all(x: Array, dtype: D.dtype | None = None) -> Any:
+def mean_all(x: Array, dtype: D.dtype | None = None) -> Array:
     """The mean of all elements."""
     return mean(x, None, False, dtype)
 
@@ -218,7 +218,7 @@ def count_of(shape: tuple[int, ...], dim: Shape | None) -> int:
 
 def prod(
     x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
-) -> Any:
+) -> TensorLike:
     """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
     axis = axes_of(x.ndim, dim)
     x = _converted(x, dtype)
@@ -242,7 +242,7 @@ _LANES = 512
 
 def nansum(
     x: Array, dim: Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
-) -> Any:
+) -> TensorLike:
     """The sum with NaN counted as zero.
 
     Raises:
@@ -283,7 +283,7 @@ def any(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
     return _truth(_any(x, axis, None, None, keepdim), x)
 
 
-def _truth(result: Array, x: Array) -> Any:
+def _truth(result: Array, x: Array) -> TensorLike:
     return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result)
 
 

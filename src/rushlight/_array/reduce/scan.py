@@ -15,14 +15,13 @@ from .. import kernels
 from ..types import converted, from_raw, to_raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array
 
 _WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
 
 
-def _checked(x: Any, dim: int) -> int:
+def _checked(x: Array, dim: int) -> int:
     limit = x.ndim or 1
     if not -limit <= dim < limit:
         raise IndexError(errors.dimension(dim, x.ndim))
@@ -36,7 +35,7 @@ def _wide(dtype: Any) -> Any:
     return _WIDE[dtype.itemsize] if dtype.kind in "fV" else np.dtype(np.int64)
 
 
-def _accumulated(ufunc: Callable[..., Any], x: Array, dim: int, dtype: D.dtype | None) -> Any:
+def _accumulated(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) -> TensorLike:
     axis = _checked(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = converted(x, dtype)
@@ -101,12 +100,12 @@ def cumsum(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     return _accumulated(np.add, x, dim, dtype)
 
 
-def cumprod(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
+def cumprod(x: Array, dim: int, dtype: D.dtype | None = None) -> TensorLike:
     """The products of each element and those before it along `dim`."""
     return _accumulated(np.multiply, x, dim, dtype)
 
 
-def reverse_cumsum(g: Array, dim: int) -> Any:
+def reverse_cumsum(g: Array, dim: int) -> Array:
     """The sums of each element and those after it along `dim`."""
     if g.ndim == 0:
         return g
@@ -226,7 +225,7 @@ def _complex_logcumsumexp(x: Array, axis: int) -> Array:
 _FEW = 1024
 
 
-def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
+def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Array, Array]:
     if x.ndim == 0 and dim not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     if not x.size:
@@ -264,12 +263,12 @@ def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Any,
     return values.astype(x.dtype, copy=False), np.ascontiguousarray(indices)
 
 
-def cummax(x: Array, dim: int) -> tuple[Any, Any]:
+def cummax(x: Array, dim: int) -> tuple[Array, Array]:
     """The largest of each element and those before it along `dim`, and where it is."""
     return _running_extreme(x, dim, True, "cummax")
 
 
-def cummin(x: Array, dim: int) -> tuple[Any, Any]:
+def cummin(x: Array, dim: int) -> tuple[Array, Array]:
     """The smallest of each element and those before it along `dim`, and where it is."""
     return _running_extreme(x, dim, False, "cummin")
 

@@ -71,7 +71,7 @@ def _refuse_complex(what: str, x: Array) -> None:
         raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
-def distinct(x: Array, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
+def distinct(x: Array, inverse: bool, counts: bool) -> tuple[Array, Array, Array]:
     """The distinct values in order; for each element its place among them; how often each occurs.
 
     NaN is distinct from NaN.
@@ -95,7 +95,7 @@ def _refuse_empty_slices(x: Array, axis: int) -> None:
         )
 
 
-def distinct_slices(x: Array, dim: int) -> tuple[Any, Any, Any]:
+def distinct_slices(x: Array, dim: int) -> tuple[Array, Array, Array]:
     """The distinct slices across `dim` in order, each slice's place, and how often each occurs."""
     _refuse_complex("unique_dim", x)
     if x.ndim == 0:
@@ -119,7 +119,7 @@ def _slices_first(values: Array, axis: int) -> Array:
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, axis, 0)), 0, axis)
 
 
-def runs(x: Array, dim: int | None) -> tuple[Any, Any, Any]:
+def runs(x: Array, dim: int | None) -> tuple[Array, Array, Array]:
     """Each run of equal neighbours once; for each element its run; the length of each run."""
     _refuse_complex("unique" if dim is None or x.ndim == 1 else "unique_dim", x)
     if dim is None:

@@ -16,7 +16,7 @@ _UFUNCS: Final[dict[str, Any]] = {
 _EMPTY: Final = {"sum": 0.0, "mean": 0.0, "max": -np.inf, "min": np.inf, "prod": 1.0}
 
 
-def _bounds(lengths: Array, offsets: Any) -> tuple[Any, Any]:
+def _bounds(lengths: Array, offsets: object) -> tuple[Array, Array]:
     """Where segments begin and end, along the last dimension."""
     if lengths is not None:
         ends = np.cumsum(lengths, axis=-1)
@@ -25,7 +25,7 @@ def _bounds(lengths: Array, offsets: Any) -> tuple[Any, Any]:
 
 
 def segment_reduce(
-    data: Array, reduce: str, lengths: Array, offsets: Any, axis: int, initial: float | None
+    data: Array, reduce: str, lengths: Array, offsets: object, axis: int, initial: float | None
 ) -> Array:
     """The reduction of each segment; without elements `initial`, or the operation's neutral one."""
     starts, ends = _bounds(lengths, offsets)
@@ -78,7 +78,7 @@ def segment_reduce_backward(
     data: Array,
     reduce: str,
     lengths: Array,
-    offsets: Any,
+    offsets: object,
     axis: int,
     initial: float | None,
 ) -> Array:
@@ -113,7 +113,7 @@ def segment_reduce_backward(
     return result.reshape(data.shape).astype(data.dtype, copy=False)
 
 
-def _others(x: Array, y: Array, which: Array, count: int, initial: Any, inner: Shape) -> Array:
+def _others(x: Array, y: Array, which: Array, count: int, initial: object, inner: Shape) -> Array:
     """The product of a segment without one element."""
     zero = x == 0
     zeros = np.zeros((count, *inner), np.int64)
@@ -126,7 +126,7 @@ def _others(x: Array, y: Array, which: Array, count: int, initial: Any, inner: S
     )
 
 
-def hash_bits(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
+def hash_bits(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     """The exclusive or of the elements as 64-bit words: floats as doubles, integers as int64."""
     wide = x.astype(np.float64) if x.dtype.kind in "fV" else x.astype(np.int64)
     if x.dtype == np.uint64:

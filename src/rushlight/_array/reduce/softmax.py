@@ -29,6 +29,7 @@ import numpy as np
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..annotations import Array, RawType
 
 LONG_ROW = 2048
@@ -89,7 +90,7 @@ def row_sum(rows: Array, exact: bool = False) -> Any:
     return total if exact else total.astype(rows.dtype)
 
 
-def row_max(rows: Array, find: Any = np.ndarray.argmax) -> Any:
+def row_max(rows: Array, find: AnyCallable = np.ndarray.argmax) -> Array:
     """The maximum of each row of a C-ordered matrix, NaN where a row has one.
 
     The minimum with `ndarray.argmin` as `find`. Searching for it and reading it takes half of what
@@ -146,7 +147,7 @@ def gathered_rows(x: Array, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]
 # --- exponentials ---------------------------------------------------------------------------------
 
 
-def exponentials(rows: Array, out: Array) -> tuple[Any, Any]:
+def exponentials(rows: Array, out: Array) -> tuple[Array | None, Array]:
     """Writes exp(x - shift) to `out`; the shift (None: zero) and the row sums as columns."""
     size = rows.dtype.itemsize
     if np.maximum.reduce(rows, axis=None) < TOP[size]:
@@ -163,7 +164,7 @@ def exponentials(rows: Array, out: Array) -> tuple[Any, Any]:
     return shift, row_sum(out)[:, None]
 
 
-def from_top(rows: Array) -> tuple[Any, Any]:
+def from_top(rows: Array) -> tuple[Array, Array]:
     """How far the elements are below the largest of their row, and the log of the row sums."""
     lower = np.subtract(rows, np.maximum.reduce(rows, axis=1, keepdims=True))
     return lower, np.log(np.add.reduce(np.exp(lower), axis=1, keepdims=True))

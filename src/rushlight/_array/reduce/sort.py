@@ -16,6 +16,7 @@ from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, in_order, name_of
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
 _INT64 = np.dtype(np.int64)
@@ -25,7 +26,7 @@ def _orderable(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.kind == "V" else x
 
 
-def order(x: Array, axis: int, descending: bool = False) -> Any:
+def order(x: Array, axis: int, descending: bool = False) -> Array:
     """The stable sorting permutation along `axis` of an array with dimensions."""
     x = _orderable(x)
     if not descending:
@@ -36,7 +37,7 @@ def order(x: Array, axis: int, descending: bool = False) -> Any:
     return x.shape[axis] - 1 - back[turned]
 
 
-def sort(x: Array, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
+def sort(x: Array, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     """The elements in order along `dim`, and where each came from.
 
     Raises:
@@ -57,18 +58,18 @@ def _follow_layout(x: Array, r: Array) -> Array:
 
 def sort_stable(
     x: Array, stable: bool | None, dim: int = -1, descending: bool = False
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """`sort`, which is always stable."""
     return sort(x, dim, descending)
 
 
-def argsort(x: Array, dim: int = -1, descending: bool = False) -> Any:
+def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
     """Where the elements of each rank are along `dim`."""
     return sort(x, dim, descending)[1]
 
 
 def topk(
-    x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    x: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Any, Any]:
     """The k largest (or smallest) elements along `dim`, and where: the first of equal ones.
 
@@ -101,7 +102,7 @@ def _first(x: Array, k: int, axis: int) -> Array:
     return x[(slice(None),) * (axis % x.ndim) + (slice(0, k),)]
 
 
-def _first_smallest(x: Array, axis: int, out: Any, keepdims: bool) -> Any:
+def _first_smallest(x: Array, axis: int, out: Any, keepdims: bool) -> TensorLike:
     if x.dtype.kind == "f" and np.isnan(x).any():  # argmin would take the NaN
         return _first(order(x, axis), 1, axis)
     return np.argmin(x, axis, out, keepdims=keepdims)
@@ -190,7 +191,7 @@ def _refuse(what: str, x: Array, kinds: str) -> None:
 _LARGE = 1024
 
 
-def _single_places(x: Array, rank: int, axis: int) -> Any:
+def _single_places(x: Array, rank: int, axis: int) -> Array | None:
     """Where the elements of a rank are along `axis`, by partition; None where some occur twice."""
     if x.dtype.kind == "V":
         return None
@@ -204,7 +205,7 @@ def _single_places(x: Array, rank: int, axis: int) -> Any:
     return np.moveaxis(places, -1, axis)
 
 
-def _at_rank(x: Array, rank: int, axis: int, keepdim: bool) -> tuple[Any, Any]:
+def _at_rank(x: Array, rank: int, axis: int, keepdim: bool) -> tuple[Array, Array]:
     """The elements of a rank (a number, or one for each lane) along `axis`, and where they are."""
     flat = at_least_1d(x)
     if isinstance(rank, int) and flat.size >= _LARGE:
@@ -243,7 +244,7 @@ def _lane_shape(x: Array, axis: int) -> tuple[int, ...]:
     return (*x.shape[:axis], 1, *x.shape[axis + 1 :])
 
 
-def _median_places(x: Array, axis: int, ignore_nan: bool) -> Any:
+def _median_places(x: Array, axis: int, ignore_nan: bool) -> Array:
     n = x.shape[axis]
     if x.size >= _LARGE and not (x.dtype.kind == "f" and np.isnan(np.maximum.reduce(x, None))):
         found = _single_places(x, (n - 1) // 2, axis)
@@ -255,7 +256,7 @@ def _median_places(x: Array, axis: int, ignore_nan: bool) -> Any:
     return _first_nan_or(x, np.full(_lane_shape(x, axis), (n - 1) // 2), axis)
 
 
-def median(x: Array, ignore_nan: bool = False) -> Any:
+def median(x: Array, ignore_nan: bool = False) -> Array:
     """The median of all elements, the lower of two; NaN where there is a NaN, or nothing.
 
     Raises:
@@ -284,12 +285,12 @@ def _nan_as(dtype: RawType) -> Array:
     return np.asarray(np.nan, dtype)
 
 
-def nanmedian(x: Array) -> Any:
+def nanmedian(x: Array) -> Array:
     """The median of the elements that aren't NaN."""
     return median(x, True)
 
 
-def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Array, Array]:
     axis = axis_of(x.ndim, dim)
     if not x.size:
         refuse_empty_dimension("median", x, axis)
@@ -300,17 +301,17 @@ def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[
     return _shaped(x, flat, places, axis, keepdim)
 
 
-def median_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def median_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """The medians along `dim` and where they are: the lower of two, or the first NaN."""
     return _median_along(x, dim, keepdim, False)
 
 
-def nanmedian_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+def nanmedian_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """The medians along `dim` of the elements that aren't NaN, and where they are."""
     return _median_along(x, dim, keepdim, True)
 
 
-def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
+def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The most frequent elements along `dim` (the smallest of several), and their last places."""
     axis = axis_of(x.ndim, dim)
     if not x.size:

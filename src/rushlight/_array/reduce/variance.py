@@ -11,7 +11,7 @@ from . import layer_norm as moments
 from .reduce import axes_of, in_order, reduced_count
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array, RawType
 
 _HUGE = 1 << 22  # elements from which one sum of all is quicker than blocks
@@ -27,7 +27,7 @@ def var_mean(
     correction: float | None,
     keepdim: bool,
     family: str = "",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The variance (in float64, or in the type of `x`) and the mean over `dim`.
 
     The sum of squares is divided by the number of elements less `correction` (None: 1), or by 0
@@ -89,7 +89,7 @@ def _real(raw: RawType) -> RawType:
 
 def var(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
-) -> Any:
+) -> TensorLike:
     """The variance over `dim`."""
     spread, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
     return in_order(spread.astype(_real(x.dtype)))
@@ -97,7 +97,7 @@ def var(
 
 def std(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
-) -> Any:
+) -> TensorLike:
     """The square root of the variance over `dim`."""
     spread, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
     return in_order(np.sqrt(spread).astype(_real(x.dtype)))

@@ -11,6 +11,7 @@ from ..axes import LEAD, axis_of
 from ..types import converted, from_raw, is_channels_last
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 
@@ -34,7 +35,7 @@ def common(arrays: list[Any]) -> list[Any]:
     return [converted(x, wanted) for x in arrays]
 
 
-def cat(tensors: list[Any], dim: int = 0) -> Any:
+def cat(tensors: list[Array], dim: int = 0) -> Any:
     """The arrays one after the other along a dimension; empty vectors are left out.
 
     Raises:
@@ -51,7 +52,7 @@ def cat(tensors: list[Any], dim: int = 0) -> Any:
     return _cat(tensors, dim)
 
 
-def _cat(tensors: list[Any], dim: int) -> Any:
+def _cat(tensors: list[Array], dim: int) -> Array:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for place, x in enumerate(tensors):
@@ -74,7 +75,7 @@ def _cat(tensors: list[Any], dim: int) -> Any:
     return np.concatenate(kept, axis, np.empty(shape, arrays[0].dtype))
 
 
-def _check_cat(arrays: list[Any], first: Array, axis: int) -> None:
+def _check_cat(arrays: list[Array], first: Array, axis: int) -> None:
     for place, x in enumerate(arrays):
         if x.shape == (0,):
             continue
@@ -91,7 +92,7 @@ def _check_cat(arrays: list[Any], first: Array, axis: int) -> None:
                 )
 
 
-def stack(tensors: list[Any], dim: int = 0) -> Any:
+def stack(tensors: list[Any], dim: int = 0) -> TensorLike:
     """The arrays along a new dimension.
 
     Raises:
@@ -132,7 +133,7 @@ def split_axis(x: Array, dim: int, name: str) -> int:
     return axis_of(dim, x.ndim)
 
 
-def split(x: Array, split_size: int, dim: int = 0) -> list[Any]:
+def split(x: Array, split_size: int, dim: int = 0) -> list[Array]:
     """The pieces of a size along a dimension; the last one may be smaller.
 
     Raises:
@@ -154,7 +155,7 @@ def split(x: Array, split_size: int, dim: int = 0) -> list[Any]:
     return [x[lead + (slice(k, k + split_size),)] for k in range(0, n, split_size)]
 
 
-def split_with_sizes(x: Array, split_sizes: tuple[int, ...], dim: int = 0) -> list[Any]:
+def split_with_sizes(x: Array, split_sizes: tuple[int, ...], dim: int = 0) -> list[Array]:
     """The pieces of the given sizes along a dimension.
 
     Raises:
@@ -194,12 +195,12 @@ def unbind(x: Array, dim: int = 0) -> list[Any]:
     return [x[lead + (k, ...)] for k in range(x.shape[axis])]
 
 
-def copies(pieces: list[Any]) -> list[Any]:
+def copies(pieces: list[Array]) -> list[Array]:
     """C-contiguous copies."""
     return [piece.copy("C") for piece in pieces]
 
 
-def block_diag(tensors: list[Any]) -> Array:
+def block_diag(tensors: list[Array]) -> Array:
     """A matrix with the given ones along its diagonal, zeros elsewhere.
 
     Raises:

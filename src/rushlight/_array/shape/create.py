@@ -15,11 +15,11 @@ from ..number import filling, number_like
 from ..types import to_raw
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import Scalar, TensorLike
     from ..annotations import Array, RawType
 
 
-def python_kind(value: Any) -> Any:
+def python_kind(value: Scalar) -> Any:
     """A number as PyTorch takes one of NumPy's where it wants a Python number.
 
     Whole numbers become `int`, what is a Python complex number stays one, all else becomes `float`.
@@ -38,7 +38,7 @@ def _empty(shape: tuple[int, ...], raw: RawType) -> Array:
         raise refusal(error, shape) from None
 
 
-def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Array:
+def full(shape: tuple[int, ...], value: Scalar, dtype: D.dtype) -> Array:
     """An array filled with one value.
 
     Raises:
@@ -88,7 +88,7 @@ def in_memory_order(array: Array) -> Array:
 
 
 @allocating
-def eye(n: int, m: int, dtype: D.dtype) -> Any:
+def eye(n: int, m: int, dtype: D.dtype) -> Array:
     """Ones on the diagonal."""
     return np.eye(n, m, dtype=to_raw(dtype))
 

@@ -60,7 +60,7 @@ def _sum_runs(source: Array, order: Array, starts: Array, counts: Array) -> Arra
     return result
 
 
-def _sum_by_place(places: int, index: Array, source: Array) -> tuple[Any, Any]:
+def _sum_by_place(places: int, index: Array, source: Array) -> tuple[Array, Array]:
     """The distinct values of `index` in rising order, and the sum of `source` at each."""
     order = _stable_order(index, places)
     keys = index[order]
@@ -95,7 +95,7 @@ def _add_flat(out: Array, places: Array, values: Array) -> None:
 
 
 @lru_cache(64)
-def _numbers(count: int) -> Any:
+def _numbers(count: int) -> Array:
     return np.arange(count)
 
 
@@ -148,7 +148,7 @@ def _wrong_place(index: Array, size: int) -> int | None:
     return int(index[(index < 0) | (index >= size)].reshape(-1)[0])
 
 
-def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1) -> Any:
+def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1) -> Array:
     """A copy of `x` with `alpha` times each slice of `source` added along `axis` at `index`.
 
     Raises: IndexError for an index outside the axis.
@@ -314,7 +314,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     return out.astype(x.dtype, copy=False)
 
 
-def index_select(x: Any, axis: int, index: Any) -> Any:
+def index_select(x: Array, axis: int, index: Array) -> Array:
     """The slices of `x` along `axis` that `index` names.
 
     Raises: IndexError for an index outside the axis.

@@ -22,8 +22,9 @@ from .as_strided import diagonal
 from .views import select, slice_
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
+    from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
@@ -106,7 +107,7 @@ def key_of(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([ALL if i is None else i for i in found])
 
 
-def _result_shape(x: Array, key: tuple[Any, ...]) -> tuple[int, ...]:
+def _result_shape(x: Array, key: tuple[Array, ...]) -> tuple[int, ...]:
     """The shape of `x[key]`, wherever the places may be."""
     shape = tuple([max(n, 1) if isinstance(k, np.ndarray) else n for n, k in zip(x.shape, key)])
     shape += x.shape[len(key) :]
@@ -115,7 +116,7 @@ def _result_shape(x: Array, key: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(probe[safe].shape)
 
 
-def _refuse_empty(x: Array, key: tuple[Any, ...]) -> None:
+def _refuse_empty(x: Array, key: tuple[Array, ...]) -> None:
     indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
     if any(n == 0 for _, n in indexed) and prod(
         np.broadcast_shapes(*[k.shape for k, _ in indexed])
@@ -123,7 +124,7 @@ def _refuse_empty(x: Array, key: tuple[Any, ...]) -> None:
         raise IndexError("index is out of bounds for dimension with size 0")
 
 
-def outside(x: Array, key: tuple[Any, ...]) -> tuple[int, ...]:
+def outside(x: Array, key: tuple[Array, ...]) -> tuple[int, ...]:
     """The shape of the result of a key that names a place outside of `x`, where it has no elements.
 
     Raises:
@@ -181,7 +182,7 @@ def _plain_key(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 # ---- advanced indexing ------------------------------------------------------------------------
-def index(x: Array, indices: tuple[Any, ...]) -> Any:
+def index(x: Array, indices: tuple[Any, ...]) -> Array:
     """The elements of `x` at `indices`, as a copy.
 
     Raises:
@@ -271,7 +272,7 @@ def index_put_into(
     return out
 
 
-def _lone_mask(x: Array, indices: tuple[Any, ...]) -> Array | None:
+def _lone_mask(x: Array, indices: Sequence[Array]) -> Array | None:
     """The mask that is the only index, where it fits; else None. One that comes first must fit."""
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if not given:
@@ -285,7 +286,7 @@ def _lone_mask(x: Array, indices: tuple[Any, ...]) -> Array | None:
     return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 
-def _check_places(x: Array, key: tuple[Any, ...]) -> None:
+def _check_places(x: Array, key: tuple[Array, ...]) -> None:
     for d, k in enumerate(key):
         if (
             isinstance(k, np.ndarray)
@@ -295,7 +296,7 @@ def _check_places(x: Array, key: tuple[Any, ...]) -> None:
             raise IndexError
 
 
-def _check_values(values: Array, x: Array, key: tuple[Any, ...]) -> None:
+def _check_values(values: Array, x: Array, key: tuple[Array, ...]) -> None:
     _refuse_empty(x, key)
     shape = _result_shape(x, key)
     lead = len(shape) - len(values.shape)
@@ -307,7 +308,9 @@ def _check_values(values: Array, x: Array, key: tuple[Any, ...]) -> None:
         )
 
 
-def index_put(x: Array, indices: tuple[Any, ...], values: Array, accumulate: bool = False) -> Array:
+def index_put(
+    x: Array, indices: tuple[object, ...], values: Array, accumulate: bool = False
+) -> Array:
     """A copy of `x` with `values` written (or added) at `indices`."""
     return index_put_into(x.copy(), indices, values, accumulate)
 
@@ -333,7 +336,7 @@ def index_backward(g: Array, shape: tuple[int, ...], indices: tuple[Any, ...]) -
 
 
 # ---- places of nonzero elements -----------------------------------------------------------------
-def nonzero(x: Array) -> Any:
+def nonzero(x: Array) -> TensorLike:
     """The places of all nonzero elements, a row each."""
     if x.ndim == 0:
         return np.zeros((int(bool(x)), 0), np.int64)
@@ -358,7 +361,7 @@ def nonzero_static(x: Array, size: int, fill_value: int = -1) -> Array:
 
 
 # ---- parts of a copy --------------------------------------------------------------------------
-def patched(x: Array, view: Callable[..., Any], args: tuple[Any, ...], src: Array) -> Array:
+def patched(x: Array, view: AnyCallable, args: tuple[object, ...], src: Array) -> Array:
     """A copy of `x` whose part `view(x, *args)` is `src`.
 
     Raises:

@@ -66,7 +66,7 @@ def infer(value: Any) -> D.dtype:
     raise RuntimeError(f"Could not infer dtype of {errors.type_name(value)}")
 
 
-def is_sequence(value: Any) -> bool:
+def is_sequence(value: object) -> bool:
     """Whether C takes a value for a sequence: not tensors, NumPy's numbers and dictionaries."""
     kind = type(value)
     if kind in _SEQUENCES:
@@ -102,7 +102,7 @@ def _shape_of(value: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _regular(value: Any) -> tuple[Any, tuple[int, ...], set[type]] | None:
+def _regular(value: object) -> tuple[Any, tuple[int, ...], set[type]] | None:
     """The numbers of a nested list, its shape and the numbers' types, where all is as it should be.
 
     None for what is short, ragged, empty or of something else: that is looked at one by one.
@@ -208,7 +208,7 @@ def refuse_array(array: Array) -> None:
 
 
 def _read(
-    flat: list[Any],
+    flat: list[object],
     value: Any,
     shape: tuple[int, ...],
     dim: int,
@@ -255,7 +255,7 @@ def _integer(value: Any) -> Any:
     return operator.index(value)
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     """A number for a bool."""
     if isinstance(value, (float, complex, np.bool_)):
         return bool(value)

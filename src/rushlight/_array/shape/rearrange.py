@@ -53,7 +53,7 @@ def repeat(x: Array, repeats: tuple[int, ...]) -> Array:
     return out
 
 
-def repeat_backward(g: Array, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+def repeat_backward(g: Array, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Array:
     """The gradient of `repeat`: `g` summed over the repetitions."""
     lead = len(repeats) - len(shape)
     if 0 in repeats:
@@ -293,7 +293,7 @@ def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def unraveled(x: Array, shape: tuple[int, ...]) -> list[Any]:
+def unraveled(x: Array, shape: tuple[int, ...]) -> list[Array]:
     """The index in every dimension of the elements at flat places of an array of `shape`."""
     steps = [1] * len(shape)
     for d in range(len(shape) - 2, -1, -1):

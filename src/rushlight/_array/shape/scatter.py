@@ -20,11 +20,11 @@ from ..types import from_raw
 from . import gather as fast
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar, Shape
+    from ..._base.annotations import Scalar, Shape, TensorLike
     from ..annotations import Array
 
 
-def _scalar(x: Any) -> str:
+def _scalar(x: TensorLike) -> str:
     return D.scalar_name(from_raw(x.dtype))
 
 
@@ -33,7 +33,7 @@ def _integer_index(array: Array) -> bool:
     return bool(array.dtype.kind == "i" and array.itemsize >= 4)
 
 
-def index_select(x: Any, dim: int, index: Any) -> Any:
+def index_select(x: Array, dim: int, index: Array) -> TensorLike:
     """The parts of `x` at the places `index` of a dimension.
 
     Raises:
@@ -69,7 +69,7 @@ def _outside(n: int, axis: int, index: Array) -> Exception:
     return RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
 
 
-def index_select_backward(g: Array, shape: tuple[int, ...], dim: int, index: Array) -> Any:
+def index_select_backward(g: Array, shape: tuple[int, ...], dim: int, index: Array) -> Array:
     """`g` added at its places in zeros of `shape`."""
     out = np.zeros(shape, g.dtype)
     if not shape:
@@ -131,7 +131,7 @@ def _below(index: Array, n: int) -> bool:
 
 
 def _inside(
-    index: Array, n: int, axis: int, error: type[Any], lead: str = "", negative: bool = False
+    index: Array, n: int, axis: int, error: type, lead: str = "", negative: bool = False
 ) -> None:
     if index.size and not negative and index.dtype is _INT64 and _below(index, n):
         return
@@ -141,7 +141,7 @@ def _inside(
         raise error(f"{lead}index {wrong} is out of bounds for dimension {axis} with size {n}")
 
 
-def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1) -> Any:
+def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1) -> Array:
     """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_add_()")
@@ -294,7 +294,7 @@ def _check_scatter(x: Array, axis: int, index: Array, source: Array) -> None:
     _check_index(x, axis, index, source)
 
 
-def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Any:
+def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
     if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
@@ -310,7 +310,7 @@ _SMALL: Final = 1 << 12  # places up to which NumPy's own indexing is the fastes
 _INT64: Final = np.dtype(np.int64)
 
 
-def _gathered(x: Array, axis: int, index: Array) -> Any:
+def _gathered(x: Array, axis: int, index: Array) -> Array | None:
     """`gather` by one look-up on an open grid; None where something doesn't fit."""
     ndim = x.ndim
     key: list[Any] = [index] * ndim
@@ -332,13 +332,15 @@ def _arange(n: int, after: int) -> Array:
     return np.arange(n).reshape((n,) + (1,) * after)
 
 
-def _grown(x: Array, index: Array, source: Array) -> tuple[Any, Any, Any]:
+def _grown(x: Array, index: Array, source: Array) -> tuple[Array, Array, Array]:
     """A vector of one element in place of every array without dimensions."""
     return (x.reshape(1) if x.ndim == 0 else x, index.reshape(1) if index.ndim == 0 else index,
             source.reshape(1) if source.ndim == 0 else source)  # fmt: skip
 
 
-def scatter(x: Array, dim: int, index: Array, src: Any, reduce: str | None = None) -> Array:
+def scatter(
+    x: Array, dim: int, index: Array, src: Array | Scalar, reduce: str | None = None
+) -> Array:
     """A copy of `x` with the elements of `src` written where `index` names along a dimension."""
     if reduce is not None:
         return _scatter_with(x, dim, index, src, reduce)
@@ -393,7 +395,9 @@ def _identity(reduce: str, dtype: Any) -> Any:
     return value
 
 
-def _combined(x: Array, axis: int, index: Any, src: Any, ufunc: Any, start: Any) -> Array:
+def _combined(
+    x: Array, axis: int, index: Array, src: Array, ufunc: np.ufunc, start: object
+) -> Array:
     """A copy of `x` combined with `src` at every place named; `start` first replaces `x` there."""
     shape = x.shape
     x, index, src = _grown(x, index, src)
@@ -411,7 +415,7 @@ def _combined(x: Array, axis: int, index: Any, src: Any, ufunc: Any, start: Any)
 
 def scatter_reduce(
     x: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True
-) -> Any:
+) -> Array:
     """A copy of `x` where elements of `src` with one place are reduced: sum, prod, mean, amax,
     amin.
     """
@@ -443,7 +447,7 @@ def scatter_reduce(
 
 def index_reduce(
     x: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
-) -> Any:
+) -> Array:
     """A copy of `x` where parts of `source` with one place are reduced: prod, mean, amax, amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(

@@ -33,7 +33,7 @@ def keys(places: Array, shape: tuple[int, ...]) -> Any:
     return np.ravel_multi_index(tuple(places), shape) if places.size else places[0]
 
 
-def merged(places: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+def merged(places: Array, shape: tuple[int, ...]) -> tuple[Any, Any]:
     """The different places in order, and for each column which of them it is."""
     different, member = np.unique(keys(places, shape), return_inverse=True)
     found = np.unravel_index(different, shape) if len(shape) else ()
@@ -48,7 +48,7 @@ def lookup(wanted: Any, sorted_keys: Any) -> tuple[Any, Any]:
     return sorted_keys[at] == wanted, at
 
 
-def pairs_of(columns: Array, row_starts: Array) -> tuple[Any, Any]:
+def pairs_of(columns: Array, row_starts: Array) -> tuple[Array, Array]:
     """For each element of a matrix in column k, every element of another in row k: both numbers."""
     counts = (row_starts[1:] - row_starts[:-1])[columns]
     left = np.repeat(np.arange(columns.size), counts)
@@ -57,7 +57,7 @@ def pairs_of(columns: Array, row_starts: Array) -> tuple[Any, Any]:
     return left, right
 
 
-def starts(rows: Any, count: int) -> Any:
+def starts(rows: Array, count: int) -> Array:
     """Where each row starts in a sorted list of row numbers, and the end."""
     return np.searchsorted(rows, np.arange(count + 1)).astype(np.int64)
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array
 
 
@@ -25,13 +24,13 @@ class SparseGradient(np.ndarray[Any, Any]):
     places: Any
     held: Any
 
-    def __array_finalize__(self, source: Any) -> None:
+    def __array_finalize__(self, source: object) -> None:
         self.places = getattr(source, "places", None)
         self.held = getattr(source, "held", None)
 
     def __array_ufunc__(
-        self, ufunc: Callable[..., Any], method: str, *inputs: Any, **options: Any
-    ) -> Any:
+        self, ufunc: AnyCallable, method: str, *inputs: Any, **options: Any
+    ) -> TensorLike:
         if ufunc is np.add and method == "__call__" and not options.get("where"):
             first, second = inputs[:2]
             out = options.get("out") or inputs[2:]
@@ -44,7 +43,7 @@ class SparseGradient(np.ndarray[Any, Any]):
             options["out"] = tuple(dense(x) for x in options["out"])
         return getattr(ufunc, method)(*[dense(x) for x in inputs], **options)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Any, types: object, args: Any, kwargs: object) -> Any:
         return func(*_all_dense(args), **_all_dense(kwargs))
 
 
@@ -72,7 +71,7 @@ def dense(value: Array | int) -> Array | int:
     return full
 
 
-def added(a: Any, b: Any) -> Any:
+def added(a: Any, b: Any) -> Array:
     """The sum of two sparse gradients.
 
     As PyTorch's: rows that lie in order in both are merged, else the second's follow the first's.

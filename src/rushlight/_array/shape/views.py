@@ -18,7 +18,7 @@ from ..types import from_raw, in_order_copy, internal_type_name, to_raw
 from .as_strided import window
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array
 
 _VIEW_ERROR: Final = (
@@ -79,7 +79,7 @@ def reshaped(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     return found, base is x or (base is not None and base is x.base) or not x.size
 
 
-def view(x: Array, size: tuple[int, ...]) -> Any:
+def view(x: Array, size: tuple[int, ...]) -> TensorLike:
     """`x` in another shape, over the same memory.
 
     Raises:
@@ -250,7 +250,7 @@ def transpose(x: Array, dim0: int, dim1: int) -> Array:
     return x.swapaxes(dim0, dim1)
 
 
-def t(x: Any) -> Any:
+def t(x: Array) -> Array:
     """The transpose of a matrix; a vector as it is.
 
     Raises:
@@ -368,17 +368,17 @@ def slice_backward(
 
 
 # ---- copies -----------------------------------------------------------------------------------
-def clone(x: Any) -> Any:
+def clone(x: Array) -> Any:
     """A copy, laid out like `x`."""
     return x.copy() if x.flags.c_contiguous else dense.copy(x, x.dtype)
 
 
-def contiguous_copy(x: Array) -> Any:
+def contiguous_copy(x: Array) -> Array:
     """A C-contiguous copy."""
     return in_order_copy(x)
 
 
-def channels_last_copy(x: Array) -> Any:
+def channels_last_copy(x: Array) -> Array:
     """A copy whose channels (dimension 1) lie last in memory."""
     last = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))

@@ -14,6 +14,7 @@ from ..types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
+    from ..._tensor.tensor import Tensor
     from ..annotations import Array
 
 
@@ -122,6 +123,6 @@ def integers(values: list[int]) -> Any:
         return None
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: list[int] | tuple[Tensor, ...] | list[bool]) -> bool:
     """Whether a value is an array of the array library."""
     return isinstance(value, ndarray)

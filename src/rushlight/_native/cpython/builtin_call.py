@@ -18,13 +18,16 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..llvm import loader as engine
 from ..llvm.emit import I64, PTR, VOID, Function, Module, Type, Value
 from . import interpreter
 from .interpreter import BYTES
 from .references import keep_forever
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 __all__ = ["NO_ARGUMENTS", "RELEASED", "builtin", "entry_of", "hand_over", "starter"]
 
@@ -77,7 +80,7 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def builtin(name: str, address: int, table: bytes, flags: int = FASTCALL) -> Callable[..., Any]:
+def builtin(name: str, address: int, table: bytes, flags: int = FASTCALL) -> AnyCallable:
     """The builtin of a native function whose `self` is a table of words."""
     definition = _MethodDef(name.encode(), address, flags, None)
     # The builtin may outlive this module: what it points at must too.

@@ -12,11 +12,14 @@ import sys
 import weakref
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import interpreter, object_layout as layout
 from .memory import leads_somewhere, word
 from .object_layout import NDARRAY, WRITEABLE
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
 
 __all__ = ["arrays", "containers", "counts", "report", "slots"]
 
@@ -98,7 +101,7 @@ def arrays(probe: Any) -> Reason:
     return _first((_elements, _shape, _flags, _held), probe)
 
 
-def _elements(probe: Any) -> Reason:
+def _elements(probe: Array) -> Reason:
     """Where the elements lie, and of what type they are."""
     at = id(probe)
     right = (
@@ -109,7 +112,7 @@ def _elements(probe: Any) -> Reason:
     return None if right else "ndarrays keep their elements elsewhere"
 
 
-def _shape(probe: Any) -> Reason:
+def _shape(probe: Array) -> Reason:
     """How many dimensions, sizes and strides; both lie in one piece, which is asked first."""
     at = id(probe)
     shape, strides = word(at + NDARRAY["shape"]), word(at + NDARRAY["strides"])
@@ -124,7 +127,7 @@ def _shape(probe: Any) -> Reason:
     return None if right else "ndarrays keep their shape elsewhere"
 
 
-def _flags(probe: Any) -> Reason:
+def _flags(probe: Array) -> Reason:
     shown = probe[:]
     found = []
     for writable in (True, False):
@@ -137,7 +140,7 @@ def _flags(probe: Any) -> Reason:
     return None if right else "ndarrays keep their flags elsewhere"
 
 
-def _held(probe: Any) -> Reason:
+def _held(probe: Array) -> Reason:
     """Whose memory an array shows, and who refers to it weakly."""
     at = id(probe)
     shown = probe[1:]
@@ -154,7 +157,7 @@ def _held(probe: Any) -> Reason:
 # ---- all of it -----------------------------------------------------------------------------------
 
 
-def report(probe: Any) -> dict[str, Reason]:
+def report(probe: object) -> dict[str, Reason]:
     """Each way that depends on a layout, and why it is off; None where it is on."""
     read = arrays(probe)
     guards = read or containers() or slots()
@@ -174,5 +177,5 @@ def _versions() -> Reason:
     return "this CPython has none" if layout.version_offset() is None else None
 
 
-def _first(tries: tuple[Callable[..., Reason], ...], *args: Any) -> Reason:
+def _first(tries: tuple[Callable[..., Reason], ...], *args: object) -> Reason:
     return next((wrong for one in tries if (wrong := one(*args)) is not None), None)

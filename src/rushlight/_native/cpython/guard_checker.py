@@ -39,13 +39,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..llvm import loader as engine
 from ..llvm.emit import I8, I32, I64, PTR, VOID, Function, Module, Value
 from .builtin_call import builtin, entry_of, hand_over
 from .interpreter import BYTES, TYPE
 from .object_layout import DICT_SIZE, LIST_ITEMS, NDARRAY, SIZE
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..llvm.types import Type
 
 __all__ = ["CODES", "TABLES", "WORDS", "api", "entrance"]
 
@@ -75,7 +79,7 @@ def api() -> dict[str, int]:
     return found
 
 
-def entrance(state: int) -> Callable[..., Any]:
+def entrance(state: int) -> AnyCallable:
     """The builtin over a state's words; they must outlive it."""
     return builtin("enter", engine.load(_module())["enter"], struct.pack("q", state))
 
@@ -166,7 +170,7 @@ class _Enter:
         bytes_of_self, self.args, self.count = f.params
         self.state = f.load(f.at_bytes(bytes_of_self, BYTES), PTR)
 
-    def word(self, name: str, type: Any = I64) -> Value:
+    def word(self, name: str, type: Type = I64) -> Value:
         return self.f.load(self.f.at(self.state, WORDS.index(name), I64), type)
 
     def give(self, name: str) -> None:
@@ -186,7 +190,7 @@ class _Enter:
                 self.loop = f.loop(0, count)
                 index = self.loop.__enter__().index
 
-                def entry(n: int, type: Any = I64) -> Value:
+                def entry(n: int, type: Type = I64) -> Value:
                     return f.load(f.at(start, index * words + n, I64), type)
 
                 entry.index = index  # type: ignore[attr-defined]

@@ -7,14 +7,18 @@ A `Snapshot` is asked what objects hold now; each answer is an entry of a table 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from . import guard_checker as checker, object_layout as layout
 from .guard_checker import TABLES, WORDS
 from .interpreter import TYPE
 from .memory import word
 from .object_layout import NDARRAY, WRITEABLE
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import TensorLike
 
 __all__ = ["MISSING", "Entrance", "Snapshot", "array_entry", "field_address", "words"]
 
@@ -32,7 +36,7 @@ def address(memory: Any) -> int:
     return ctypes.addressof(memory)
 
 
-def field_address(x: Any, offset: int) -> int:
+def field_address(x: object, offset: int) -> int:
     """Where a field of an object lies; the object must outlive the use."""
     return id(x) + offset
 
@@ -49,24 +53,24 @@ class Snapshot:
         self.tables: dict[str, list[Any]] = {name: [] for name in TABLES}
         self.keep: list[Any] = []
 
-    def alive(self, *things: Any) -> None:
+    def alive(self, *things: object) -> None:
         """Keeps objects alive, so that their addresses mean them."""
         self.keep.extend(things)
 
-    def field(self, thing: Any, offset: int, content: Any) -> None:
+    def field(self, thing: object, offset: int, content: object) -> None:
         """A field as it is now; `content` is the object in it."""
         self.keep.append(content)
         self.tables["exact"].append((id(thing) + offset, word(id(thing) + offset)))
 
-    def bits(self, thing: Any, offset: int, bits: int, told: int) -> None:
+    def bits(self, thing: object, offset: int, bits: int, told: int) -> None:
         """Some bits of a field."""
         self.tables["masked"].append((id(thing) + offset, bits, told))
 
-    def is_none(self, thing: Any, offset: int, none: bool) -> None:
+    def is_none(self, thing: TensorLike, offset: int, none: bool) -> None:
         """Whether a field is None."""
         self.tables["exact" if none else "differing"].append((id(thing) + offset, id(None)))
 
-    def class_of(self, thing: Any) -> None:
+    def class_of(self, thing: object) -> None:
         """The class of an object."""
         self.keep.append(type(thing))
         self.tables["exact"].append((id(thing) + TYPE, id(type(thing))))
@@ -76,7 +80,7 @@ class Snapshot:
         self.keep.append(kind.__mro__)
         self.tables["exact"].append((id(kind) + offset, id(kind.__mro__)))
 
-    def attributes(self, thing: Any) -> None:
+    def attributes(self, thing: object) -> None:
         """Which dictionary an object's attributes lie in."""
         self.keep.append(thing.__dict__)
         place = id(thing) + (layout.dict_offset(thing) or 0)
@@ -92,7 +96,7 @@ class Snapshot:
         self.keep.append(items)
         self.tables["lists"].append((id(line), len(items), [id(x) for x in items]))
 
-    def entries(self, table: Any, shown: list[Any], size: int, version: int) -> None:
+    def entries(self, table: object, shown: Sequence[object], size: int, version: int) -> None:
         """Keys and what lies under them, in turn; all in order where `size` isn't -1.
 
         `version` is where dictionaries have a number that each change makes another one, or 0.
@@ -110,12 +114,12 @@ class Snapshot:
             self.tables["masked"].append((place, (1 << 32) - 1, tag))
         return bool(tag)
 
-    def writable(self, array: Any) -> None:
+    def writable(self, array: Array) -> None:
         """Whether an array may be written."""
         place = id(array) + NDARRAY["flags"]
         self.tables["masked"].append((place, WRITEABLE, word(place) & WRITEABLE))
 
-    def held(self, slot: int, array: Any) -> None:
+    def held(self, slot: int, array: Array) -> None:
         """An array that is the same in each call, and the slot that it is written to."""
         self.keep.append(array)
         self.tables["held"].append((slot, id(array)))
@@ -145,7 +149,7 @@ class Entrance:
         self._state[WORDS.index("count")] = -1
 
     def install(
-        self, tables: Mapping[str, list[Any]], first: Mapping[str, int], keep: list[Any]
+        self, tables: Mapping[str, list[Any]], first: Mapping[str, int], keep: list[object]
     ) -> None:
         """Puts tables into memory, and opens the entrance; `first` are words of the state."""
         self.close()  # nobody may pass meanwhile

@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..llvm import loader as engine
 from ..llvm.emit import I1, I32, I64, PTR, VOID, Function, Module, Value
@@ -25,6 +25,9 @@ from ..threads import thread_pool as pool
 from .builtin_call import RELEASED, builtin, entry_of, hand_over
 from .interpreter import BYTES, FLOAT, TYPE
 from .object_layout import NDARRAY, READ, WRITTEN
+
+if TYPE_CHECKING:
+    from ..llvm.types import Type
 
 __all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher"]
 
@@ -62,7 +65,7 @@ def _entry() -> int:
 
 
 def launcher(
-    name: str, body: int, whole: int, array_type: Any, operands: Sequence[Operand], mode: int
+    name: str, body: int, whole: int, array_type: type, operands: Sequence[Operand], mode: int
 ) -> Callable[..., Any] | None:
     """The builtin for a kernel's two functions (see `rows`); None for more operands than it takes.
 
@@ -143,7 +146,7 @@ class _Launch:
         self.f = f
         self.table = table
 
-    def word(self, name: str, type: Any) -> Value:
+    def word(self, name: str, type: Type) -> Value:
         place = BYTES + 8 * _TABLE.index(name)
         return self.f.load(self.f.at_bytes(self.table, place), type)
 

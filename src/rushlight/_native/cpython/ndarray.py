@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..llvm.emit import PTR, Function, Value
 from .object_layout import NDARRAY
+
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
 
 __all__ = ["elements_at", "load_elements"]
 
@@ -14,7 +17,7 @@ _OFFSET = NDARRAY["data"]
 _pointer = ctypes.c_void_p.from_address
 
 
-def elements_at(x: Any) -> int:
+def elements_at(x: Array) -> int:
     """Where an ndarray's first element lies; for layouts that are known (see `contract`)."""
     return _pointer(id(x) + _OFFSET).value or 0
 

@@ -22,6 +22,8 @@ from .memory import byte, half, leads_somewhere, window, word
 from .type_flags import keeps_attributes_before
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._core.storage import Version
     from ..._tensor.tensor import Tensor
 
 __all__ = [
@@ -58,11 +60,13 @@ class _Plain:
     a: Any
 
 
-def _words(x: Any) -> list[int]:
+def _words(x: Tensor | AnyCallable) -> list[int]:
     return [word(id(x) + k) for k in range(0, type(x).__basicsize__ // 8 * 8, 8)]
 
 
-def object_field(x: Any, put: Callable[[Any], object], values: Sequence[Any]) -> int:
+def object_field(
+    x: Tensor | AnyCallable, put: Callable[[Any], object], values: Sequence[object]
+) -> int:
     """The offset of the field that `put` sets to an object.
 
     Raises:
@@ -81,7 +85,7 @@ def object_field(x: Any, put: Callable[[Any], object], values: Sequence[Any]) ->
     return 8 * found[0]
 
 
-def flag_field(x: Any, put: Callable[[bool], object]) -> tuple[int, int, int, int]:
+def flag_field(x: Tensor, put: Callable[[bool], object]) -> tuple[int, int, int, int]:
     """Where a truth value lies: offset, the bits of that word, and these for True and False.
 
     Raises:
@@ -105,7 +109,7 @@ def flag_field(x: Any, put: Callable[[bool], object]) -> tuple[int, int, int, in
     raise Unknown(f"a flag of {type(x).__name__}")
 
 
-def number_field(cell: Any, name: str) -> tuple[int, bool]:
+def number_field(cell: Version, name: str) -> tuple[int, bool]:
     """Where an object keeps a whole number, and whether as twice the number.
 
     Raises:
@@ -125,7 +129,7 @@ def number_field(cell: Any, name: str) -> tuple[int, bool]:
     raise Unknown(f"a number of {type(cell).__name__}")
 
 
-def same_words(one: Any, other: Any, apart: int) -> list[tuple[int, int, int]]:
+def same_words(one: object, other: object, apart: int) -> list[tuple[int, int, int]]:
     """The words of two new objects: offset, bits and what they are; but for the count, and a field.
 
     Raises:
@@ -181,7 +185,7 @@ def function_fields() -> dict[str, int]:
     return {name: object_field(sample, putting(name), values) for name, values in fields.items()}
 
 
-def slot_offset(x: Any, name: str) -> int:
+def slot_offset(x: object, name: str) -> int:
     """Where an object keeps a slot of its class that was made by `__slots__`, and is filled.
 
     Raises:
@@ -197,7 +201,7 @@ def slot_offset(x: Any, name: str) -> int:
     raise Unknown(f"a slot of {type(x).__name__}")
 
 
-def dict_offset(x: Any) -> int | None:
+def dict_offset(x: object) -> int | None:
     """Where an object keeps the address of its dictionary, which must be there; None if unknown."""
     own = getattr(x, "__dict__", None)
     offset = type(x).__dictoffset__
@@ -272,7 +276,7 @@ def class_clock(kind: type) -> Any:
     return window(id(kind) + (tag_offset() or 0), 4)
 
 
-def dict_clock(table: Any) -> Any:
+def dict_clock(table: object) -> Any:
     """The bytes of a dictionary's number (see `version_offset`), for comparing."""
     return window(id(table) + (version_offset() or 0), 8)
 
@@ -295,10 +299,10 @@ def _versions_change() -> bool:
     """
     seen: set[int] = set()
 
-    def now(table: Any) -> int:
+    def now(table: object) -> int:
         return word(id(table) + _VERSION)
 
-    def moved(table: Any, change: Callable[[], object]) -> bool:
+    def moved(table: object, change: Callable[[], object]) -> bool:
         before = now(table)
         change()
         after = now(table)

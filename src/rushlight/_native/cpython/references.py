@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 __all__ = ["keep_forever"]
 
 
-def keep_forever(thing: Any) -> None:
+def keep_forever(thing: object) -> None:
     """Keeps an object alive until the process ends, beyond the modules' own end."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

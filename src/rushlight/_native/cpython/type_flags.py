@@ -19,7 +19,7 @@ def is_immutable(kind: Any) -> bool:
     return bool(kind.__flags__ & _IMMUTABLE)
 
 
-def keeps_attributes_before(kind: Any) -> bool:
+def keeps_attributes_before(kind: type) -> bool:
     """Whether the interpreter keeps the attributes of a class's objects before these."""
     return bool(kind is not None and kind.__flags__ & _MANAGED_DICT)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __all__ = ["binding"]
 
 
 @cache
-def binding() -> Any:
+def binding() -> ModuleType:
     """`llvmlite.binding`, ready to compile for this machine."""
     import llvmlite.binding as llvm
 
