@@ -27,7 +27,7 @@ from .rows.deferred_functions import Pending, Space
 from .rows.row import ROWS, TABLE, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from .._base.annotations import AnyCallable
 
 #: The folders that hold rows. What else is in this package makes functions of rows.
 FAMILIES: Final = ("elementwise", "linalg", "nn", "random", "reduce", "shape")
@@ -58,7 +58,7 @@ PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> func
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included
 
 
-def _function(namespace: str, short: str, rows: list[Row]) -> Any:
+def _function(namespace: str, short: str, rows: list[Row]) -> AnyCallable:
     kind = kind_of(namespace, short)
     own = rows[0].op.function
     if kind and kind != kind_of(rows[0].namespace[0], short):
@@ -66,15 +66,15 @@ def _function(namespace: str, short: str, rows: list[Row]) -> Any:
     return casting((namespace, short), aware(short, own))
 
 
-def _method(short: str, rows: list[Row]) -> Callable[..., Any]:
+def _method(short: str, rows: list[Row]) -> AnyCallable:
     return aware(short, variant(rows[0].name, rows, "method"))
 
 
-def _inplace(name: str, rows: list[Row]) -> Callable[..., Any]:
+def _inplace(name: str, rows: list[Row]) -> AnyCallable:
     return inplace_function(name, [row for row in rows if row.inplace], "method")
 
 
-def _composite(key: tuple[str, str]) -> Any:
+def _composite(key: tuple[str, str]) -> AnyCallable:
     return casting(key, aware(key[1], guard(kind_of(*key), key[1], COMPOSITES[key])))
 
 

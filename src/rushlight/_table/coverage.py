@@ -133,7 +133,7 @@ def support(row: Row) -> Support:
     )
 
 
-def missing(formula: Any) -> list[str]:
+def missing(formula: object) -> list[str]:
     """The names that a formula asks of `xp` and that one of the two namespaces lacks."""
     worlds = (WORLDS.raw, WORLDS.traced)
     return sorted({n for n in vocabulary(formula) if not all(has(w, n) for w in worlds)})

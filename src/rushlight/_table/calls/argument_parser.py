@@ -20,6 +20,7 @@ from ..._core.storage import TensorBase
 from .overload_texts import Signature, python_signature, signatures, type_text
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 Named = dict[str, Any]
@@ -45,7 +46,7 @@ class Thrown(Exception):
 def complaint(
     kind: str,
     name: str,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: Named,
     bound: list[tuple[Parameter, Any]] | None = None,
 ) -> Exception | None:
@@ -64,7 +65,7 @@ def complaint(
 def complaint_of_c(
     kind: str,
     name: str,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: Named,
     bound: list[tuple[Parameter, Any]] | None = None,
 ) -> Exception | None:
@@ -81,13 +82,13 @@ def complaint_of_c(
         return thrown.args[0]
 
 
-def misuse(kind: str, name: str, args: tuple[Any, ...], kwargs: Named) -> Exception:
+def misuse(kind: str, name: str, args: tuple[object, ...], kwargs: Named) -> Exception:
     """What PyTorch says to a call of which it is known that it takes other arguments."""
     return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
 
 
 def in_words_of(
-    name: str, values: tuple[Any, ...], error: Exception, kind: str = "torch"
+    name: str, values: tuple[object, ...], error: Exception, kind: str = "torch"
 ) -> Exception:
     """What a function of C says to arguments of which something has been raised; else that."""
     return complaint_of_c(kind, name, values, {}) or error
@@ -96,7 +97,7 @@ def in_words_of(
 def _complaint(
     found: tuple[Signature, ...],
     name: str,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: Named,
     bound: list[tuple[Parameter, Any]],
 ) -> Exception | None:
@@ -115,7 +116,7 @@ def _complaint(
 
 
 @functools.cache
-def _stub(qualified: str, parameters: str) -> Any:
+def _stub(qualified: str, parameters: str) -> AnyCallable:
     names: Named = {}
     # Code of this file's, so that a step under record doesn't take it for its own.
     exec(compile(f"def stub{parameters}: pass", __file__, "exec"), names)
@@ -124,7 +125,7 @@ def _stub(qualified: str, parameters: str) -> Any:
 
 
 def _of_python(
-    qualified: str, parameters: str, args: tuple[Any, ...], kwargs: Named
+    qualified: str, parameters: str, args: tuple[object, ...], kwargs: Named
 ) -> Exception | None:
     """What Python says where a function with these parameters doesn't take the arguments."""
     try:
@@ -135,7 +136,7 @@ def _of_python(
 
 
 def by_position(
-    kind: str, name: str, args: tuple[Any, ...], kwargs: Named
+    kind: str, name: str, args: tuple[object, ...], kwargs: Named
 ) -> tuple[tuple[Any, ...], Named] | None:
     """The arguments with as few keywords as may be, where PyTorch's names differ from ours."""
     bound: list[tuple[Parameter, Any]] = []
@@ -154,7 +155,7 @@ def by_position(
     return tuple(first), named
 
 
-def _takes_none(name: str, args: tuple[Any, ...], kwargs: Named) -> Exception | None:
+def _takes_none(name: str, args: tuple[object, ...], kwargs: Named) -> Exception | None:
     if kwargs:
         return TypeError(f"TensorBase.{name}() takes no keyword arguments")
     if args:
@@ -165,7 +166,7 @@ def _takes_none(name: str, args: tuple[Any, ...], kwargs: Named) -> Exception | 
 def misfit(
     signature: Signature,
     name: str,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: Named,
     bound: list[tuple[Parameter, Any]],
 ) -> Exception | None:
@@ -223,7 +224,7 @@ def names_of(p: Parameter) -> tuple[str, ...]:
 WHOLE: Final = -1
 
 
-def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
+def takes(p: Parameter, value: object, name: str, place: int) -> int | None:
     """None where a value fits a parameter, else the place of the element that doesn't, or WHOLE."""
     kind = p.type
     if p.is_list and kind != "name":
@@ -298,12 +299,12 @@ def takes_one(kind: str, value: Tensor | float) -> bool:
     return is_number(value) or (isinstance(value, TensorBase) and value._raw.ndim == 0)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a number of Python's or NumPy's."""
     return isinstance(value, (int, float, complex)) or T.is_number(value)
 
 
-def is_number_tensor(value: Any) -> bool:
+def is_number_tensor(value: object) -> bool:
     """Whether a tensor may stand for a number: it has no dimensions, and no gradient to lose."""
     return isinstance(value, TensorBase) and not value._raw.ndim and not may_record(value)
 
@@ -381,7 +382,7 @@ def dimension(name: str, value: Tensor | float) -> int:
     return int(value)
 
 
-def wrong_integers(p: Parameter, name: str, value: Any, position: int | None) -> Exception:
+def wrong_integers(p: Parameter, name: str, value: object, position: int | None) -> Exception:
     """What is wrong with a list of integers whose items aren't all integers."""
     inside = _wrong_inside(name, [(p, value)]) if takes(p, value, name, 0) is None else None
     return inside or _wrong_type(p, name, value, (), 0, position)
@@ -530,7 +531,7 @@ def _unknown(parts: list[tuple[str, str]], kwargs: Named) -> list[str]:
     return [key for key in kwargs if key not in names]
 
 
-def _marked(parts: list[tuple[str, str]], args: tuple[Any, ...], kwargs: Named) -> str:
+def _marked(parts: list[tuple[str, str]], args: tuple[object, ...], kwargs: Named) -> str:
     shown = []
     for i, (kind, name) in enumerate(parts):
         value = args[i] if i < len(args) else kwargs.get(name)
@@ -542,7 +543,7 @@ def _marked(parts: list[tuple[str, str]], args: tuple[Any, ...], kwargs: Named) 
     return f"({text}{', ' if text and not args else ''})"
 
 
-def _nested(value: Any) -> str:
+def _nested(value: object) -> str:
     """The type of a value, with those of its items where it is a sequence."""
     if isinstance(value, tuple):
         inside = ", ".join(map(type_name, value))

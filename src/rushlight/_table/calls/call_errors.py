@@ -20,7 +20,10 @@ from .overload_texts import signatures
 products: Final = later("linalg.matmul")
 
 
-def kind_of(value: Any) -> str:
+    from ..._base.annotations import Arguments
+
+
+def kind_of(value: object) -> str:
     """The type of an argument as messages name it."""
     if isinstance(value, TensorBase):
         return type(value).__name__
@@ -32,7 +35,7 @@ def kind_of(value: Any) -> str:
     return errors.type_name(value)
 
 
-def _short_kind(value: Any) -> str:
+def _short_kind(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return errors.type_name(value)
     return kind_of(value)
@@ -50,7 +53,7 @@ def _parameter_kind(p: Parameter) -> str:
 
 
 def explain_rows(
-    name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, rows: list[Row], args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> Exception:
     """The TypeError for a call of `name` that none of its rows takes, in the rows' own words."""
     if len(rows) == 1:
@@ -65,7 +68,7 @@ def explain_rows(
 
 
 def combination(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str = "torch"
+    name: str, args: tuple[Any, ...], kwargs: dict[str, object], kind: str = "torch"
 ) -> Exception:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
     return listing(name, [s for s in signatures(kind, name) if not s.deprecated], args, kwargs)
@@ -84,8 +87,8 @@ def _explain_one(
     name: str,
     params: tuple[Parameter, ...],
     row: Row,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
 ) -> Exception | None:
     """The complaint of one signature; None where it finds nothing wrong."""
     positional = [p for p in params if not p.kw_only]
@@ -131,12 +134,12 @@ def _explain_one(
     return None
 
 
-def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
+def _misfit(p: Parameter, value: object, row: Row, position: int) -> str:
     fits, _ = accepts(p, value, row, 0 if p.type == "Tensor" and not row.numbers else position)
     return "" if fits else _short_kind(value)
 
 
-def _misspread(name: str, args: list[Any], inplace: bool) -> Exception | None:
+def _misspread(name: str, args: Arguments, inplace: bool) -> Exception | None:
     """Why the mask and the tensor don't fit, of operations that look at their shapes first."""
     first, mask = args[0]._raw, args[1]._raw
     if not inplace:
@@ -151,7 +154,7 @@ def _misspread(name: str, args: list[Any], inplace: bool) -> Exception | None:
 
 
 def explain_forward(
-    op: Op, args: list[Any], error: Exception, inplace: bool = False
+    op: Op, args: Arguments, error: Exception, inplace: bool = False
 ) -> Exception | None:
     """PyTorch's exception for one that a raw forward has raised; None to let it through."""
     name = "" if op.row is None else op.row.schema.name

@@ -8,7 +8,6 @@ types, see Note [Plans].
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -21,6 +20,7 @@ from .python_argument_errors import PASSED, explained
 from .signature_kinds import PYTHON_NAMES
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._base.schema import Parameter
 
 #: Called so often that a look at the arguments would be felt; these check by themselves.
@@ -68,13 +68,13 @@ _NO_PINNED: Final = (
 )
 
 
-def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def guard(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
     checked = _checked(kind, name, function)
     return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
 
 
-def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     if name in UNCHECKED and (kind != "torch" or name not in SELDOM):
         return function
     if name in UNSIGNED or name.startswith("_") or name in WRITTEN.get(kind, ()):
@@ -87,7 +87,7 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     late = name in LATE
     factory = kind == "torch" and name in FACTORIES
 
-    def ask(run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def ask(run: AnyCallable, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
         if kwargs:
             key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
         else:
@@ -123,12 +123,12 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
                 raise
         return function(*moved[0], **moved[1])
 
-    def run_checked(*args: Any, **kwargs: Any) -> Any:
+    def run_checked(*args: object, **kwargs: object) -> Any:
         if not kwargs and tuple(map(type, args)) in settled:
             return function(*args)
         return ask(run_checked, args, kwargs)
 
-    def run_late(*args: Any, **kwargs: Any) -> Any:
+    def run_late(*args: object, **kwargs: object) -> Any:
         if kwargs:
             return ask(run_late, args, kwargs)
         try:
@@ -139,7 +139,7 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
                 return handled
             raise
 
-    def recheck(*args: Any) -> Any:
+    def recheck(*args: object) -> Any:
         return check(kind, name, run_late, args, {}, {}, None)
 
     run: Any = functools.wraps(function)(run_late if late else run_checked)
@@ -196,11 +196,11 @@ def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
 def check(
     kind: str,
     name: str,
-    run: Callable[..., Any],
-    args: tuple[Any, ...],
+    run: AnyCallable,
+    args: tuple[object, ...],
     kwargs: Any,
     fine: Any,
-    key: Any,
+    key: object,
 ) -> Any:
     """Refuses what doesn't fit; what another class makes of it, or NOT_HANDLED.
 
@@ -241,7 +241,7 @@ def check(
     return handled
 
 
-def _fits_another(p: Parameter, value: Any) -> bool:
+def _fits_another(p: Parameter, value: object) -> bool:
     """Whether another value of this type fits the parameter just as well."""
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)

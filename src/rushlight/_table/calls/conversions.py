@@ -32,7 +32,7 @@ class Unfit(Exception):
     """A value that doesn't fit, in a call whose like did."""
 
 
-def by_value(p: Parameter, value: Any) -> bool:
+def by_value(p: Parameter, value: object) -> bool:
     """Whether more than the type of a value decides if it fits."""
     if isinstance(value, TensorBase):
         return p.is_list or p.type != "Tensor"
@@ -52,7 +52,7 @@ def is_int(value: Any) -> bool:
 NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
 
 
-def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, Any]:
+def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool, Any]:
     """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
     if value is None:
         return p.optional or p.default is None, None
@@ -98,7 +98,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
     return True, None
 
 
-def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
+def _accepts_list(p: Parameter, value: object) -> tuple[bool, Any]:
     if p.type == "Tensor":
         if isinstance(value, (list, tuple)):
             fits = all(isinstance(v, TensorBase) or (v is None and p.optional) for v in value)
@@ -122,7 +122,7 @@ def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
     return False, None
 
 
-def _tensors(value: Any) -> list[Any]:
+def _tensors(value: Any) -> list[Tensor]:
     for v in value:
         if not isinstance(v, TensorBase):
             raise Unfit
@@ -136,7 +136,7 @@ def _optional_tensors(value: Any) -> list[Any]:
     return list(value)
 
 
-def _dtype_of_class(value: type[Any]) -> D.dtype:
+def _dtype_of_class(value: type) -> D.dtype:
     try:
         return _PYTHON_TYPES[value]
     except KeyError:
@@ -153,7 +153,7 @@ def _one_for_all(value: object) -> int:
     return _integer(value)
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if type(value) is int:
         return value
     if not is_index(value):
@@ -171,7 +171,7 @@ def integers(value: Any) -> tuple[int, ...]:
     )  # fmt: skip
 
 
-def _item(value: Any) -> Any:
+def _item(value: object) -> Any:
     if not isinstance(value, TensorBase):
         return value
     if not is_number_tensor(value):

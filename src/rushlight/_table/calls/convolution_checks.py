@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
 
 Sizes = tuple[int, ...]
 
@@ -157,7 +157,7 @@ _SHORT: Final = {
 }  # fmt: skip
 
 
-def check_types(x: Array, w: Array, bias: Any, dims: int, transposed: bool) -> None:
+def check_types(x: Array, w: Array, bias: TensorLike | None, dims: int, transposed: bool) -> None:
     given = T.from_raw(x.dtype)
     if bias is not None and bias.dtype != x.dtype:
         other = T.from_raw(bias.dtype)

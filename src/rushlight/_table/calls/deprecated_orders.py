@@ -15,6 +15,7 @@ from .overload_texts import signatures
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 _SOURCE: Final = "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841"
@@ -70,7 +71,7 @@ def say_better(name: str) -> None:
     say_once(name, BETTER[name])
 
 
-def saying_better(name: str, raw: Any) -> Callable[..., Any]:
+def saying_better(name: str, raw: AnyCallable) -> AnyCallable:
     """The array function of a row, which warns, once, that there is a better one."""
 
     def run(*args: Array | int) -> Any:
@@ -86,7 +87,7 @@ def saying_better(name: str, raw: Any) -> Callable[..., Any]:
 
 
 def old_order(
-    kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, object]
 ) -> tuple[dict[str, int | str], Callable[[Any], Any]] | None:
     """How a call in an old order is read, None if it is none.
 

@@ -9,8 +9,8 @@ schemas. For the rest see Note [Converters check what types don't say] in `_acce
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter
@@ -28,6 +28,9 @@ from .conversions import Unfit, accepts, by_value, integers
 from .deprecated_orders import old_order
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
@@ -131,7 +134,7 @@ class Dispatcher:
             return apply_out(row, values, out)
         return apply_n(row.op, values)
 
-    def anew(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def anew(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """The result of a call that the plan for its types doesn't fit."""
         plain = {k: v for k, v in kwargs.items() if k != "out"}
         self.plans.pop(call_key(args, plain), None)
@@ -156,14 +159,14 @@ class Dispatcher:
             raise self.complaint(args, kwargs) from None
         return values
 
-    def complaint(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+    def complaint(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Exception:
         """What is wrong with values that are of the right types."""
         own = args[1:] if self.kind == "method" else args
         problem = complaint(self.kind, self.short, own, kwargs)
         return problem or TypeError(f"{self.short}(): arguments don't fit")
 
     def resolve(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any] | None = None
+        self, args: tuple[object, ...], kwargs: dict[str, Any], given: dict[str, Any] | None = None
     ) -> Plan:
         """The plan for a call like this one; `given` are the keywords with `out`.
 
@@ -205,7 +208,7 @@ def reordered(
     places: dict[str, int | str],
     said: Callable[[Any], Any],
     args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    kwargs: Mapping[str, object],
 ) -> Plan:
     """The plan of a call in an order of old, where each argument has its own place.
 
@@ -229,7 +232,7 @@ def reordered(
     return plan
 
 
-def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_key(args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
     """What a plan depends on: the types of the arguments, and the names of the keywords."""
     if kwargs:
         return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
@@ -295,14 +298,14 @@ def match(
     return Plan(row, sources, convert)
 
 
-def _some_tensor(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _some_tensor(row: Row, args: tuple[object, ...], kwargs: Mapping[str, object]) -> bool:
     """Whether a call with numbers for its tensors has at least one tensor."""
     if not row.numbers or any(p.is_list and p.type == "Tensor" for p in row.schema.params):
         return True
     return any(isinstance(a, TensorBase) for a in (*args, *kwargs.values()))
 
 
-def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:
+def _packed_from(positional: list[Parameter], args: tuple[object, ...]) -> int | None:
     for i, p in enumerate(positional):
         if (
             p.is_list
@@ -317,7 +320,7 @@ def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | No
     return None
 
 
-def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
+def _keyword(p: Parameter, kwargs: Mapping[str, object]) -> str | None:
     public = "input" if p.name == "self" else p.name
     if public in kwargs:
         return public
@@ -329,7 +332,7 @@ def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
+def public_function(name: str, rows: list[Row]) -> AnyCallable:
     """The function a user calls for the rows of one name: a direct one for the simple cases."""
     made = variant(name, rows, "")
     for row in rows:
@@ -339,7 +342,7 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     return made
 
 
-def variant(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     """The function for the rows of one name that says what functions or methods of a kind say."""
     general = Dispatcher(name, rows, kind=kind)
     first = rows[0]
@@ -365,8 +368,8 @@ def variant(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
     return made
 
 
-def _unary(op: Op, general: Dispatcher) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _unary(op: Op, general: Dispatcher) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if kwargs or len(args) != 1 or not isinstance(args[0], TensorBase):
             return general(*args, **kwargs)
         return apply1(op, args[0])
@@ -374,8 +377,8 @@ def _unary(op: Op, general: Dispatcher) -> Callable[..., Any]:
     return function
 
 
-def _binary(op: Op, general: Dispatcher) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _binary(op: Op, general: Dispatcher) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
                 or not isinstance(args[0], TensorBase)):  # fmt: skip
             return general(*args, **kwargs)
@@ -384,10 +387,10 @@ def _binary(op: Op, general: Dispatcher) -> Callable[..., Any]:
     return function
 
 
-def _any(general: Dispatcher) -> Callable[..., Any]:
+def _any(general: Dispatcher) -> AnyCallable:
     plans = general.plans
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         if not kwargs:
             plan = plans.get(tuple(map(type, args)))
             if plan is not None and plan.direct:
@@ -416,7 +419,7 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
     return function
 
 
-def refuse_long(args: tuple[Any, ...]) -> None:
+def refuse_long(args: tuple[object, ...]) -> None:
     """Refuses integers of more than 64 bits, which a plan doesn't tell from others.
 
     Raises:
@@ -427,7 +430,7 @@ def refuse_long(args: tuple[Any, ...]) -> None:
             raise ValueError("Overflow when unpacking long long") from None
 
 
-def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
     """The in-place method (`add_`) of the rows of one name, or the function (kind "torch")."""
     general = Dispatcher(name, rows, inplace=True, kind=kind)
     short: Any = rows[0].simple_op
@@ -435,7 +438,7 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any
     numbers = pair and len(rows) == 1 and rows[0].numbers
     plans = general.plans
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         if not kwargs:
             if (
                 pair

@@ -11,7 +11,7 @@ from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Scalar, TensorLike
+    from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
 Check = Callable[[list[Any], list[Any]], None]
@@ -55,7 +55,7 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
     allowed = ["bifc".index(kind) for kind in kinds]
     floats = "f" in kinds
 
-    def check(args: list[Any], raws: list[Any]) -> None:
+    def check(args: Arguments, raws: Arguments) -> None:
         for raw in raws:
             if floats and type(raw) is T.ndarray:
                 dtype = raw.dtype
@@ -73,7 +73,7 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
 def refuses(category: int, error: type[Exception], text: str) -> Check:
     """Refuses operands of one category with a message of its own."""
 
-    def check(args: list[Any], raws: list[Any]) -> None:
+    def check(args: Arguments, raws: Arguments) -> None:
         for raw in raws:
             if type(raw) is T.ndarray and raw.dtype.kind == "f" and category == D.COMPLEX:
                 continue
@@ -89,7 +89,7 @@ NO_COMPLEX_CLAMP: Final = refuses(
 )
 
 
-def subtraction(args: list[Any], raws: list[Any]) -> None:
+def subtraction(args: Arguments, raws: Arguments) -> None:
     """Refuses bool tensors, which `-` doesn't take; checks `alpha` too."""
     bools = [of_argument(arg) is D.bool_ for arg in args[:2]]
     if bools[0] and bools[1]:
@@ -99,13 +99,13 @@ def subtraction(args: list[Any], raws: list[Any]) -> None:
     scaling(args, raws)
 
 
-def negation(args: list[Any], raws: list[Any]) -> None:
+def negation(args: list[Tensor], raws: list[Array]) -> None:
     """Refuses bool tensors."""
     if of(raws[0]) is D.bool_:
         raise RuntimeError(NEGATED_BOOL)
 
 
-def scaling(args: list[Any], raws: list[Any]) -> None:
+def scaling(args: Arguments, raws: Arguments) -> None:
     """Refuses an `alpha` of a higher category than the operands."""
     if len(raws) < 3 or type(raws[2]) is int:
         return
@@ -125,7 +125,7 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
         )
 
 
-def whole_quotient(args: list[Any], raws: list[Any]) -> None:
+def whole_quotient(args: Arguments, raws: Arguments) -> None:
     """Refuses `addcdiv` of two tensors of integers."""
     if isinstance(args[2], TensorBase) and args[2]._raw.dtype.kind == "f":
         return
@@ -142,7 +142,7 @@ def whole_quotient(args: list[Any], raws: list[Any]) -> None:
     )
 
 
-def outer_factors(args: list[Any], raws: list[Any]) -> None:
+def outer_factors(args: Arguments, raws: Arguments) -> None:
     """Refuses a `beta` or `alpha` of a higher category than the result of `addr`."""
     highest = category(raws[0])
     for name, factor in zip(("beta", "alpha"), raws[3:]):
@@ -155,7 +155,7 @@ def outer_factors(args: list[Any], raws: list[Any]) -> None:
             )
 
 
-def same_type(args: list[Any], raws: list[Any]) -> None:
+def same_type(args: Arguments, raws: Arguments) -> None:
     """Refuses an `end` or `weight` of another dtype than the first operand.
 
     A weight without dimensions may be of any: it is promoted with the others.
@@ -193,7 +193,7 @@ def _word(d: D.dtype) -> str:
 def no_derivative(name: str) -> Callable[[Any], Any]:
     """The formula of a floating-point operation that PyTorch has no derivative for."""
 
-    def formula(g: Any) -> Any:
+    def formula(g: object) -> Any:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
     return formula
@@ -211,7 +211,7 @@ def unavailable(name: str) -> Callable[[Any], Any]:
 def both(*checks: Check) -> Check:
     """All of several checks."""
 
-    def check(args: list[Any], raws: list[Any]) -> None:
+    def check(args: Arguments, raws: Arguments) -> None:
         for one in checks:
             one(args, raws)
 

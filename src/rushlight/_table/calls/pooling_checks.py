@@ -11,8 +11,10 @@ from ..._base import dtypes as D, errors
 from ..._base.dtypes import scalar_name as scalar_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
 
 raw = later("nn.pooling")
 
@@ -202,7 +204,12 @@ def single(name: str, **lists: Any) -> list[Any]:
 
 
 def max_line(
-    x: Array, kernel_size: Shape, stride: Any, padding: Shape, dilation: Shape, ceil_mode: bool
+    x: Array,
+    kernel_size: Shape,
+    stride: int | Sequence[int] | None,
+    padding: Shape,
+    dilation: Shape,
+    ceil_mode: bool,
 ) -> tuple[int, int, int, int]:
     """The parameters of `max_pool1d`.
 
@@ -281,7 +288,9 @@ def unpool(dims: int, x: Array, indices: Array, output_size: Shape) -> None:
         )
 
 
-def unpool_size(input: Any, k: Sizes, s: Sizes, p: Sizes, output_size: Any) -> list[int]:
+def unpool_size(
+    input: TensorLike, k: Sizes, s: Sizes, p: Sizes, output_size: Shape | None
+) -> list[int]:
     """The size of the planes to fill.
 
     Raises:

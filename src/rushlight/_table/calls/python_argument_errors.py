@@ -9,6 +9,9 @@ from typing import Any, Final
 
 from ..._core.storage import TensorBase
 
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
 #: passes on in that order, with `=` by name. `0` and `False` stand for what it makes itself.
 _CALLS: Final = """
@@ -58,13 +61,11 @@ def _read(text: str) -> dict[tuple[str, str], list[str]]:
 PASSED: Final = _read(_CALLS)
 
 
-def explained(
-    kind: str, name: str, function: Callable[..., Any], checked: Callable[..., Any]
-) -> Callable[..., Any]:
+def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable) -> AnyCallable:
     """The function, which where it raises says what C says to what is passed on to it."""
 
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         try:
             return checked(*args, **kwargs)
         except Exception as error:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.schema import parse
 from ..rows.row import Row
 from .conversions import Unfit
 from .dispatch import Dispatcher, call_key
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 
 class Signature(Row):
@@ -23,7 +26,7 @@ class Signature(Row):
 
     body: Callable[..., Any]
 
-    def __init__(self, text: str, body: Callable[..., Any]) -> None:
+    def __init__(self, text: str, body: AnyCallable) -> None:
         self.schema = parse(text)
         for p in self.schema.params:
             if p.is_list and isinstance(p.default, tuple) and p.list_size and p.default:
@@ -43,7 +46,7 @@ def signed(
     Raises (the decorated function): TypeError for arguments that fit none of them.
     """
 
-    def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(body: AnyCallable) -> AnyCallable:
         bodies = (body, *then)
         signatures: list[Any] = [
             Signature(text, bodies[min(k, len(bodies) - 1)]) for k, text in enumerate(texts)
@@ -51,7 +54,7 @@ def signed(
         general = Dispatcher(signatures[0].schema.name.rpartition(".")[2], signatures)
         plans = general.plans
 
-        def function(*args: Any, **kwargs: Any) -> Any:
+        def function(*args: object, **kwargs: object) -> Any:
             key = call_key(args, kwargs)
             plan = plans.get(key)
             if plan is None:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
+    from ..._base.annotations import Arguments, Shape, TensorLike
+    from ..._formula.ir import Symbol
     from ..._tensor.tensor import Tensor
 
 erf = later("elementwise.erf")
@@ -77,13 +79,21 @@ leaky_relu_row = _leaky_relu("LeakyReluBackward0")
 _leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
 
 
-def _elu_value(x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+def _elu_value(
+    x: TensorLike, alpha: float | Symbol, scale: int | Symbol, input_scale: float | Symbol
+) -> TensorLike:
     low = expm1(minimum(x, 0) * input_scale)
     # From 0 on: a zero keeps its sign, which `minimum` may not do.
     return where(x >= 0, x * scale, low * (alpha * scale))
 
 
-def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+def _elu_gradient(
+    g: TensorLike,
+    x: TensorLike,
+    alpha: float | Symbol,
+    scale: float | Symbol,
+    input_scale: float | Symbol,
+) -> TensorLike:
     low = exp(minimum(x, 0) * input_scale)
     return where(x <= 0, g * (low * (alpha * scale * input_scale)), g * scale)
 
@@ -147,7 +157,7 @@ gelu = elementwise(
 )
 
 
-def _silu_gradient(g: Any, x: Any) -> Any:
+def _silu_gradient(g: TensorLike, x: TensorLike) -> TensorLike:
     s = sigmoid(x)
     return g * (s * (1 + x * (1 - s)))
 
@@ -166,13 +176,13 @@ silu_row = elementwise(
 )
 
 
-def _tanh_of_softplus(e: Any) -> Any:
+def _tanh_of_softplus(e: TensorLike) -> TensorLike:
     """tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2)."""
     n = e * (e + 2)
     return n / (n + 2)
 
 
-def _mish_gradient(g: Any, x: Any) -> Any:
+def _mish_gradient(g: TensorLike, x: TensorLike) -> TensorLike:
     e = exp(minimum(x, 20))
     t = _tanh_of_softplus(e)
     return g * (t + x * (e / (1 + e)) * (1 - t * t))
@@ -192,12 +202,14 @@ mish_row = elementwise(
 )
 
 
-def _softplus_value(x: Any, beta: Any, threshold: Any) -> Any:
+def _softplus_value(x: TensorLike, beta: float | Symbol, threshold: int | Symbol) -> TensorLike:
     t = x * beta
     return where(t > threshold, x, log1p(exp(minimum(t, threshold))) / beta)
 
 
-def _softplus_gradient(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+def _softplus_gradient(
+    g: TensorLike, x: TensorLike, beta: float | Symbol, threshold: int | Symbol
+) -> TensorLike:
     t = x * beta
     return where(t > threshold, g, g * sigmoid(t))
 
@@ -228,11 +240,11 @@ logsigmoid = elementwise(
 )
 
 
-def _hardswish_gradient(g: Any, x: Any) -> Any:
+def _hardswish_gradient(g: TensorLike, x: TensorLike) -> TensorLike:
     return where(x < 3, where(x > -3, g * (x / 3 + 0.5), 0.0), g)
 
 
-def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
+def _hardtanh_types(args: Arguments, raws: Arguments) -> None:
     kind = _checks.of(raws[0])
     if kind is D.bool_:
         raise RuntimeError("Bool inputs not supported for hardtanh")
@@ -316,7 +328,7 @@ threshold_row = elementwise(
 )
 
 
-def _prelu(x: Array, weight: Array) -> Any:
+def _prelu(x: Array, weight: Array) -> Array:
     if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
         return leaky_relu_row.op.raw(x, weight.item())
     return raw.where(x > 0, x, x * weight)
@@ -337,7 +349,7 @@ prelu_row = elementwise(
 
 
 @composite("", "nn.functional", method=True)
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: Tensor, weight: Any) -> Tensor:
     """x where it is positive, else `weight` times it; one weight, or one for each channel.
 
     Raises:
@@ -413,7 +425,9 @@ glu_backward = general(
 
 
 # ---- functions that may work in place ----------------------------------------------------------
-def _run(row: Row, inplace: bool, input: Any, *rest: Tensor | float, name: str = "") -> Any:
+def _run(
+    row: Row, inplace: bool, input: TensorLike | Shape, *rest: Tensor | float, name: str = ""
+) -> Tensor:
     """A row on `input`, or written into it."""
     for value in rest:
         if isinstance(value, TensorBase):
@@ -457,20 +471,20 @@ hardswish = _lone("hardswish", hardswish_row, "x hardsigmoid(x).")
 
 
 @composite("nn.functional")
-def relu6(input: Any, inplace: bool = False) -> Any:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x between 0 and 6."""
     return _run(hardtanh_row, inplace, input, 0, 6, name="relu6")
 
 
 @composite("nn.functional")
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Each element where it is positive, else `negative_slope` times it."""
     row = _leaky_relu_written if inplace else leaky_relu_row
     return _run(row, inplace, input, negative_slope)
 
 
 @composite("nn.functional")
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where it is positive, else alpha (exp(x) - 1)."""
     return _run(_elu_written if inplace else elu_row, inplace, input, alpha, 1, 1)
 
@@ -480,7 +494,7 @@ SELU_SCALE: Final = 1.0507009873554804934193349852946
 
 
 @composite("", "nn.functional")
-def selu(input: Any, inplace: bool = False) -> Any:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The self-normalising exponential unit.
 
     Source: Klambauer et al., Self-Normalizing Neural Networks (2017), for the two constants.
@@ -489,7 +503,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
 
 @composite("nn.functional")
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where it is positive, else alpha (exp(x / alpha) - 1).
 
     Raises:
@@ -515,13 +529,15 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 
 @composite("nn.functional", name="threshold")
-def threshold_function(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold_function(
+    input: Tensor, threshold: float, value: float, inplace: bool = False
+) -> Tensor:
     """x where it is above `threshold`, else `value`."""
     return _run(threshold_row, inplace, input, threshold, value)
 
 
 @composite("nn.functional")
-def softsign(input: Any) -> Any:
+def softsign(input: Tensor) -> Any:
     """x / (1 + |x|)."""
     return input / (input.abs() + 1)
 
@@ -533,42 +549,42 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 @composite("", "nn.functional")
-def selu_(input: Any) -> Any:
+def selu_(input: Tensor) -> Tensor:
     """In-place version of `selu`."""
     return selu(input, True)
 
 
 @composite("", "nn.functional")
-def celu_(input: Any, alpha: float = 1.0) -> Any:
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place version of `celu`."""
     return celu(input, alpha, True)
 
 
 @composite("nn.functional")
-def elu_(input: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+def elu_(input: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
     """In-place version of `elu`."""
     return _run(_elu_written, True, input, alpha, scale, input_scale)
 
 
 @composite("nn.functional")
-def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """In-place version of `leaky_relu`."""
     return leaky_relu(input, negative_slope, True)
 
 
 @composite("nn.functional")
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """In-place version of `hardtanh`."""
     return _run(hardtanh_row, True, input, min_val, max_val)
 
 
 @composite("", "nn.functional")
-def threshold_(input: Any, threshold: float, value: float) -> Any:
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place version of `threshold`."""
     return threshold_function(input, threshold, value, True)
 
 
 @composite("nn.functional")
-def relu_(input: Any) -> Any:
+def relu_(input: Tensor) -> Tensor:
     """In-place version of `relu`."""
     return relu_function(input, True)

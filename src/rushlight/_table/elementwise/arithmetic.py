@@ -22,7 +22,8 @@ from ..rows.tensor_namespace import table
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Arguments, Namespace, TensorLike
+    from ..._tensor.tensor import Tensor
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -120,17 +121,17 @@ div = elementwise(
 
 def _divided_self(
     xp: ModuleType, g: TensorLike, other: TensorLike, rounding_mode: str | None
-) -> Any:
+) -> TensorLike:
     return g / other if rounding_mode is None else xp.zeros_like(g)
 
 
 def _divided_other(
     xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike, rounding_mode: str | None
-) -> Any:
+) -> TensorLike:
     return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
 
 
-def _rounded_types(args: list[Any], raws: list[Any]) -> None:
+def _rounded_types(args: Arguments, raws: Arguments) -> None:
     if args[2] in ("floor", "trunc"):
         place = 0 if isinstance(args[0], TensorBase) else 1  # a number may come first
         _checks.takes(f"div_{args[2]}_cpu", "fi")(args[place:], raws[place:])
@@ -194,11 +195,13 @@ floor_divide_number = elementwise(
 )
 
 
-def _remainder_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _remainder_other(
+    xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike
+) -> TensorLike:
     return -g * xp.floor(self / other)
 
 
-def _fmod_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _fmod_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     return -g * xp.trunc(self / other)
 
 
@@ -293,23 +296,25 @@ rsqrt = elementwise(
 
 
 # ---- powers -----------------------------------------------------------------------------------
-def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float) -> Any:
+def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float) -> TensorLike:
     if exponent == 0:
         return xp.zeros_like(g)
     return g * (exponent * xp.pow(self, exponent - 1))
 
 
-def _power_base_tensor(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+def _power_base_tensor(xp: Namespace, g: TensorLike, self: Any, exponent: Any) -> Any:
     return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
 
 
-def _power_exponent(xp: Any, g: TensorLike, self: Any, exponent: Any, out: TensorLike) -> Any:
+def _power_exponent(
+    xp: Namespace, g: TensorLike, self: object, exponent: TensorLike, out: TensorLike
+) -> TensorLike:
     """g x^y log x, and 0 where x is 0 and y isn't negative."""
     flat = (self == 0) & (xp.real(exponent) >= 0)
     return g * xp.where(flat, 0, out * xp.log(self))
 
 
-def _log(number: Any) -> Any:
+def _log(number: float) -> Any:
     if isinstance(number, complex):
         return cmath.log(number)
     return math.log(number) if number > 0 else math.nan
@@ -317,13 +322,13 @@ def _log(number: Any) -> Any:
 
 def _power_exponent_of_number(
     xp: ModuleType, g: TensorLike, self: float, exponent: TensorLike, out: TensorLike
-) -> Any:
+) -> TensorLike:
     if self == 0:
         return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
     return g * (out * _log(self))
 
 
-def _whole_power(args: list[Any], raws: list[Any]) -> None:
+def _whole_power(args: Arguments, raws: Arguments) -> None:
     exponent = args[1]
     if T.is_discrete(raws[0].dtype) and not isinstance(exponent, complex):
         if exponent < 0:
@@ -378,7 +383,7 @@ pow_number = elementwise(
 )
 
 
-def _square_slope(g: TensorLike, self: TensorLike) -> Any:
+def _square_slope(g: TensorLike, self: TensorLike) -> TensorLike:
     return g * (pow_scalar(self, 1) * 2 if isinstance(self, TensorBase) else self * 2)
 
 
@@ -434,7 +439,7 @@ _show_exponent(root, 0.5)
 
 
 @composite("", method=True, out=True)
-def float_power(input: Any, exponent: Any) -> Any:
+def float_power(input: Tensor, exponent: Any) -> Tensor:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]
     if not any(isinstance(x, TensorBase) for x in sides):
@@ -452,7 +457,7 @@ def float_power(input: Any, exponent: Any) -> Any:
 
 
 @composite("private", method=True)
-def float_power_(input: Any, exponent: Any) -> Any:
+def float_power_(input: Tensor, exponent: object) -> Tensor:
     """In-place version of `float_power`, for tensors of its type.
 
     Raises:
@@ -502,7 +507,7 @@ addcdiv = elementwise(
 )
 
 
-def _between_ends(self: Any, end: Any, weight: Any) -> Any:
+def _between_ends(self: Any, end: Any, weight: TensorLike | float) -> Any:
     gap = end - self
     return where(abs(weight) < 0.5, self + gap * weight, end - gap * (1 - weight))
 
@@ -546,7 +551,7 @@ hypot = elementwise(
 
 
 @composite("", method=True)
-def positive(input: Any) -> Any:
+def positive(input: Tensor) -> Tensor:
     """`input` itself.
 
     Raises:

@@ -22,18 +22,18 @@ from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, Arguments, Scalar
     from ..._tensor.tensor import Tensor
 
 
-def _nothing(xp: ModuleType, g: Array) -> Any:
+def _nothing(xp: ModuleType, g: Array) -> Array:
     return xp.zeros_like(g)
 
 
-def _comparison(name: str, forward: Callable[..., Any], doc: str, ordered: bool = True) -> Row:
+def _comparison(name: str, forward: AnyCallable, doc: str, ordered: bool = True) -> Row:
     """A comparison. Written in place it has history: a node that passes zeros on."""
     check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
     row = elementwise(
@@ -65,7 +65,7 @@ gt = _comparison("gt", raw.greater, "Whether the first element is larger.")
 ge = _comparison("ge", raw.greater_equal, "Whether the first element is larger, or they are equal.")
 
 
-def _predicate(name: str, forward: Callable[..., Any], doc: str) -> Row:
+def _predicate(name: str, forward: AnyCallable, doc: str) -> Row:
     return elementwise(
         f"{name}(Tensor self) -> Tensor", forward, promote="none", inplace=False, doc=doc
     )
@@ -80,8 +80,8 @@ isreal = _predicate("isreal", relations.isreal, "Whether each element has no ima
 
 
 @composite("", method=True)
-def isclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
-            equal_nan: bool = False) -> Any:  # fmt: skip
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+            equal_nan: bool = False) -> Tensor:  # fmt: skip
     """Whether |input - other| <= atol + rtol |other|, elementwise."""
     for name, value, place in (("input", input, 1), ("other", other, 2)):
         if not isinstance(value, TensorBase):
@@ -105,7 +105,7 @@ isclose_row = elementwise(
 
 
 @composite("", method=True)
-def allclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:  # fmt: skip
     """Whether `isclose` holds for all elements."""
     answer = _hollow.dispatched("allclose", input, other)
@@ -116,7 +116,7 @@ def allclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08
 
 
 @composite("", method=True)
-def equal(input: Tensor, other: Any) -> bool:
+def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
     answer = _hollow.dispatched("equal", input, other)
     if answer is not NOT_HANDLED:
@@ -125,7 +125,7 @@ def equal(input: Tensor, other: Any) -> bool:
 
 
 # ---- logic and bits ---------------------------------------------------------------------------
-def _logic(name: str, forward: Callable[..., Any], doc: str, formula: Any) -> Row:
+def _logic(name: str, forward: AnyCallable, doc: str, formula: AnyCallable) -> Row:
     return elementwise(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,
@@ -162,7 +162,7 @@ for _row in (logical_and, logical_or, logical_xor, logical_not):
     written_as(_row, None)
 
 
-def _bitwise(name: str, forward: Callable[..., Any], doc: str, formula: Any = None) -> Row:
+def _bitwise(name: str, forward: AnyCallable, doc: str, formula: AnyCallable | None = None) -> Row:
     made = elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         forward,
@@ -205,7 +205,7 @@ bitwise_right_shift = _bitwise(
 )
 
 
-def _of_number(name: str, forward: Callable[..., Any], doc: str) -> Row:
+def _of_number(name: str, forward: AnyCallable, doc: str) -> Row:
     return elementwise(
         f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
         forward,
@@ -230,7 +230,7 @@ xor_number = _of_number(
 )
 
 
-def _euclidean(name: str, forward: Callable[..., Any], doc: str) -> Row:
+def _euclidean(name: str, forward: AnyCallable, doc: str) -> Row:
     return elementwise(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,
@@ -247,7 +247,7 @@ lcm = _euclidean("lcm", relations.lcm, "The least common multiple.")
 
 
 # ---- parts of floating-point numbers ----------------------------------------------------------
-def _ldexp_types(args: list[Any], raws: list[Any]) -> None:
+def _ldexp_types(args: list[Tensor], raws: list[Array]) -> None:
     first, second = _checks.of_argument(args[0]), _checks.of_argument(args[1])
     if second is D.bool_ and first is not None and first.is_floating_point:
         _checks.takes("ldexp_cpu_exp", "fi")(args, raws[1:])
@@ -279,7 +279,7 @@ ldexp = elementwise(
 )
 
 
-def _takes_floats(raws: list[Any]) -> None:
+def _takes_floats(raws: Arguments) -> None:
     """Refuses, in place, numbers that the result can't be."""
     if raws[0].dtype.kind in "biu":
         name = D.scalar_name(T.from_raw(raws[0].dtype))
@@ -337,13 +337,13 @@ where_row = elementwise(
 
 
 @composite("private", method=True, name="where")
-def where_method(self: Any, condition: Any, other: Any) -> Any:
+def where_method(self: Tensor, condition: object, other: Tensor | Scalar) -> Any:
     """This tensor where `condition` is True, else `other`."""
     return table("where")(condition, self, other)
 
 
 @composite("", name="where")
-def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+def where(condition: Tensor, *args: object, **kwargs: object) -> Tensor | tuple[Tensor, ...]:
     """`input` where `condition` is True, else `other`; alone, the indices where it is True."""
     if not args and not kwargs:
         return table("nonzero")(condition, as_tuple=True)

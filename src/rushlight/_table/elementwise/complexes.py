@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array import numpy_namespace as numpy_ns, types as T
 from ..._array.lazy_modules import later
@@ -29,7 +29,7 @@ abs = elementwise(
 
 
 @composite("private", method=True)
-def abs_(self: Any) -> Any:
+def abs_(self: Tensor) -> Tensor:
     """In-place version of `abs`.
 
     Raises:
@@ -115,37 +115,37 @@ written_as(
 
 
 @composite("", method=True)
-def conj(input: Tensor) -> Any:
+def conj(input: Tensor) -> Tensor:
     """The complex conjugate of each element; `input` itself where it is real."""
     return conj_row(input) if T.dtype_of(input).is_complex else input
 
 
 @composite("", method=True, out=True)
-def conj_physical(input: Any) -> Any:
+def conj_physical(input: Tensor) -> Tensor:
     """The complex conjugate of each element; `input` itself where it is real."""
     return conj_physical_row(input) if T.dtype_of(input).is_complex else input
 
 
 @composite("private", method=True)
-def conj_physical_(input: Any) -> Any:
+def conj_physical_(input: Tensor) -> Tensor:
     """Conjugates every element in place."""
     return table("_conj_physical_")(input)
 
 
 @composite("", method=True)
-def is_conj(input: Any) -> bool:
+def is_conj(input: Tensor) -> bool:
     """False: conjugates are computed at once here."""
     return False
 
 
 @composite("", method=True)
-def is_neg(input: Any) -> bool:
+def is_neg(input: Tensor) -> bool:
     """False: negatives are computed at once here."""
     return False
 
 
 @composite("")
-def real(input: Tensor) -> Any:
+def real(input: Tensor) -> Tensor:
     """The real part, as a view; `input` itself where it is real."""
     if not T.dtype_of(input).is_complex:
         return input
@@ -153,7 +153,7 @@ def real(input: Tensor) -> Any:
 
 
 @composite("")
-def imag(input: Tensor) -> Any:
+def imag(input: Tensor) -> Tensor:
     """The imaginary part, as a view.
 
     Raises:
@@ -165,12 +165,12 @@ def imag(input: Tensor) -> Any:
 
 
 @composite("", method=True)
-def is_complex(input: Any) -> bool:
+def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex numbers."""
     return T.dtype_of(input).is_complex
 
 
 @composite("", method=True)
-def is_floating_point(input: Any) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are real floating-point numbers."""
     return T.dtype_of(input).is_floating_point

@@ -47,7 +47,7 @@ cast = linear(
 )
 
 
-def converted(t: Tensor, dtype: D.dtype) -> Any:
+def converted(t: Tensor, dtype: D.dtype) -> Tensor:
     """`t` with elements of `dtype`: itself where it has them already."""
     if T.from_raw(t._raw.dtype) is dtype:
         return t
@@ -55,8 +55,10 @@ def converted(t: Tensor, dtype: D.dtype) -> Any:
 
 
 @composite("private", method=True)
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
-       copy: bool = False, memory_format: Any = None, other: Any = None) -> Any:  # fmt: skip
+def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None = None,
+       non_blocking: bool = False,
+       copy: bool = False, memory_format: memory_format | None = None,
+       other: Any = None) -> Any:  # fmt: skip
     """This tensor with another type, on a device, or like another tensor.
 
     Raises:
@@ -126,7 +128,7 @@ def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
     return _hollow.marked(made)
 
 
-def _no_such_call(args: tuple[Any, ...], named: str = "") -> str:
+def _no_such_call(args: tuple[object, ...], named: str = "") -> str:
     given = ", ".join(errors.type_name(arg) for arg in args) + named
     rest = (
         "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
@@ -168,7 +170,7 @@ _RANKS: Final = {channels_last: 4, channels_last_3d: 5}
 
 def _caster(name: str, dtype: D.dtype) -> None:
     @asks
-    def cast_to(self: Tensor, *, memory_format: Any = None) -> Any:
+    def cast_to(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         if ALERTED and interposed():
             named = {} if memory_format is None else {"memory_format": memory_format}
             handled = call_whole(cast_to, (self,), named)
@@ -195,7 +197,7 @@ for _name, _dtype in {
 
 
 @composite("private", method=True)
-def cpu(self: Tensor, *, memory_format: Any = None) -> Any:
+def cpu(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """This tensor, which is on the CPU, in memory as asked.
 
     Raises:
@@ -212,7 +214,7 @@ def cpu(self: Tensor, *, memory_format: Any = None) -> Any:
 
 @composite("private", method=True)
 def cuda(self: Tensor, device: str | None = None, non_blocking: bool = False, *,
-         memory_format: Any = None) -> Any:  # fmt: skip
+         memory_format: memory_format | None = None) -> Tensor:  # fmt: skip
     """Raises AssertionError: there is no CUDA here."""
     raise cuda_asked(device)
 
@@ -232,7 +234,7 @@ def is_pinned(self: Tensor, device: str | None = None) -> bool:
 
 
 @composite("private", method=True)
-def type_as(self: Tensor, other: Any) -> Any:
+def type_as(self: Tensor, other: Any) -> Tensor:
     """This tensor with the element type of `other`."""
     return converted(self, T.from_raw(other._raw.dtype))
 
@@ -275,7 +277,7 @@ def _of_type(self: Tensor, dtype: Any) -> Any:
 
 
 @composite("private", method=True)
-def item(self: Tensor) -> Any:
+def item(self: Tensor) -> Scalar:
     """The only element as a Python number.
 
     Raises:
@@ -288,7 +290,7 @@ def item(self: Tensor) -> Any:
 
 
 @composite("private", method=True)
-def tolist(self: Any) -> Any:
+def tolist(self: Tensor) -> Any:
     """The elements as (nested lists of) Python numbers."""
     if not self._plain and _hollow.is_hollow(self):
         raise NotImplementedError(_hollow.NO_DATA)
@@ -325,7 +327,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 
 
 @composite()
-def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
+def result_type(tensor1: object, tensor2: object) -> D.dtype:
     """The dtype of the result of arithmetic on two operands (tensors or numbers)."""
     dims: D.dtype | None = None
     zero: D.dtype | None = None

@@ -33,7 +33,7 @@ def _range(p: float, error: type[Exception]) -> None:
         raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
 
 
-def _noise(like: Array, shape: tuple[int, ...], keep: float) -> Any:
+def _noise(like: Array, shape: tuple[int, ...], keep: float) -> Array:
     """Ones with probability `keep` and zeros, from the default stream.
 
     Raises: RuntimeError for an array of integers, after the drawing.
@@ -48,7 +48,7 @@ def _noise(like: Array, shape: tuple[int, ...], keep: float) -> Any:
 
 def _dropped(
     input: Tensor, p: float, train: bool, inplace: bool, shape: Shape | None, alpha: bool
-) -> Any:
+) -> Tensor:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
     _range(p, RuntimeError)
     if p == 0 or not train or not input._raw.size:
@@ -73,14 +73,14 @@ def _dropped(
     return (input * masks[0]).add_(masks[1])
 
 
-def _mask(like: Array, shape: tuple[int, ...], p: float) -> list[Any]:
+def _mask(like: Array, shape: tuple[int, ...], p: float) -> list[Array]:
     """What dropout multiplies by."""
     noise = _noise(like, shape, 1 - p)
     noise /= 1 - p
     return [noise]
 
 
-def _alpha_masks(like: Array, shape: tuple[int, ...], p: float) -> list[Any]:
+def _alpha_masks(like: Array, shape: tuple[int, ...], p: float) -> list[Array]:
     """What alpha dropout multiplies by, and what it adds."""
     noise = _noise(like, shape, 1 - p)
     scale = 1.0 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
@@ -92,10 +92,10 @@ def _alpha_masks(like: Array, shape: tuple[int, ...], p: float) -> list[Any]:
 def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
     """The operators `name(input, p, train)` and `name_`."""
 
-    def operator(input: Tensor, p: float, train: bool) -> Any:
+    def operator(input: Tensor, p: float, train: bool) -> Tensor:
         return _dropped(input, p, train, False, None if feature else input._raw.shape, alpha)
 
-    def in_place(input: Any, p: float, train: bool) -> Any:
+    def in_place(input: Tensor, p: float, train: bool) -> Any:
         return _dropped(input, p, train, True, None if feature else input._raw.shape, alpha)
 
     for function, shown in ((operator, name), (in_place, name + "_")):
@@ -133,7 +133,7 @@ _declare("feature_alpha_dropout", True, True, "Alpha dropout of whole channels."
 
 
 @composite("nn.functional")
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """The input with each element zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Raises: ValueError for a probability outside [0, 1].
@@ -143,7 +143,9 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 
 @composite("nn.functional")
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Dropout to SELU's negative limit instead of zero, which keeps mean and variance.
 
     Source: G. Klambauer et al., Self-normalizing neural networks (2017).
@@ -154,8 +156,8 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 
 @composite("nn.functional")
 def feature_alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Any:
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Alpha dropout of whole channels.
 
     Raises: ValueError for a probability outside [0, 1].
@@ -165,7 +167,9 @@ def feature_alpha_dropout(
 
 
 @composite("nn.functional")
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """The input with whole channels zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Shapes: (N, C, L) or (C, L). Raises: RuntimeError for others.
@@ -206,7 +210,9 @@ def _warn_dimensions(name: str, ndim: int, spatial: int) -> None:
 
 
 @composite("nn.functional")
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """The input with whole channels zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Shapes: (N, C, H, W); (N, C, L) too, with a warning.
@@ -229,7 +235,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 @composite("nn.functional")
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """The input with whole channels zeroed with probability `p`, the rest scaled by 1 / (1 - p).
 
     Shapes: (N, C, D, H, W) or (C, D, H, W).

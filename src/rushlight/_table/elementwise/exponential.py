@@ -15,7 +15,7 @@ from ..rows.row import elementwise
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Namespace, TensorLike
 
 logistic = later("elementwise.activations")
 
@@ -101,11 +101,11 @@ logaddexp2 = elementwise(
 )
 
 
-def _xlogy_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _xlogy_self(xp: Namespace, g: Any, self: Any, other: TensorLike) -> Any:
     return xp.where((self == 0) & (other <= 0), 0, xp.xlogy(g, other))
 
 
-def _xlogy_self_number(xp: Any, g: TensorLike, self: Any, other: Any) -> Any:
+def _xlogy_self_number(xp: Namespace, g: TensorLike, self: Any, other: float) -> Any:
     slope = xp.xlogy(g, other)
     return slope if other > 0 else xp.where(self == 0, 0, slope)
 
@@ -154,7 +154,9 @@ sigmoid = elementwise(
 )
 
 
-def _logit_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, eps: float | None) -> Any:
+def _logit_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, eps: float | None
+) -> TensorLike:
     slope = g / (self * (1 - self))
     if eps is None or eps < 0:
         return xp.where((self < 0) | (self > 1), float("nan"), slope)

@@ -8,24 +8,24 @@ such composites.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array import numpy_namespace as raw
 from ..._array.number import with_number
 from ..rows.row import Row, elementwise
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 
 def _declare(
     name: str,
-    compute: Callable[..., Any],
+    compute: AnyCallable,
     function: object,
     gradient: object,
     node: str,
-    **declared: Any,
+    **declared: object,
 ) -> Row:
     return elementwise(
         f"{name}(Tensor self, Scalar other) -> Tensor",

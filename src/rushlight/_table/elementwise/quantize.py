@@ -16,6 +16,7 @@ from ..rows.row import general
 from ..rows.tensor_namespace import some
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
 
 raw = later("elementwise.quantize")
@@ -46,11 +47,13 @@ def _number(t: Any) -> Any:
     return read_by_python(t, "a number").item()
 
 
-def _of_numbers(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> Any:
+def _of_numbers(
+    x: Array, scale: Array, zero_point: Array, low: int, high: int
+) -> tuple[Array, ...]:
     return raw.fake_quantize(x, scale.real.item(), int(zero_point.item()), low, high)
 
 
-def _zeros(mk: Any, count: int) -> Any:
+def _zeros(mk: Any, count: int) -> Tensor:
     return mk(count, low=-3, high=3, dtype=D.int32, integer=True)
 
 
@@ -100,8 +103,8 @@ _per_channel = general(
 
 @composite()
 def fake_quantize_per_tensor_affine(
-    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
-) -> Any:
+    input: Tensor, scale: Tensor | float, zero_point: Tensor | int, quant_min: int, quant_max: int
+) -> Tensor:
     """Each element at the nearest of the levels that integers of few bits would have.
 
     Gradients pass where the element lay between the ends of the grid. Half-way elements go to the
@@ -126,8 +129,8 @@ def fake_quantize_per_tensor_affine(
 
 @composite()
 def fake_quantize_per_channel_affine(
-    input: Tensor, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
-) -> Any:
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
     """`fake_quantize_per_tensor_affine` with a step and a zero for each index of `axis`.
 
     Shapes: scale and zero_point (input.shape[axis],).

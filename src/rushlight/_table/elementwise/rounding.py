@@ -13,13 +13,12 @@ from ..calls import dtype_checks as _checks
 from ..rows.row import Row, elementwise, selection, written_as
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
 
 
-def _flat(name: str, forward: Callable[..., Any], doc: str, **declared: Any) -> Row:
+def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:
     """A step function of one tensor: its gradient is 0."""
     zero = lambda xp, g: xp.zeros_like(g)  # noqa: E731
     return elementwise(f"{name}(Tensor self) -> Tensor", forward, self=zero, doc=doc, **declared)
@@ -54,7 +53,7 @@ sign = _flat(
 )
 
 
-def _sgn_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike) -> Any:
+def _sgn_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike) -> TensorLike:
     """The part of g across the direction of z, over |z|; for reals nothing is left."""
     size = xp.abs(self)
     along = out * xp.real(g * xp.conj(out))
@@ -77,7 +76,7 @@ signbit = elementwise(
 )
 
 
-def _copysign_self(xp: Any, g: Any, self: Any, out: Any) -> Any:
+def _copysign_self(xp: Namespace, g: Any, self: Any, out: TensorLike) -> Any:
     return g * xp.where(self == 0, 0, out / self)
 
 
@@ -118,7 +117,7 @@ def _clamped(
     self: TensorLike,
     min: TensorLike | float | None,
     max: TensorLike | float | None,
-) -> Any:
+) -> TensorLike:
     if max is None:
         return xp.keep(g, self >= min)
     if min is None:
@@ -128,28 +127,30 @@ def _clamped(
 
 def _clamped_low(
     xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike, max: TensorLike | None
-) -> Any:
+) -> TensorLike:
     return xp.keep(g, self < min if max is None else (self < min) & (min < max))
 
 
 def _clamped_high(
     xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike | None, max: TensorLike
-) -> Any:
+) -> TensorLike:
     return xp.keep(g, self > max if min is None else (self > max) | (max < min))
 
 
-def _within(self: Any, min: Any, max: Any) -> Any:
+def _within(
+    self: TensorLike, min: TensorLike | float | None, max: TensorLike | float | None
+) -> TensorLike:
     if min is not None:
         self = larger(self, min)
     return self if max is None else smaller(self, max)
 
 
-def _refuse_complex(args: list[Any]) -> None:
+def _refuse_complex(args: Arguments) -> None:
     if T.dtype_of(args[0]).is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-def _bounded(args: list[Any], raws: list[Any]) -> None:
+def _bounded(args: Arguments, raws: Arguments) -> None:
     """Refuses tensors as bounds, by the kernel that one bound or two would take."""
     low, high = args[1], args[2]
     if low is None and high is None:
@@ -168,7 +169,7 @@ _at_most = _checks.takes("minimum_cpu", "fib")
 _between = _checks.takes("clamp_cpu", "fi")
 
 
-def _bounded_by_numbers(args: list[Any], raws: list[Any]) -> None:
+def _bounded_by_numbers(args: Arguments, raws: Arguments) -> None:
     """Refuses numbers as bounds that an element of the result can't be."""
     low, high = args[1], args[2]
     if low is None and high is None:
@@ -177,15 +178,15 @@ def _bounded_by_numbers(args: list[Any], raws: list[Any]) -> None:
     _bound_by(kernel, "double", args, raws)
 
 
-def _bound_below(args: list[Any], raws: list[Any]) -> None:
+def _bound_below(args: Arguments, raws: Arguments) -> None:
     _bound_by("clamp_min", "", args, raws)
 
 
-def _bound_above(args: list[Any], raws: list[Any]) -> None:
+def _bound_above(args: Arguments, raws: Arguments) -> None:
     _bound_by("clamp_max", "", args, raws)
 
 
-def _bound_by(kernel: str, read_as: str, args: list[Any], raws: list[Any]) -> None:
+def _bound_by(kernel: str, read_as: str, args: Arguments, raws: Arguments) -> None:
     dtype = raws[0].dtype
     if dtype is T.FLOAT32 or dtype is T.FLOAT64:
         for bound in args[1:]:
@@ -274,12 +275,12 @@ clamp_max_number = elementwise(
 )
 
 
-def _larger(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _larger(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     """All of g where `self` wins, half at a tie; nan counts as a win of both."""
     return where(self == other, g / 2, where(self < other, 0.0, g))
 
 
-def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     return where(self == other, g / 2, where(self > other, 0.0, g))
 
 

@@ -18,6 +18,7 @@ from ..rows.row import general
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
+    from ..random.generator import Generator
 
 draw = later("random.discrete")
 
@@ -50,8 +51,13 @@ _written = _row("RreluWithNoiseBackward1", False)  # in place
 
 
 def _run(
-    input: Tensor, lower: float, upper: float, training: bool, inplace: bool, generator: Any
-) -> Any:
+    input: Tensor,
+    lower: float,
+    upper: float,
+    training: bool,
+    inplace: bool,
+    generator: Generator | None,
+) -> Tensor:
     if (
         type(training) is not bool
         or type(lower) is not float
@@ -79,18 +85,18 @@ def _run(
 
 @composite("", method=False)
 def rrelu(
-    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
-    generator: Any = None,
-) -> Any:  # fmt: skip
+    input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:  # fmt: skip
     """Each element where it is positive, else a slope times it that is drawn in training."""
     return _run(input, lower, upper, training, False, generator)
 
 
 @composite("")
 def rrelu_(
-    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
-    generator: Any = None,
-) -> Any:  # fmt: skip
+    input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:  # fmt: skip
     """In-place version of `rrelu`."""
     return _run(input, lower, upper, training, True, generator)
 
@@ -99,7 +105,7 @@ def rrelu_(
 def rrelu_function(
     input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
     inplace: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Each element where it is positive, else a slope times it.
 
     In training every slope is drawn between `lower` and `upper`; else it is their mean.
@@ -111,6 +117,6 @@ def rrelu_function(
 @composite("nn.functional", name="rrelu_")
 def rrelu_function_(
     input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False
-) -> Any:
+) -> Tensor:
     """In-place version of `rrelu`."""
     return _run(input, lower, upper, training, True, None)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
+    from ..._tensor.tensor import Tensor
 
 logistic = later("elementwise.activations")
 native = later("elementwise.erf")
@@ -113,18 +114,18 @@ polygamma_written = elementwise(
 
 
 @composite("private", method=True, name="polygamma")
-def polygamma_method(self: Any, n: int) -> Any:
+def polygamma_method(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of `digamma` at this tensor."""
     return polygamma.op.function(n, self)
 
 
 @composite("private", method=True)
-def polygamma_(self: Any, n: int) -> Any:
+def polygamma_(self: Tensor, n: int) -> Tensor:
     """In-place version of `polygamma`."""
     return apply_inplace(polygamma_written.op, [self, n])
 
 
-def _mvlgamma_types(args: list[Any], raws: list[Any]) -> None:
+def _mvlgamma_types(args: Arguments, raws: Arguments) -> None:
     if _checks.of_argument(args[0]) is D.bool_:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
     _checks.takes("arange_cpu", "f")(args, raws)
@@ -142,7 +143,7 @@ mvlgamma = elementwise(
 )
 
 
-def _incomplete(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _incomplete(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     """x^(a-1) exp(-x) / Γ(a)."""
     return g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
 
@@ -178,7 +179,7 @@ i0 = elementwise(
 )
 
 
-def _special(name: str, forward: Any, doc: str, node: str, **declared: Any) -> Row:
+def _special(name: str, forward: AnyCallable, doc: str, node: str, **declared: object) -> Row:
     """A function of one tensor that is public as `special.<name>` only."""
     kernel = "erf_vml_cpu" if name == "ndtr" else f"{name}_cpu"
     check = _checks.takes(kernel, "f", half=name not in ("log_ndtr", "erfcx", "ndtri"))
@@ -195,12 +196,12 @@ i0e = _special(
 )  # fmt: skip
 
 
-def _i1_gradient(xp: Any, g: Any, self: Any, out: Any) -> Any:
+def _i1_gradient(xp: Namespace, g: TensorLike, self: object, out: object) -> Any:
     safe = xp.where(self == 0, 1, self)
     return g * xp.where(self == 0, 0.5, xp.i0(self) - out / safe)
 
 
-def _i1e_gradient(xp: Any, g: Any, self: Any, out: Any) -> Any:
+def _i1e_gradient(xp: Namespace, g: object, self: object, out: TensorLike) -> Any:
     safe = xp.where(self == 0, 1, self)
     return g * xp.where(self == 0, 0.5, xp.i0e(self) - out * (xp.sgn(self) + 1 / safe))
 
@@ -237,11 +238,13 @@ erfcx = _special(
 
 
 # ---- two operands -----------------------------------------------------------------------------
-def _xlog1py_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _xlog1py_self(xp: Namespace, g: Any, self: Any, other: TensorLike) -> Any:
     return xp.where((self == 0) & (other <= -1), 0, xp.xlog1py(g, other))
 
 
-def _zeta_other(xp: ModuleType, g: TensorLike, self: TensorLike | float, other: TensorLike) -> Any:
+def _zeta_other(
+    xp: ModuleType, g: TensorLike, self: TensorLike | float, other: TensorLike
+) -> TensorLike:
     return g * (-self * xp.zeta(self + 1, other))
 
 
@@ -341,7 +344,7 @@ for _name, _doc in {
 def _orthogonal(family: str) -> None:
     """The rows of one family of orthogonal polynomials, its degree an array or a number."""
 
-    def forward(x: Array | float, n: Array | float) -> Any:
+    def forward(x: Array | float, n: Array | float) -> Array:
         return raw.polynomial(family, x, n)
 
     for overload, first, second in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array import numpy_namespace as raw
 from ..._array.lazy_modules import later
@@ -126,12 +126,12 @@ for _row in (asinh, acosh, atanh):
     )
 
 
-def _atan2_self(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _atan2_self(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     square = self * self + other * other
     return where(square == 0, 0, g * other / square)
 
 
-def _atan2_other(g: TensorLike, self: TensorLike, other: TensorLike) -> Any:
+def _atan2_other(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     square = self * self + other * other
     return where(square == 0, 0, g * -self / square)
 
@@ -148,7 +148,7 @@ atan2 = elementwise(
 )
 
 
-def _sinc_gradient(g: TensorLike, self: TensorLike) -> Any:
+def _sinc_gradient(g: TensorLike, self: TensorLike) -> TensorLike:
     """(πx cos πx - sin πx) / (π x²), 0 at 0."""
     angle = self * pi
     square = self * self * pi

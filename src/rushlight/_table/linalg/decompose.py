@@ -21,6 +21,7 @@ from ..rows.tensor_namespace import table
 from .linalg import adjoint, hermitian, regular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
@@ -34,20 +35,19 @@ raw = later("linalg.eigen_svd")
 triangular = later("linalg.triangular")
 
 
-def _diagonal(xp: ModuleType, x: TensorLike) -> Any:
+def _diagonal(xp: ModuleType, x: TensorLike) -> TensorLike:
     return xp.diagonal(x, 0, -2, -1)
 
 
-def _gaps(xp: ModuleType, values: TensorLike) -> Any:
+def _gaps(xp: ModuleType, values: TensorLike) -> TensorLike:
     """values[j] - values[i] at (i, j), and 1 on the diagonal."""
     ones = xp.diag_embed(xp.zeros_like(values) + 1)
     return xp.expand_dims(values, -2) - xp.expand_dims(values, -1) + ones
 
 
 # ---- QR ---------------------------------------------------------------------------------------
-def _qr_gradient(
-    xp: ModuleType, gs: Any, Q: TensorLike, R: TensorLike, mode: str, A_shape: Shape
-) -> Any:
+def _qr_gradient(xp: ModuleType, gs: Sequence[TensorLike | None], Q: TensorLike, R: TensorLike,
+                 mode: str, A_shape: Shape) -> TensorLike:  # fmt: skip
     """(gQ + Q copyltu(gR R^H - Q^H gQ)) R^-H; of a wide matrix, for its first columns.
 
     The other columns are Q times those of R, which adds to the gradient of Q.
@@ -74,15 +74,14 @@ def _qr_gradient(
     return xp.cat([first, Q @ rest], -1)
 
 
-def _tall_qr_gradient(
-    xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: TensorLike, r: TensorLike
-) -> Any:
+def _tall_qr_gradient(xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: TensorLike,
+                      r: TensorLike) -> TensorLike:  # fmt: skip
     upper = xp.triu(of_r @ adjoint(xp, r) - adjoint(xp, q) @ of_q)
     both = upper + adjoint(xp, upper) - xp.diag_embed(xp.real(_diagonal(xp, upper)))
     return xp.solve_triangular(adjoint(xp, r), of_q + q @ both, upper=False, left=False)
 
 
-def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Any, Any]:
+def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
     known = mode in ("reduced", "complete", "r")
     if known or not is_half(x.dtype):
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
@@ -119,7 +118,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 
 
-def _no_geqrf(xp: ModuleType, gs: Any) -> Any:
+def _no_geqrf(xp: ModuleType, gs: Sequence[TensorLike | None]) -> Any:
     raise RuntimeError("derivative for aten::geqrf is not implemented")
 
 
@@ -133,7 +132,7 @@ geqrf = general(
 )
 
 
-def _vector(xp: ModuleType, a: TensorLike, k: int) -> Any:
+def _vector(xp: ModuleType, a: TensorLike, k: int) -> TensorLike:
     """The k-th reflector's vector, a column: zeros, a one, and what is below the diagonal."""
     under = a[..., k + 1 :, k : k + 1]
     one = xp.zeros_like(a[..., k : k + 1, k : k + 1]) + 1
@@ -142,15 +141,9 @@ def _vector(xp: ModuleType, a: TensorLike, k: int) -> Any:
     return xp.cat([xp.zeros_like(a[..., :k, k : k + 1]), one, under], -2)
 
 
-def _product_gradients(
-    xp: ModuleType,
-    g: TensorLike,
-    a: TensorLike,
-    tau: TensorLike,
-    other: TensorLike,
-    forwards: bool,
-    conjugate: bool,
-) -> tuple[Any, Any, Any]:
+def _product_gradients(xp: ModuleType, g: TensorLike, a: TensorLike, tau: TensorLike,
+                       other: TensorLike, forwards: bool,
+                       conjugate: bool) -> tuple[TensorLike, TensorLike, TensorLike]:  # fmt: skip
     """Those of H₁ H₂ … Hₖ times `other` (`forwards`), or of the product in the other order.
 
     With the factors before H collected in K = (…)ᴴ g and those behind it in R, a small change of
@@ -185,9 +178,8 @@ def _product_gradients(
     return of_a, of_tau, g
 
 
-def _householder_gradients(
-    xp: ModuleType, g: TensorLike, input: TensorLike, tau: TensorLike
-) -> tuple[Any, Any]:
+def _householder_gradients(xp: ModuleType, g: TensorLike, input: TensorLike,
+                           tau: TensorLike) -> tuple[TensorLike, TensorLike]:  # fmt: skip
     eye = xp.broadcast_to(xp.eye_like(input), input.shape)
     of_a, of_tau, _ = _product_gradients(xp, g, input, tau, eye, True, False)
     return of_a, of_tau
@@ -213,15 +205,9 @@ householder_product = _householder("linalg_householder_product", "linalg")
 orgqr = _householder("orgqr", "")
 
 
-def _ormqr_gradients(
-    xp: ModuleType,
-    g: TensorLike,
-    self: TensorLike,
-    input2: TensorLike,
-    input3: TensorLike,
-    left: bool,
-    transpose: bool,
-) -> tuple[Any, Any, Any]:
+def _ormqr_gradients(xp: ModuleType, g: TensorLike, self: TensorLike, input2: TensorLike,
+                     input3: TensorLike, left: bool,
+                     transpose: bool) -> tuple[TensorLike, TensorLike, TensorLike]:  # fmt: skip
     """Those of the product with reflectors; from the right as the adjoint of one from the left."""
     if left:
         return _product_gradients(xp, g, self, input2, input3, not transpose, transpose)
@@ -264,9 +250,8 @@ _SVD_PHASE = (
 )
 
 
-def _eigh_gradient(
-    xp: ModuleType, gs: Any, eigenvalues: TensorLike, eigenvectors: TensorLike, A_dtype: dtype
-) -> Any:
+def _eigh_gradient(xp: ModuleType, gs: Sequence[TensorLike | None], eigenvalues: TensorLike,
+                   eigenvectors: TensorLike, A_dtype: dtype) -> TensorLike:  # fmt: skip
     """V (diag(gL) + (V^H gV) / (λⱼ - λᵢ)) V^H, its Hermitian part."""
     of_values, of_vectors = gs
     v, vh = eigenvectors, adjoint(xp, eigenvectors)
@@ -283,7 +268,7 @@ def _eigh_gradient(
     return (whole + adjoint(xp, whole)) / 2
 
 
-def _eigh_tangents(xp: ModuleType, A: Tensor, A_t: Tensor, UPLO: str) -> tuple[Any, Any]:
+def _eigh_tangents(xp: ModuleType, A: Tensor, A_t: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
     """The real diagonal of P = V^H dA V, and V (P / (λⱼ - λᵢ)); as in PyTorch all of dA is read."""
     values, vectors = xp.eigh(A, UPLO)
     inner = adjoint(xp, vectors) @ (A_t @ vectors)
@@ -324,13 +309,12 @@ eigvalsh = general(
 )
 
 
-def _values_gradient(xp: ModuleType, g: TensorLike, vectors: TensorLike) -> Any:
+def _values_gradient(xp: ModuleType, g: TensorLike, vectors: TensorLike) -> TensorLike:
     return (vectors * xp.expand_dims(g, -2)) @ adjoint(xp, vectors)
 
 
-def _eig_gradient(
-    xp: ModuleType, gs: Any, eigenvalues: TensorLike, eigenvectors: TensorLike, A_dtype: dtype
-) -> Any:
+def _eig_gradient(xp: ModuleType, gs: Sequence[TensorLike | None], eigenvalues: TensorLike,
+                  eigenvectors: TensorLike, A_dtype: dtype) -> TensorLike:  # fmt: skip
     """V^-H (diag(gL) + (V^H gV - V^H V diag(Re V^H gV)) / conj(λⱼ - λᵢ)) V^H.
 
     Source: C. Boeddeker et al., On the computation of complex-valued gradients (2017), eq. 4.77.
@@ -379,7 +363,8 @@ eigvals = general(
 
 
 # ---- singular values --------------------------------------------------------------------------
-def _svd_gradient(xp: Any, gs: Any, U: Any, S: Any, Vh: Any, A_dtype: Any) -> Any:
+def _svd_gradient(xp: Any, gs: Sequence[TensorLike | None], U: TensorLike, S: Any, Vh: TensorLike,
+                  A_dtype: Any) -> TensorLike:  # fmt: skip
     """U ((skew(U^H gU) / E) S + S (skew(V^H gV) / E) + diag(gS)) V^H, and what leaves both spaces.
 
     Here E is sⱼ² - sᵢ² off the diagonal and skew(X) = X - X^H.
@@ -459,7 +444,7 @@ def thin_svd(x: Tensor) -> Any:
 
 
 @composite(method=True, out=True)
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with A = U S V^H; thin ones where `some` is True."""
     if input._raw.ndim < 2:
         raise RuntimeError(
@@ -480,7 +465,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 # ---- pseudo-inverse and least squares ---------------------------------------------------------
-def _pinv_gradient(xp: ModuleType, g: TensorLike, out: TensorLike, self: TensorLike) -> Any:
+def _pinv_gradient(xp: ModuleType, g: TensorLike, out: TensorLike, self: TensorLike) -> TensorLike:
     """-P^H g P^H + (I - A P) g^H P P^H + P^H P g^H (I - P A).
 
     Source: G. Golub, V. Pereyra, The differentiation of pseudo-inverses (1973), eq. 4.12.
@@ -511,13 +496,13 @@ _pinv = general(
 )
 
 
-def _limit(value: Any) -> Any:
+def _limit(value: object) -> Any:
     return value._raw if isinstance(value, TensorBase) else value
 
 
 @composite("linalg")
-def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
-         out: Any = None) -> Any:  # fmt: skip
+def pinv(A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: object = None,
+         rtol: object = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """The pseudo-inverse of each matrix; singular values up to max(atol, rtol σ₁) count as zero."""
     if rtol is None:
         rtol = rcond
@@ -526,14 +511,14 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 
 
 @composite(method=True)
-def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudo-inverse of each matrix; see `linalg.pinv`."""
     return pinv(input, rcond)
 
 
 @composite("linalg")
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None,
-                rtol: Any = None, out: Any = None) -> Any:  # fmt: skip
+def matrix_rank(A: Tensor, tol: object = None, hermitian: bool = False, *, atol: object = None,
+                rtol: object = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """How many singular values of each matrix are above max(atol, rtol σ₁)."""
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
@@ -562,9 +547,9 @@ _rank = general(
 )
 
 
-def _lstsq_gradients(
-    xp: ModuleType, gs: Any, self: TensorLike, b: TensorLike, solution: TensorLike
-) -> tuple[Any, Any]:
+def _lstsq_gradients(xp: ModuleType, gs: Sequence[TensorLike | None], self: TensorLike,
+                     b: TensorLike, solution: TensorLike) -> tuple[TensorLike,
+                     TensorLike]:  # fmt: skip
     """Those of pinv(A) B and of the sums of squares of A X - B."""
     of_x, of_residuals = gs[0], gs[1]
     vector = b.ndim == 1 or (self.ndim - 1 == b.ndim and b.shape == self.shape[:-1])

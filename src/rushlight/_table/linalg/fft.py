@@ -21,10 +21,11 @@ from ..shape.create import delivered
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from types import ModuleType
 
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
+    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 raw = later("linalg.fft")
@@ -49,7 +50,7 @@ c2c = linear(
 
 def _r2c_gradient(
     xp: ModuleType, g: TensorLike, self_shape: Shape, dim: Shape, normalization: int, onesided: bool
-) -> Any:
+) -> TensorLike:
     """The real part of the transposed transform; of the left-out half the gradient is zero."""
     if onesided:
         g = xp.padded_to_full(g, dim[-1], self_shape[dim[-1]])
@@ -166,11 +167,11 @@ def _checked(n: int) -> None:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
 
 
-def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Any:
+def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Tensor:
     return apply_n(row.op, [x, dims, norm, last])
 
 
-def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`fft` and `ifft`."""
     is_complex = x._raw.dtype.kind == "c"
     x = _promoted(x, False)
@@ -186,7 +187,7 @@ def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) ->
     return found if forward else found.conj()
 
 
-def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`rfft` and `ihfft`."""
     _require_real(x, f"{name} expects a real input tensor, but got ")
     x = _promoted(x, False)
@@ -199,7 +200,7 @@ def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forwar
     return found if forward else found.conj()
 
 
-def _c2r(x: Tensor, n: int, dim: int, norm: str | None, forward: bool) -> Any:
+def _c2r(x: Tensor, n: int, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`irfft` and `hfft`."""
     x = _promoted(x, True)
     d = _wrapped(dim, x._raw.ndim)
@@ -248,14 +249,14 @@ def _ints(values: Shape) -> tuple[int, ...]:
     return (int(values),)
 
 
-def _c2c_n(x: Tensor, s: Any, dim: Shape | None, norm: str | None, forward: bool) -> Any:
+def _c2c_n(x: Tensor, s: object, dim: Shape | None, norm: str | None, forward: bool) -> Tensor:
     """`fftn` and `ifftn`."""
     sizes, dims = _shape_and_dims(x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
     return _one(c2c, x, dims, _normalization(norm, forward), forward)
 
 
-def _rfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _rfftn(x: Any, s: object, dim: Any, norm: Any) -> Any:
     _require_real(x, "rfftn expects a real-valued input tensor, but got ")
     sizes, dims = _shape_and_dims(x, s, dim)
     x = _promoted(x, False)
@@ -276,13 +277,13 @@ def _half_sizes(
     return (*sizes[:-1], last // 2 + 1), dims, last
 
 
-def _irfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _irfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Any:
     sizes, dims, last = _half_sizes("irfftn", x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
     return _one(c2r, x, dims, _normalization(norm, False), last)
 
 
-def _hfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Any:
     sizes, dims, last = _half_sizes("hfftn", x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
     mode = _normalization(norm, True)
@@ -369,15 +370,15 @@ _SEVERAL: Final[dict[str, tuple[Any, bool, str]]] = {
 }  # fmt: skip
 
 
-def _declare_one(name: str, compute: Callable[..., Any], to_real: bool, doc: str) -> None:
+def _declare_one(name: str, compute: AnyCallable, to_real: bool, doc: str) -> None:
     def transform(
         input: Tensor,
         n: int | None = None,
         dim: int = -1,
         norm: str | None = None,
         *,
-        out: Any = None,
-    ) -> Any:
+        out: Tensor | None = None,
+    ) -> Tensor:
         return _into(name, out, to_real, input, lambda: compute(input, n, dim, norm))
 
     transform.__name__ = transform.__qualname__ = "fft_" + name
@@ -389,7 +390,7 @@ def _declare_one(name: str, compute: Callable[..., Any], to_real: bool, doc: str
 
 
 def _declare_several(
-    name: str, compute: Callable[..., Any], to_real: bool, doc: str, dims: Shape | None
+    name: str, compute: AnyCallable, to_real: bool, doc: str, dims: Shape | None
 ) -> None:
     def transform(
         input: Tensor, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
@@ -411,7 +412,7 @@ for _name, (_compute, _to_real, _doc) in _SEVERAL.items():
     _declare_several(_name[:-1] + "2", _compute, _to_real, _doc, (-2, -1))
 
 
-def _shifted(input: Tensor, dim: Any, sign: int) -> Any:
+def _shifted(input: Tensor, dim: Any, sign: int) -> Tensor:
     shape = input._raw.shape
     dims = tuple(range(len(shape))) if dim is None else _ints(dim)
     sizes = [shape[_wrapped(d, len(shape))] for d in dims]
@@ -420,20 +421,27 @@ def _shifted(input: Tensor, dim: Any, sign: int) -> Any:
 
 
 @composite("fft", numpy_words=True)
-def fftshift(input: Tensor, dim: Any = None) -> Any:
+def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The tensor with frequency zero in the middle of each of `dim` (all by default)."""
     return _shifted(input, dim, 1)
 
 
 @composite("fft", numpy_words=True)
-def ifftshift(input: Tensor, dim: Any = None) -> Any:
+def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of `fftshift`."""
     return _shifted(input, dim, -1)
 
 
 def _frequencies(
-    name: str, n: int, d: float, half: bool, dtype: Any, device: Any, grad: bool, out: Any
-) -> Any:
+    name: str,
+    n: int,
+    d: float,
+    half: bool,
+    dtype: D.dtype | None,
+    device: DeviceLike | None,
+    grad: bool,
+    out: Tensor | None,
+) -> Tensor:
     nowhere = hollow(device)
     want = D.get_default_dtype() if dtype is None else dtype
     if want.category < D.FLOAT:
@@ -464,7 +472,7 @@ def fftfreq(
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """The frequencies of the results of `fft` of `n` samples that are `d` apart."""
     return _frequencies("fftfreq", n, d, False, dtype, device, requires_grad, out)
 

@@ -16,12 +16,13 @@ from ..rows.row import general
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
+    from ..._tensor.tensor import Tensor
 
 arrays = later("linalg.linalg")
 raw = later("linalg.ldl")
 
 
-def _factor(x: Array, hermitian: bool, check_errors: bool) -> Any:
+def _factor(x: Array, hermitian: bool, check_errors: bool) -> tuple[Array, ...]:
     name = "torch.linalg.ldl_factor_ex"
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
@@ -67,7 +68,7 @@ ldl_factor_ex = general(
 
 
 @composite("linalg", name="ldl_factor")
-def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | None = None) -> Any:
     """The factors of a symmetric (or Hermitian) matrix in one lower triangle, and the pivots.
 
     Raises: RuntimeError for a zero pivot.
@@ -80,7 +81,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     return _return_types.named_results("linalg_ldl_factor", ("LD", "pivots"))((ld, pivots))
 
 
-def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Any:
+def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     name = "torch.linalg.ldl_solve"
     if ld.ndim < 2 or ld.shape[-1] != ld.shape[-2]:
         arrays.check(ld, name)

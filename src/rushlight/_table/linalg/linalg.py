@@ -17,10 +17,11 @@ from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Namespace, Shape, TensorLike
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
@@ -28,38 +29,38 @@ raw = later("linalg.linalg")
 triangular = later("linalg.triangular")
 
 
-def adjoint(xp: ModuleType, x: TensorLike) -> Any:
+def adjoint(xp: ModuleType, x: TensorLike) -> TensorLike:
     """The conjugate transpose, in a formula."""
     return xp.matrix_transpose(xp.conj(x))
 
 
 # ---- samples ----------------------------------------------------------------------------------
-def regular(mk: Any, *shape: int) -> Any:
+def regular(mk: Any, *shape: int) -> Tensor:
     """Well-conditioned square matrices."""
     x = mk(*shape)
     return x * 0.3 + table("eye")(shape[-1], dtype=x.dtype)
 
 
-def hermitian(mk: Any, *shape: int) -> Any:
+def hermitian(mk: Any, *shape: int) -> Tensor:
     """Hermitian matrices with eigenvalues that are far apart."""
     x = mk(*shape) * 0.3
     far = table("diag")(table("arange")(1, shape[-1] + 1)).to(x.dtype)
     return (x + x.mH) / 2 + far
 
 
-def definite(mk: Any, *shape: int) -> Any:
+def definite(mk: object, *shape: int) -> Tensor:
     """Positive-definite matrices."""
     x = regular(mk, *shape)
     s = x @ x.mH
     return (s + s.mH) / 2 + table("eye")(shape[-1], dtype=x.dtype)
 
 
-def lower(mk: Any, *shape: int) -> Any:
+def lower(mk: object, *shape: int) -> Tensor:
     """Lower triangular matrices, none of whose diagonal elements is small."""
     return table("tril")(regular(mk, *shape))
 
 
-def cholesky_factor(mk: Any, *shape: int) -> Any:
+def cholesky_factor(mk: object, *shape: int) -> Tensor:
     """Lower triangular matrices with a real diagonal, as Cholesky factors have it."""
     x = lower(mk, *shape)
     if not x.is_complex():
@@ -69,7 +70,7 @@ def cholesky_factor(mk: Any, *shape: int) -> Any:
 
 
 # ---- inverse and solution ---------------------------------------------------------------------
-def _inverse_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> Any:
+def _inverse_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> TensorLike:
     """-A⁻ᵀ g A⁻ᵀ."""
     turned = xp.matrix_transpose(out)
     return -(turned @ (g @ turned))
@@ -104,14 +105,14 @@ inv_ex = general(
 
 
 @composite(method=True)
-def inverse(input: Any, *, out: Any = None) -> Any:
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix; see `linalg.inv`."""
     return table("inv")(input) if out is None else table("inv")(input, out=out)
 
 
 def _solution_gradients(
     xp: ModuleType, g: TensorLike, a: TensorLike, b_shape: Shape, x: TensorLike, left: bool
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     """Of A X = B: that for B is A⁻ᵀ g, that for A minus its product with Xᵀ."""
     vector = len(b_shape) == 1 or (a.ndim - 1 == len(b_shape) and b_shape == a.shape[:-1])
     if vector:
@@ -161,7 +162,7 @@ solve_ex = general(
 )
 
 
-def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
+def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
     name = "linalg.solve_triangular"
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raw.check(a, name)
@@ -183,7 +184,7 @@ def _triangular_gradients(
     upper: bool,
     left: bool,
     unitriangular: bool,
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     """Those of `linalg.solve`, of which that for A keeps to the triangle that was read."""
     of_b = xp.solve_triangular(
         xp.matrix_transpose(A), g, upper=not upper, left=left, unitriangular=unitriangular
@@ -216,7 +217,7 @@ solve_triangular = general(
 
 def _solved_and_cloned(
     b: Array, a: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     for x, what in ((b, "b"), (a, "A")):
         if x.ndim < 2:
             raise RuntimeError(
@@ -238,9 +239,10 @@ def _solved_and_cloned(
 
 
 def _triangular_solve_gradients(
-    xp: Any, gs: Any, self_shape: Any, A: Any, solution: Any, upper: bool, transpose: bool,
+    xp: Namespace, gs: Sequence[TensorLike | None], self_shape: Shape, A: TensorLike,
+    solution: TensorLike, upper: bool, transpose: bool,
     unitriangular: bool,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[TensorLike, TensorLike]:  # fmt: skip
     """Those of the solution as in `linalg.solve_triangular`, and the clone's own."""
     of_b, of_a = xp.zeros_like(solution), xp.zeros_like(A)
     if gs[0] is not None:
@@ -258,9 +260,10 @@ def _triangular_solve_gradients(
 
 
 def _triangular_solve_tangents(
-    xp: Any, out: Any, A: Any, self_t: Any, A_t: Any, upper: bool, transpose: bool,
+    xp: Namespace, out: Tensor, A: Tensor, self_t: Tensor, A_t: Tensor, upper: bool,
+    transpose: bool,
     unitriangular: bool,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """A⁻¹ (dB - dA X); as in PyTorch all of dA, not its triangle alone."""
     turned = xp.matrix_transpose(A) if transpose else A
     change = xp.matrix_transpose(A_t) if transpose else A_t
@@ -298,7 +301,7 @@ _cofactors = general(
 )  # fmt: skip
 
 
-def _second_determinant_gradient(xp: ModuleType, g: TensorLike, x: TensorLike) -> Any:
+def _second_determinant_gradient(xp: ModuleType, g: TensorLike, x: TensorLike) -> TensorLike:
     """Of C = det(A) A⁻ᵀ, so only where A is regular."""
     inverse = xp.matrix_transpose(xp.inv(x))
     cofactors = xp.cofactors(x)
@@ -307,12 +310,12 @@ def _second_determinant_gradient(xp: ModuleType, g: TensorLike, x: TensorLike) -
 
 
 @composite("private")
-def cofactors(x: Tensor) -> Any:
+def cofactors(x: Tensor) -> Tensor:
     """What formulas call the derivative of the determinant."""
     return apply_n(_cofactors.op, [x])
 
 
-def _add_matrix_dims(xp: ModuleType, g: TensorLike) -> Any:
+def _add_matrix_dims(xp: ModuleType, g: TensorLike) -> TensorLike:
     return xp.expand_dims(xp.expand_dims(g, -1), -1)
 
 
@@ -329,8 +332,8 @@ det = general(
 
 
 def _slogdet_gradient(
-    xp: ModuleType, gs: Any, A: TensorLike, sign: TensorLike, A_dtype: dtype
-) -> Any:
+    xp: ModuleType, gs: Sequence[TensorLike | None], A: TensorLike, sign: TensorLike, A_dtype: dtype
+) -> TensorLike:
     """g A^-H, where g is that of the logarithm, and the turn of the sign as an imaginary part."""
     of_sign, of_log = gs
     if not A_dtype.is_complex:
@@ -362,7 +365,7 @@ slogdet = _slogdet("slogdet", "")
 
 
 @composite(method=True)
-def logdet(input: Tensor) -> Any:
+def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant; nan where a real one is negative."""
     raw.check(input._raw, "logdet")
     sign, log = apply_n(linalg_slogdet.op, [input])
@@ -372,7 +375,9 @@ def logdet(input: Tensor) -> Any:
 
 
 # ---- Cholesky ---------------------------------------------------------------------------------
-def _cholesky_gradient(xp: ModuleType, g: TensorLike, factor: TensorLike, upper: bool) -> Any:
+def _cholesky_gradient(
+    xp: ModuleType, g: TensorLike, factor: TensorLike, upper: bool
+) -> TensorLike:
     """L^-H Φ(L^H g) L⁻¹, where Φ makes the lower triangle Hermitian and halves it.
 
     Source: I. Murray, Differentiation of the Cholesky decomposition (2016), eq. 8.
@@ -385,7 +390,7 @@ def _cholesky_gradient(xp: ModuleType, g: TensorLike, factor: TensorLike, upper:
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
-def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> Any:
+def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> Tensor:
     """L Φ(L⁻¹ dA L^-H), where Φ keeps the lower triangle and halves its diagonal.
 
     As in PyTorch all of dA is read, which is meant to be Hermitian.
@@ -400,7 +405,7 @@ def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> 
     return inner @ factor if upper else factor @ inner
 
 
-def _either_tangent(xp: Any, A_t: Any, factor: Any, upper: bool) -> Any:
+def _either_tangent(xp: Any, A_t: Any, factor: TensorLike, upper: bool) -> Any:
     """The tangent of the lower factor, or its adjoint."""
     if upper:
         return adjoint(xp, _cholesky_tangent(xp, A_t, adjoint(xp, factor), False))
@@ -442,7 +447,7 @@ cholesky_ex = general(
 )
 
 
-def _former_cholesky(x: Array, upper: bool) -> Any:
+def _former_cholesky(x: Array, upper: bool) -> Array:
     say_better("cholesky")
     return raw.former_cholesky(x, upper)
 
@@ -466,7 +471,7 @@ def _cholesky_solution_gradients(
     input2: TensorLike,
     out: TensorLike,
     upper: bool,
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     """G = A⁻¹ g for B, and for the factor of A = L L^H minus (G X^H + X G^H) L."""
     of_b = xp.cholesky_solve(g, input2, upper)
     of_a = of_b @ adjoint(xp, out)
@@ -492,7 +497,7 @@ cholesky_solve = general(
 
 def _cholesky_inverse_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, upper: bool
-) -> Any:
+) -> TensorLike:
     """That of the inverse of L L^H: minus A⁻¹ (g + g^H) A⁻¹ times the factor."""
     of_a = -(out @ ((g + adjoint(xp, g)) @ out))
     return self @ of_a if upper else of_a @ self
@@ -514,7 +519,7 @@ cholesky_inverse = general(
 
 
 # ---- exponentials and powers ------------------------------------------------------------------
-def _exponential_gradient(xp: ModuleType, g: TensorLike, A: TensorLike) -> Any:
+def _exponential_gradient(xp: ModuleType, g: TensorLike, A: TensorLike) -> TensorLike:
     """The upper right block of exp [[Aᵀ, g], [0, Aᵀ]].
 
     Source: R. Mathias, A chain rule for matrix functions and applications (1996), theorem 2.1.
@@ -542,7 +547,7 @@ matrix_exp = general(
 
 
 @composite("", method=True, name="matrix_exp")
-def matrix_exponential(input: Tensor) -> Any:
+def matrix_exponential(input: Tensor) -> Tensor:
     """The exponential of each square matrix."""
     return apply_n(matrix_exp.op, [input])
 

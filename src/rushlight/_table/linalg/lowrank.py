@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._base import dtypes as D
@@ -12,6 +12,10 @@ from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 from .decompose import eigh, linalg_qr, linalg_svd
 from .linalg import linalg_cholesky
+
+if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
 
 
 def _basis(a: Any, q: int, niter: int) -> Any:
@@ -30,7 +34,7 @@ def _basis(a: Any, q: int, niter: int) -> Any:
     return found
 
 
-def _orthonormal(a: Any) -> Any:
+def _orthonormal(a: TensorLike) -> Any:
     return apply_n(linalg_qr.op, [a, "reduced"])[0]
 
 
@@ -55,7 +59,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
 
 
 @composite("")
-def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
     """(U, S, V) of the principal components of the rows of A, the largest `q` of them.
 
     Raises: ValueError for a `q` or a `niter` out of range.
@@ -77,10 +81,11 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
 
 @composite("")
 def lobpcg(
-    A: Any, k: int | None = None, B: Any = None, X: Any = None, n: int | None = None,
-    iK: Any = None, niter: int | None = None, tol: float | None = None,
-    largest: bool | None = None, method: str | None = None, tracker: Any = None,
-    ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None,
+    A: Tensor, k: int | None = None, B: Tensor | None = None, X: object = None,
+    n: int | None = None,
+    iK: object = None, niter: int | None = None, tol: float | None = None,
+    largest: bool | None = None, method: str | None = None, tracker: object = None,
+    ortho_iparams: object = None, ortho_fparams: object = None, ortho_bparams: object = None,
 ) -> Any:  # fmt: skip
     """The `k` largest (or smallest) eigenvalues of a symmetric matrix, and their vectors.
 

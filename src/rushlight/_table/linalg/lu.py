@@ -20,11 +20,11 @@ from ..rows.tensor_namespace import some
 from .linalg import adjoint as conj_transpose, regular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
@@ -40,7 +40,7 @@ _SAMPLES = lambda mk: [  # noqa: E731
 ]
 
 
-def _checked(forward: Any, name: str) -> Callable[..., Any]:
+def _checked(forward: AnyCallable, name: str) -> AnyCallable:
     def run(x: Array, pivot: bool = True, *rest: bool) -> Any:
         if x.ndim < 2:
             raise RuntimeError(
@@ -68,7 +68,7 @@ def _plu_gradient(
     up: TensorLike,
     of_low: TensorLike,
     of_up: TensorLike,
-) -> Any:
+) -> TensorLike:
     """P L⁻ᵀ (strictly lower part of Lᵀ gL + upper part of gU Uᵀ) U⁻ᵀ, for the leading square.
 
     Rows below it, and columns right of it, are linear in the rest of L and of U.
@@ -97,7 +97,9 @@ def _plu_gradient(
     return p @ of_a
 
 
-def _lu_gradient(xp: ModuleType, gs: Any, P: TensorLike, L: TensorLike, U: TensorLike) -> Any:
+def _lu_gradient(
+    xp: ModuleType, gs: Sequence[TensorLike | None], P: TensorLike, L: TensorLike, U: TensorLike
+) -> TensorLike:
     of_low = xp.zeros_like(L) if gs[1] is None else gs[1]
     of_up = xp.zeros_like(U) if gs[2] is None else gs[2]
     return _plu_gradient(xp, P, L, U, of_low, of_up)
@@ -127,7 +129,7 @@ def _refuse_zero_pivot(info: Array, name: str) -> None:
         )
 
 
-def _factored(x: Array, check_errors: bool = False) -> tuple[Any, Any, Any]:
+def _factored(x: Array, check_errors: bool = False) -> tuple[Array, Array, Array]:
     found: tuple[Any, Any, Any] = raw.lu_factor(x)
     if check_errors:
         _refuse_zero_pivot(found[2], "lu_factor_ex")
@@ -136,7 +138,7 @@ def _factored(x: Array, check_errors: bool = False) -> tuple[Any, Any, Any]:
 
 def _factor_gradient(
     xp: ModuleType, g0: TensorLike, LU: TensorLike, pivots: TensorLike, A_dtype: dtype
-) -> Any:
+) -> TensorLike:
     """That of `linalg.lu`, for both triangles in one matrix."""
     rows, columns = LU.shape[-2:]
     count = min(rows, columns)
@@ -176,7 +178,7 @@ permutation_matrix = general(
 
 
 @composite("linalg")
-def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensor | None = None) -> Any:
     """L and U in one matrix, and the rows exchanged.
 
     Raises:
@@ -193,7 +195,12 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
 
 @composite("", name="lu")
-def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+def packed_lu(
+    A: Tensor | list[int],
+    pivot: bool = True,
+    get_infos: bool = False,
+    out: Tensor | tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, ...]:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
     infos = bool(get_infos)
     if not isinstance(A, TensorBase) or not isinstance(pivot, bool):
@@ -222,7 +229,7 @@ def lu_of(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
 # ---- what the factors are for -----------------------------------------------------------------
 def _unpacked(
     factors: Array, pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     if factors.ndim < 2:
         raise RuntimeError(
             "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
@@ -247,7 +254,9 @@ def _unpacked(
     return p, low, up
 
 
-def _unpacked_gradient(xp: ModuleType, gs: Any, LU_data: TensorLike, unpack_data: bool) -> Any:
+def _unpacked_gradient(
+    xp: ModuleType, gs: Sequence[TensorLike | None], LU_data: TensorLike, unpack_data: bool
+) -> TensorLike:
     """The strictly lower part of that of L, the upper part of that of U."""
     of_low, of_up = gs[1], gs[2]
     rows, columns = LU_data.shape[-2:]
@@ -287,7 +296,9 @@ lu_unpack = general(
 )
 
 
-def _lu_solved(LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False) -> Any:
+def _lu_solved(
+    LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
+) -> Array:
     name = "linalg.lu_solve"
     arrays.check_inexact(LU, "torch." + name)
     arrays.check_dtypes(LU, B, name, "LU")
@@ -321,7 +332,7 @@ def _lu_solved_gradients(
     left: bool,
     adjoint: bool,
     dtype: dtype,
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     """With P L U X = B: of U minus the upper part of U^-H g X^H, of L the like with U X.
 
     With A^H X = B, where U^H Y = B and L^H V = Y and X = P V, they are -Y S^H and -V (L⁻¹ Pᵀ g)^H.
@@ -382,12 +393,14 @@ _lu_solve_row = general(
 )
 
 
-def _with_none(pair: tuple[Any, Any]) -> tuple[Any, None, Any]:
+def _with_none(pair: tuple[TensorLike, TensorLike]) -> tuple[Any, None, Any]:
     return pair[0], None, pair[1]
 
 
 @composite(method=True)
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
+def lu_solve(
+    input: Tensor, LU_data: object, LU_pivots: object, *, out: Tensor | None = None
+) -> Tensor:
     """X with A X = B, given the LU decomposition of A."""
     say_better("lu_solve")
     if out is not None:

@@ -24,6 +24,13 @@ from ..rows.warn_once import warn_the_caller
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 paths = later("linalg.einsum")
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
@@ -65,7 +72,9 @@ bmm = multilinear(
 )
 
 
-def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
+def _left_gradient(
+    xp: Namespace, g: TensorLike, self_shape: Shape, other: TensorLike
+) -> TensorLike:
     """Of a b with respect to a, where both were broadcast: g bᵀ, summed back."""
     if other.ndim == 1:
         return xp.sum_to(xp.expand_dims(g, -1) * other, self_shape)
@@ -76,7 +85,9 @@ def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
     return xp.sum_to(xp.matmul(g, xp.matrix_transpose(other)), self_shape)
 
 
-def _right_gradient(xp: Any, g: Any, self: Any, other_shape: Any) -> Any:
+def _right_gradient(
+    xp: Namespace, g: TensorLike, self: TensorLike, other_shape: Shape
+) -> TensorLike:
     """Of a b with respect to b: aᵀ g, summed back; a stack times one matrix is one product."""
     if len(other_shape) <= 2 and self.ndim > 1:
         rows = prod(self.shape[:-1])
@@ -115,7 +126,7 @@ _clone_product = _stacked("CloneBackward0")
 
 
 @composite("", "linalg", method=True)
-def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+def matmul(input: object, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of vectors, matrices or stacks of matrices, as their dimensions say.
 
     Raises:
@@ -151,11 +162,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     return apply_n(row.op, [input, other])
 
 
-def _input_gradient(xp: Any, g: Any, weight: Any) -> Any:
+def _input_gradient(xp: Namespace, g: TensorLike, weight: TensorLike) -> TensorLike:
     return xp.matmul(g, weight)
 
 
-def _weight_gradient(xp: Any, g: Any, input: Any) -> Any:
+def _weight_gradient(xp: Namespace, g: TensorLike, input: TensorLike) -> TensorLike:
     """gᵀ x over all rows: one product for a stack too."""
     if g.ndim == 2:
         return xp.matmul(g.T, input)
@@ -195,7 +206,7 @@ _linear_1d_plain = _linear("SqueezeBackward4")
 
 
 @composite("nn.functional")
-def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+def linear(input: object, weight: object, bias: object = None, *, out: object = None) -> Tensor:
     """x Wᵀ + b.
 
     Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).
@@ -236,7 +247,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
 
 
 @composite("", "nn.functional")
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x₁ᵀ W[k] x₂ + b[k], for each k.
 
     Shapes: inputs (*, i) and (*, j), weight (k, i, j), bias (k); the result (*, k).
@@ -281,7 +292,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     return out if bias is None else out + bias
 
 
-def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -> Row:
+def _scaled(forward: AnyCallable, name: str, first: str, second: str, **formulas: object) -> Row:
     return multilinear(
         f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
         "Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -346,7 +357,7 @@ addr = multilinear(
 
 
 @composite("", method=True)
-def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The outer product of two vectors."""
     for name, v in (("self", input), ("vec2", vec2)):
         if v._raw.ndim != 1:
@@ -367,7 +378,7 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Any:
 
 
 @composite("", method=True, out=True)
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Tensor, other: Any) -> Tensor:
     """The inner product over the last dimensions."""
     if input._raw.ndim == 0 or other._raw.ndim == 0:
         return input * other
@@ -384,7 +395,7 @@ def inner(input: Any, other: Any) -> Any:
 
 
 @composite("", method=True, out=True)
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The inner product of two vectors, the first one conjugated."""
     return apply2(dot.op, _traced.table("conj")(input), other)
 
@@ -480,7 +491,7 @@ def chain_matmul(*matrices: Any) -> Any:
 
 
 @composite()
-def einsum(*args: Any) -> Any:
+def einsum(*args: Any) -> Tensor:
     """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
 
     Raises:
@@ -512,7 +523,7 @@ def einsum(*args: Any) -> Any:
     return result if plan.order is None else result.permute(plan.order)
 
 
-def _diagonal(t: Any, term: list[Any]) -> Any:
+def _diagonal(t: Any, term: Sequence[object]) -> Any:
     """Takes the diagonal wherever a letter appears twice in an operand."""
     k = 0
     term = list(term)
@@ -527,7 +538,7 @@ def _diagonal(t: Any, term: list[Any]) -> Any:
     return t
 
 
-def _contract(pair: Any, a: Any, b: Any) -> Any:
+def _contract(pair: Any, a: Tensor, b: Any) -> Tensor:
     """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
     if pair.sum_a is not None:
         a = a.sum(pair.sum_a)
@@ -552,7 +563,7 @@ def _contract(pair: Any, a: Any, b: Any) -> Any:
     return out if pair.shape is None else out.reshape(pair.shape)
 
 
-def _permute_and_unsqueeze(t: Any, order: list[int] | None, new: list[int]) -> Any:
+def _permute_and_unsqueeze(t: Any, order: list[int] | None, new: list[int]) -> Tensor:
     """`t` in another order of dimensions, with new ones of size one."""
     if order is not None:
         t = t.permute(order)
@@ -561,7 +572,7 @@ def _permute_and_unsqueeze(t: Any, order: list[int] | None, new: list[int]) -> A
     return t
 
 
-def _same_size(c: Any, shape: tuple[int, ...]) -> None:
+def _same_size(c: Array, shape: tuple[int, ...]) -> None:
     if c.shape != shape:
         raise RuntimeError(
             f"Bad in-place call: input tensor size {errors.shape_text(c.shape)} and output tensor "
@@ -569,25 +580,25 @@ def _same_size(c: Any, shape: tuple[int, ...]) -> None:
         )
 
 
-def _fits_addmm(raws: list[Any]) -> None:
+def _fits_addmm(raws: Arguments) -> None:
     c, a, b = raws[:3]
     if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and c.dtype == a.dtype == b.dtype:
         _same_size(c, (a.shape[0], b.shape[1]))
 
 
-def _fits_addmv(raws: list[Any]) -> None:
+def _fits_addmv(raws: Arguments) -> None:
     c, a, v = raws[:3]
     if a.ndim == 2 and v.ndim == 1 and a.shape[1] == v.shape[0] and c.size in (1, a.shape[0]):
         _same_size(c, (a.shape[0],))
 
 
-def _fits_baddbmm(raws: list[Any]) -> None:
+def _fits_baddbmm(raws: Arguments) -> None:
     c, a, b = raws[:3]
     if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
         _same_size(c, (a.shape[0], a.shape[1], b.shape[2]))
 
 
-def _fits_addr(raws: list[Any]) -> None:
+def _fits_addr(raws: Arguments) -> None:
     c, v1, v2 = raws[:3]
     if v1.ndim == v2.ndim == 1:
         if c.ndim != 2:
@@ -599,7 +610,7 @@ def _fits_addr(raws: list[Any]) -> None:
             )
 
 
-def _say_fits(row: Row, fits: Any) -> None:
+def _say_fits(row: Row, fits: AnyCallable) -> None:
     def note(settled: Row) -> None:
         for op in (settled.op, settled.simple_op):
             if op is not None:

@@ -26,6 +26,7 @@ from ..shape.shape import unsafe_view
 from .linalg import inv, solve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
@@ -41,7 +42,7 @@ _INF = float("inf")
 
 
 # ---- norms ------------------------------------------------------------------------------------
-def _format_ord(ord: Any) -> str:
+def _format_ord(ord: object) -> str:
     return ord if isinstance(ord, str) else f"{ord:g}"
 
 
@@ -50,8 +51,8 @@ _ORDERS: Final = ("fro", "nuc", 2, -2, 1, -1, _INF, -_INF)
 
 
 @composite("linalg", numpy_words=True)
-def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
-                dtype: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
+                dtype: Any = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
 
     Raises:
@@ -94,7 +95,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return give("matrix_norm", result, out)
 
 
-def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Any:
+def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Tensor:
     """The largest or smallest along `dim`; the largest of none is 0."""
     if largest and not x._raw.shape[dim]:
         return x.sum(dim, keepdim)
@@ -102,8 +103,8 @@ def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Any:
 
 
 @composite("linalg", name="norm", numpy_words=True)
-def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
-                dtype: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+def linalg_norm(A: Tensor, ord: object = None, dim: Any = None, keepdim: bool = False, *,
+                dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """The norm of a vector or of a matrix, as `dim` and the number of dimensions say."""
     if isinstance(dim, int):
         dim = (dim,)
@@ -124,7 +125,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 
 
 @composite("linalg")
-def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
+def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Any:
     """The condition number of each matrix: the product of its norm and that of its inverse."""
     if A._raw.ndim < 2:
         if isinstance(p, str):
@@ -151,7 +152,7 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
 
 # ---- products ---------------------------------------------------------------------------------
 @composite("linalg")
-def multi_dot(tensors: Any, *, out: Any = None) -> Any:
+def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Any:
     """The product of matrices, in the order that takes the fewest multiplications.
 
     Raises:
@@ -193,7 +194,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
     return give("multi_dot", result.view(result.shape), out)
 
 
-def _chained(several: list[Any], splits: list[list[int]], i: int, j: int) -> Any:
+def _chained(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
     if i == j:
         return several[i]
     k = splits[i][j]
@@ -216,13 +217,19 @@ linalg_cross = multilinear(
 
 
 @composite("private")
-def cross3(a: Any, b: Any, dim: int) -> Any:
+def cross3(a: Tensor, b: Tensor, dim: int) -> Tensor:
     """What formulas call the vector product, of shapes that broadcast."""
     return apply_n(linalg_cross.op, [a, b, dim])
 
 
 @composite(method=True, numpy_words=True)
-def cross(input: Tensor, other: Any, dim: Any = None, *, out: Any = None) -> Tensor:
+def cross(
+    input: Tensor,
+    other: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The vector product along `dim`: by default the first dimension of size three."""
     if dim is None:
         say_better("cross")
@@ -236,7 +243,7 @@ def cross(input: Tensor, other: Any, dim: Any = None, *, out: Any = None) -> Ten
 
 
 @composite("linalg", numpy_words=True)
-def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Any:
     """The inner product along `dim`, the first vector conjugated."""
     if x._raw.dtype.kind in "biu":
         checks.check(x._raw, "linalg.vecdot", square=False) if x._raw.ndim > 1 else _no_vecdot(x)
@@ -258,7 +265,7 @@ def _no_vecdot(x: Any) -> None:
 
 
 @composite(method=True)
-def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+def kron(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product, over dimensions aligned at the last one."""
     ndim = max(input.ndim, other.ndim)
     a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
@@ -268,7 +275,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 
 
 @composite("linalg", name="vander")
-def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
+def linalg_vander(x: Tensor, *, N: Any = None) -> Tensor:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
     kind = x._raw.dtype
     if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
@@ -287,7 +294,7 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
 
 
 @composite()
-def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of each element of a vector, the highest first unless `increasing`."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -304,7 +311,7 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
 
 
 @composite("linalg")
-def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Tensor:
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of a tensor as a map of its last dimensions (from `ind` on) to its first."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
@@ -319,7 +326,7 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Tensor:
 
 
 @composite("linalg")
-def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
+def tensorsolve(A: Tensor, B: Any, dims: Any = None, *, out: Tensor | None = None) -> Any:
     """X with tensordot(A, X, X.ndim) = B."""
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
@@ -335,14 +342,16 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
 
 
 @composite("linalg", name="diagonal")
-def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of each matrix."""
     return A.diagonal(offset, dim1, dim2)
 
 
 # ---- statistics -------------------------------------------------------------------------------
 @composite(method=True)
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Any = None
+) -> Tensor:
     """The covariances of variables, one a row, over observations, one a column."""
     if input.ndim > 2:
         raise RuntimeError(
@@ -413,7 +422,7 @@ def _check_weights(what: str, w: Array, floating: bool, count: int) -> None:
 
 
 @composite(method=True)
-def corrcoef(input: Tensor) -> Any:
+def corrcoef(input: Tensor) -> Tensor:
     """The correlations of variables, one a row."""
     if input.ndim > 2:
         raise RuntimeError(
@@ -440,7 +449,7 @@ def _cdist_gradients(
     p: float,
     out: TensorLike,
     x1_dtype: dtype,
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     """That of each norm of x1[i] - x2[j], summed; of p = 2 by matrix products."""
     if 0 in out.shape or not x1.shape[-1]:
         return xp.zeros(x1.shape, x1.dtype), xp.zeros(x2.shape, x2.dtype)

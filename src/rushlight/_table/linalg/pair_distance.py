@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -12,6 +12,9 @@ from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.gradient_kernels import call_row
 from ..rows.row import general
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 raw = later("linalg.pair_distances")
 
@@ -44,7 +47,7 @@ _pdist = general(
 
 
 @composite("", "nn.functional")
-def pdist(input: Any, p: float = 2) -> Any:
+def pdist(input: Tensor, p: float = 2) -> Tensor:
     """The p-norms of the differences of all pairs of rows, in the order of the upper triangle.
 
     Shapes: (N, M) -> (N (N - 1) / 2).

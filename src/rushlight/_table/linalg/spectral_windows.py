@@ -15,12 +15,12 @@ from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable, DeviceLike
+    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 
-def _checked(name: str, size: int, dtype: D.dtype, layout: Any) -> D.dtype:
+def _checked(name: str, size: int, dtype: D.dtype, layout: object) -> D.dtype:
     """The element type of a window of `torch.signal.windows`."""
     want: D.dtype = D.get_default_dtype() if dtype is None else dtype
     if size < 0:
@@ -32,11 +32,11 @@ def _checked(name: str, size: int, dtype: D.dtype, layout: Any) -> D.dtype:
     return want
 
 
-def _spaced(start: float, end: float, size: int, dtype: D.dtype) -> Any:
+def _spaced(start: float, end: float, size: int, dtype: D.dtype) -> Tensor:
     return table("linspace")(start, end, size, dtype=dtype)
 
 
-def _short(size: int, dtype: D.dtype, device: Any, grad: bool) -> Any:
+def _short(size: int, dtype: D.dtype, device: object, grad: bool) -> Any:
     """The window of no place, or of one."""
     return table("ones")(size, dtype=dtype, device=device, requires_grad=grad)
 
@@ -45,11 +45,11 @@ def _finished(window: Tensor, requires_grad: bool) -> Tensor:
     return window.requires_grad_(True) if requires_grad else window
 
 
-def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _placed(function: AnyCallable) -> AnyCallable:
     """The function of a window, which takes the device "meta" for a window without data."""
 
     @functools.wraps(function)
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def made(*args: object, **kwargs: Any) -> Any:
         window = function(*args, **kwargs)
         device = kwargs.get("device")
         if device is None or not elsewhere(device) or _hollow.is_hollow(window):
@@ -82,8 +82,9 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 
 @composite("signal.windows")
 @_placed
-def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-           requires_grad: bool = False) -> Any:  # fmt: skip
+def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
+           device: DeviceLike | None = None,
+           requires_grad: bool = False) -> Tensor:  # fmt: skip
     """sin(π (n + 1/2) / M)."""
     want = _checked("cosine", M, dtype, layout)
     if M < 2:
@@ -96,8 +97,9 @@ def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, d
 
 @composite("signal.windows")
 @_placed
-def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = None,
-             device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None,
+             layout: layout | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """exp(-n² / (2 std²)), with n counted from the middle.
 
     Raises: ValueError for a deviation that isn't positive.
@@ -116,7 +118,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, l
 @composite("signal.windows")
 @_placed
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = None,
-           device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+           device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1.
 
     Raises: ValueError for a negative beta.
@@ -132,8 +134,9 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, l
     return _finished(i0(table("sqrt")(beta * beta - table("pow")(n, 2))) / i0(full), requires_grad)
 
 
-def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype, device: Any,
-             grad: bool) -> Any:  # fmt: skip
+def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype,
+             device: DeviceLike | None,
+             grad: bool) -> Tensor:  # fmt: skip
     """Σ (-1)^k a_k cos(2π k n / N)."""
     if size < 2:
         return _short(size, want, device, grad)
@@ -175,8 +178,9 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any
 
 @composite("signal.windows")
 @_placed
-def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-            requires_grad: bool = False) -> Any:  # fmt: skip
+def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
+            layout: layout | None = None, device: DeviceLike | None = None,
+            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """0.54 - 0.46 cos(2π n / N)."""
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device,
                            requires_grad=requires_grad)  # fmt: skip
@@ -193,8 +197,9 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, 
 
 @composite("signal.windows")
 @_placed
-def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False) -> Any:  # fmt: skip
+def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
+             device: DeviceLike | None = None,
+             requires_grad: bool = False) -> Tensor:  # fmt: skip
     """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N)."""
     want = _checked("blackman", M, dtype, layout)
     return _cosines(M, (0.42, 0.5, 0.08), sym, want, device, requires_grad)
@@ -202,8 +207,9 @@ def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
 
 @composite("signal.windows")
 @_placed
-def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-            requires_grad: bool = False) -> Any:  # fmt: skip
+def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
+            layout: layout | None = None, device: DeviceLike | None = None,
+            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A sum of four cosines with low side lobes.
 
     Source: A. H. Nuttall, Some windows with very good sidelobe behavior (1981).
@@ -214,8 +220,9 @@ def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, 
 
 @composite("signal.windows")
 @_placed
-def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False) -> Any:  # fmt: skip
+def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
+             device: DeviceLike | None = None,
+             requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A triangle from zero to one and back."""
     want = _checked("bartlett", M, dtype, layout)
     if M < 2:
@@ -230,10 +237,10 @@ def _old(
     name: str,
     window_length: int,
     periodic: bool,
-    shape: Callable[..., Any],
+    shape: AnyCallable,
     dtype: D.dtype,
-    layout: Any,
-    device: Any,
+    layout: object,
+    device: object,
     requires_grad: bool,
 ) -> Any:
     elsewhere(device)  # refuses what is none

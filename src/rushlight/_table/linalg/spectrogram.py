@@ -71,14 +71,14 @@ def stft(
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Any = None,
+    window: Tensor | None = None,
     center: bool = True,
     pad_mode: str = "reflect",
     normalized: bool = False,
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The Fourier transforms of windows of a signal, `hop_length` (n_fft / 4) apart.
 
     Shapes: input (L) or (B, L); the result (frequencies, windows), after B if there is one.
@@ -105,7 +105,7 @@ def _padded_stft(
     n_fft: int,
     hop_length: int | None,
     win_length: int | None,
-    window: Any,
+    window: Tensor | None,
     normalized: bool,
     onesided: bool | None,
     return_complex: bool | None,
@@ -212,13 +212,13 @@ def istft(
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Any = None,
+    window: Tensor | None = None,
     center: bool = True,
     normalized: bool = False,
     onesided: bool | None = None,
     length: int | None = None,
     return_complex: bool = False,
-) -> Any:
+) -> Tensor:
     """The signal whose short-time Fourier transform the input is, by overlapping and adding.
 
     Shapes: input (frequencies, windows), or with a batch before; the result (L) or (B, L).

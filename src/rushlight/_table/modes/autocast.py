@@ -29,6 +29,7 @@ from .autocast_functions import LOWER, SINGLE, WIDEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
 
 #: The policy of each operation of the table that has one.
@@ -139,7 +140,7 @@ def _target(policy: int, values: Sequence[Tensor], casting: Casting) -> D.dtype:
     return D.float32 if policy == SINGLE else _widest(values, casting.dtype)
 
 
-def arguments(op: Op, args: list[Any], mode: Mode) -> list[Any]:
+def arguments(op: Op, args: Arguments, mode: Mode) -> list[Any]:
     """The arguments of an operation as its policy wants them."""
     policy = POLICY.get(op.name, 0)
     if not policy:
@@ -152,7 +153,7 @@ def arguments(op: Op, args: list[Any], mode: Mode) -> list[Any]:
 class _Autocast(Interposer):
     """Computes products in a lower type."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: Arguments, mode: Mode, layered: bool) -> Any:
         """Changes the arguments."""
         if mode.autocast is not None:
             args[:] = arguments(op, args, mode)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.mode import current
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 AS_IT_IS: Final = 0
 LOWER: Final = 1
@@ -48,7 +51,7 @@ CAST_NAMES: Final = {name for _, name in WHOLE}
 _made: Final[dict[int, tuple[Any, Any]]] = {}
 
 
-def casting(key: tuple[str, str], function: Any) -> Any:
+def casting(key: tuple[str, str], function: AnyCallable) -> AnyCallable:
     """The public function called `key`, which converts its arguments if it is one of `WHOLE`."""
     policy = WHOLE.get(key)
     if policy is None or function is None:
@@ -58,7 +61,7 @@ def casting(key: tuple[str, str], function: Any) -> Any:
         return known[1]
 
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         mode = current()
         if mode.autocast is None:
             return function(*args, **kwargs)
@@ -69,7 +72,7 @@ def casting(key: tuple[str, str], function: Any) -> Any:
     return run
 
 
-def casting_method(name: str, function: Any) -> Any:
+def casting_method(name: str, function: object) -> Any:
     """The method called `name`, which converts its arguments if it is a function that does."""
     known = _made.get(id(function)) if name in CAST_NAMES else None
     return function if known is None else known[1]

@@ -23,6 +23,9 @@ from .batching_rules import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
 
 DYNAMIC_MASK = (
@@ -57,13 +60,13 @@ def _whole(indices: Any, dims: Any) -> tuple[list[Any], list[Any]]:
     return found, where
 
 
-def _adjacent(indices: list[Any]) -> tuple[int, bool]:
+def _adjacent(indices: list[Tensor]) -> tuple[int, bool]:
     """Where the first index is, and whether no dimension without one lies between them."""
     at = [k for k, i in enumerate(indices) if i is not None]
     return at[0], at[-1] - at[0] + 1 == len(at)
 
 
-def _with_number(indices: list[Any], dims: list[Any], size: int) -> tuple[list[Any], int]:
+def _with_number(indices: list[Tensor], dims: list[int | None], size: int) -> tuple[list[Any], int]:
     """Indices for the batch, the example's number first; and the rank that an index has."""
     rank = max(rank_of(i, d) for i, d in zip(indices, dims) if i is not None)
     number = table("arange")(size)
@@ -72,7 +75,7 @@ def _with_number(indices: list[Any], dims: list[Any], size: int) -> tuple[list[A
 
 
 @rule("index.Tensor")
-def index(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def index(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Elements at index tensors."""
     me, indices = args
     indices, where = _whole(indices, dims[1])
@@ -93,7 +96,7 @@ def index(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
 
 
 @rule("index_backward")
-def index_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def index_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Added into zeros."""
     g, shape, indices = args
     zeros = table("new_zeros")(g, (size, *shape))
@@ -102,7 +105,7 @@ def index_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple
 
 
 @rule("_index_put")
-def index_put(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def index_put(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Values written (or added) at index tensors."""
     me, indices, values, accumulate = args
     where = dims[1] if dims[1] is not None else [None] * len(indices)
@@ -112,13 +115,13 @@ def index_put(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
 def put(
     me: Tensor,
     dim: int | None,
-    indices: list[Any],
-    where: list[Any],
+    indices: list[Tensor],
+    where: Sequence[object],
     values: Tensor,
     dv: int | None,
     accumulate: bool,
     size: int,
-) -> Any:
+) -> Tensor:
     """Each example with values written (or added) at index tensors; the batch first."""
     indices, where = _whole(indices, where)
     if dim is None:
@@ -150,7 +153,7 @@ def put(
     "gather", "scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce",
     "scatter_add", "scatter_reduce.two",
 )  # fmt: skip
-def gathered(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def gathered(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """Tensors of one rank, all with the batch first."""
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     rank = rank_of(args[0], dims[0])
@@ -169,7 +172,7 @@ def gathered(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 @rule("index_select", "index_add", "index_copy", "index_fill.int_Tensor", "index_fill.int_Scalar",
       "index_reduce", "index_select_backward")  # fmt: skip
-def along_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def along_one(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """One index tensor for one dimension; an index that is a batch becomes a general index."""
     at = 3 if op.name == "index_select_backward" else 2
     rank = len(args[1]) if op.name == "index_select_backward" else rank_of(args[0], dims[0])
@@ -197,7 +200,7 @@ def along_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
 
 
 @rule("take")
-def take(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def take(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Elements of each example as one row."""
     me, at = args
     if dims[0] is None:
@@ -212,7 +215,7 @@ def take(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]
 
 
 @rule("masked_select")
-def masked_select(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def masked_select(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Refused where the mask is a batch: each example's result would have its own length."""
     if dims[1] is not None:
         raise RuntimeError(
@@ -232,7 +235,7 @@ def masked_select(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[
 
 
 @rule("masked_fill.Tensor")
-def masked_fill(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def masked_fill(op: Op, args: list[Tensor], dims: list[int | None], size: int) -> tuple[Any, Any]:
     """One value for each example."""
     me, mask, value = args
     if dims[2] is None:
@@ -246,7 +249,7 @@ def _refusal(*names: str) -> None:
     """Rows whose results have another shape for each example."""
     for name in names:
 
-        def refuse(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+        def refuse(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
             shown = op.name if op.name != "_unique_consecutive" else "unique_consecutive"
             raise dynamic(shown if op.name != "_nonzero" else "nonzero")
 
@@ -259,7 +262,7 @@ _refusal("_nonzero", "_unique2", "unique_dim", "_unique_consecutive")
 
 # ---- looking up -------------------------------------------------------------------------------
 @rule("embedding", "_sparse_embedding")
-def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def embedding(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Rows of one table for all indices; a batch of tables is read as one long table."""
     weight, indices, padding, *rest = args
     if dims[0] is None:
@@ -278,7 +281,7 @@ def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
 
 
 @rule("_sparse_product")
-def sparse_product(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def sparse_product(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """One sparse matrix for a batch of dense ones: their columns stand side by side."""
     values, dense, rows, columns, height = args
     if any(d is not None for d in (dims[0], dims[2], dims[3])):
@@ -291,7 +294,7 @@ def sparse_product(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple
 
 
 @rule("_search")
-def search(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def search(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Each example's row of sorted values is searched for its own values."""
     row, values = args[0], args[1]
     if dims[0] is None and row._raw.ndim == 1 and (len(dims) < 5 or dims[4] is None):

@@ -11,10 +11,11 @@ from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
 
-def _reduced(losses: Any, reduction: int) -> Any:
+def _reduced(losses: Tensor, reduction: int) -> Tensor:
     """Losses of examples (the batch first), each reduced to one number."""
     if reduction == NONE or losses._raw.ndim == 1:
         return losses
@@ -24,7 +25,9 @@ def _reduced(losses: Any, reduction: int) -> Any:
 
 @rule("mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy",
       "binary_cross_entropy_with_logits")  # fmt: skip
-def elementwise_loss(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def elementwise_loss(
+    op: Op, args: Arguments, dims: list[int | None], size: int
+) -> tuple[TensorLike, int]:
     """The losses of elements, then one reduction for each example."""
     names = [p.name for p in op.row.schema.params]
     at = names.index("reduction")
@@ -40,7 +43,7 @@ def elementwise_loss(op: Op, args: list[Any], dims: list[Any], size: int) -> tup
 
 
 @rule("nll_loss", "nll_loss2d")
-def nll(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def nll(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Batch and rows counted as one; a mean is weighted by what each target weighs."""
     x, target, weight, reduction, ignore = args
     if dims[2] is not None:
@@ -71,7 +74,7 @@ def nll(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
 
 
 @rule("_cross_entropy")
-def cross_entropy(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def cross_entropy(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The logarithm of softmax over the classes, then the loss of the targets."""
     from ..nn.class_loss import nll_loss
 
@@ -94,7 +97,7 @@ def _row_op(name: str) -> Op:
 
 
 @rule("multi_margin_loss", "multilabel_margin_loss")
-def margin(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def margin(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Batch and rows counted as one."""
     names = [p.name for p in op.row.schema.params]
     at = names.index("reduction")
@@ -121,7 +124,7 @@ def margin(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 # ---- normalisation ----------------------------------------------------------------------------
 @rule("native_layer_norm")
-def layer_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def layer_norm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
     """The last dimensions of each example; weights that are batches are applied afterwards."""
     x, shape, weight, bias, eps = args
     x = repeat_batch(x, dims[0], size)
@@ -137,7 +140,7 @@ def layer_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("_rms_norm")
-def rms_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def rms_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """The last dimensions of each example; weights that are a batch are applied afterwards."""
     x, shape, weight, eps = args
     x = repeat_batch(x, dims[0], size)
@@ -148,7 +151,7 @@ def rms_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("native_group_norm")
-def group_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def group_norm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one."""
     x, weight, bias, group, eps = args
     x = repeat_batch(x, dims[0], size)
@@ -173,7 +176,7 @@ def group_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("native_batch_norm")
-def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def batch_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Batch and channels counted as one: each example has its own statistics."""
     x, weight, bias, mean, var, training, momentum, eps = args
     dx, dw, db, dm, dv = dims[:5]
@@ -193,7 +196,7 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     reshape, expand = table("reshape"), table("expand")
     flat = reshape(table("movedim")(x, 0, 1), (shape[1], size * channels, *shape[3:]))
 
-    def tiled(p: Tensor | None, d: int | None) -> Any:
+    def tiled(p: Tensor | None, d: int | None) -> Tensor | None:
         if p is None:
             return None
         p = expand(p, (size, channels)) if d is None else front(p, d)
@@ -216,7 +219,7 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "fake_quantize_per_channel_affine_cachemask",
 )
-def fake_quantize(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def fake_quantize(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Elements on the grid that all examples share; a channel's axis comes after the batch."""
     if dims[0] is None or any(d is not None for d in dims[1:]):
         return one_by_one(op, args, dims, size)

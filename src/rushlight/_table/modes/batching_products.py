@@ -9,10 +9,11 @@ from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
 
-def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Any:
+def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Tensor:
     """The products of examples, the batch first: vectors, matrices or stacks as in `matmul`."""
     ra, rb = rank_of(a, da), rank_of(b, db)
     matmul = table("matmul")
@@ -45,7 +46,9 @@ def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Any:
 
 
 @rule("mm", "mv", "dot", "bmm", "_matmul")
-def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def products(
+    op: Op, args: list[Tensor], dims: list[int | None], size: int
+) -> tuple[TensorLike, int]:
     """One product where only the left operand is a batch, else a stack of products."""
     a, b = args[0], args[1]
     ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
@@ -73,7 +76,7 @@ def _check(
 
 
 @rule("_linear")
-def linear(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def linear(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """x Wᵀ + b; the layer itself where only the input is a batch."""
     from ..linalg.matmul import linear as layer
 
@@ -93,7 +96,7 @@ def linear(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 
 @rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
-def added(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def added(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """beta · self + alpha · (the product)."""
     me, a, b, beta, alpha = args
     dm, da, db = dims[:3]
@@ -127,7 +130,7 @@ def added(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     "linalg_svd", "linalg_svdvals", "_pinv", "_matrix_rank", "linalg_lu", "linalg_lu_factor_ex",
     "permutation_matrix", "linalg_ldl_factor_ex",
 )  # fmt: skip
-def of_matrices(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def of_matrices(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Linear algebra takes stacks of matrices as it is."""
     if any(d is not None for d in dims[1:]):
         return one_by_one(op, args, dims, size)
@@ -135,7 +138,7 @@ def of_matrices(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[An
 
 
 @rule("linalg_solve", "linalg_solve_ex")
-def solve(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def solve(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
     """Right-hand sides that are vectors become matrices of one column."""
     a, b = args[0], args[1]
     ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
@@ -159,7 +162,7 @@ def solve(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
 
 
 @rule("linalg_solve_triangular", "triangular_solve", "cholesky_solve", "linalg_cross", "_cdist")
-def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def stacks(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, int]:
     """Two stacks, aligned."""
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
     ready = [
@@ -173,7 +176,7 @@ def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 
 @rule("linalg_householder_product", "orgqr", "ormqr", "lu_unpack")
-def in_step(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def in_step(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Stacks that all have one and the same batch."""
     if op.name == "lu_unpack" and not (args[2] and args[3]):
         return one_by_one(op, args, dims, size)
@@ -182,7 +185,7 @@ def in_step(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("dist")
-def dist(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def dist(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """The norm of the difference."""
     rank = max(rank_of(a, d) for a, d in zip(args[:2], dims[:2]))
     difference = aligned(args[0], dims[0], rank) - aligned(args[1], dims[1], rank)

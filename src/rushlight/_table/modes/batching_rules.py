@@ -26,6 +26,8 @@ from ..rows.row import Row
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Arguments, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 Rule = Callable[[Op, list[Any], list[Any], int], tuple[Any, Any]]
@@ -73,7 +75,7 @@ def rule_of(row: Row) -> str:
     return "none" if getattr(found, "refuses", False) else "rule"
 
 
-def batched(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def batched(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """The results of `op` on batches, and their batch dimensions."""
     row: Row | None = op.row
     if row is None:
@@ -137,12 +139,12 @@ def place(dim: int, rank: int) -> int:
     return dim % bound
 
 
-def is_tensor(arg: Any) -> bool:
+def is_tensor(arg: TensorLike | Shape | float | str | None) -> bool:
     """Whether an argument is a tensor."""
     return isinstance(arg, TensorBase)
 
 
-def call(op: Op, args: list[Any]) -> Any:
+def call(op: Op, args: Arguments) -> Any:
     """The operation itself."""
     if op.simple and len(args) == 2:
         return apply2(op, args[0], args[1])
@@ -152,7 +154,7 @@ def call(op: Op, args: list[Any]) -> Any:
 
 
 # ---- rules by kind ----------------------------------------------------------------------------
-def elementwise(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def elementwise(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Operands aligned: batch dimensions first, examples padded to the same rank."""
     if len(args) == 2 and op.simple:  # the usual calls, without further ado
         a, b = args
@@ -179,7 +181,7 @@ def elementwise(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[An
 
 @rule("_native_dropout", "rrelu_with_noise", "_normal_mean", "_normal_std", "_normal_both",
       "_bernoulli", "_standard_gamma_grad", "_dirichlet_grad")  # fmt: skip
-def alike(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def alike(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """Operands of one shape, which the result has too."""
     ready = [
         repeat_batch(a, d, size) if isinstance(a, TensorBase) else a for a, d in zip(args, dims)
@@ -187,7 +189,7 @@ def alike(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     return call(op, ready), 0
 
 
-def _promoted(op: Op, args: list[Any], dims: list[Any]) -> list[Any]:
+def _promoted(op: Op, args: Arguments, dims: list[int | None]) -> list[Any]:
     """Operands converted as one example's would be: a number is weaker than what has dimensions."""
     types = {a._raw.dtype for a in args if isinstance(a, TensorBase)}
     if len(types) < 2:
@@ -213,7 +215,7 @@ def _promoted(op: Op, args: list[Any], dims: list[Any]) -> list[Any]:
     return ready
 
 
-def one_by_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def one_by_one(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, object]:
     """The operation on each example, the results stacked: the last resort."""
     rows = [call_plain(op, [example(a, d, k) for a, d in zip(args, dims)]) for k in range(size)]
     if not rows:  # an empty batch: one example of ones says what form the results have
@@ -229,12 +231,12 @@ def one_by_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     return stack(rows, 0), 0
 
 
-def call_plain(op: Op, args: list[Any]) -> Any:
+def call_plain(op: Op, args: Arguments) -> Any:
     """The operation itself, on examples."""
     return apply_n(op, args)
 
 
-def example(arg: Any, dim: int | None, k: int) -> Any:
+def example(arg: Tensor | Shape | float | str | None, dim: int | None, k: int) -> Any:
     """The k-th example of an argument."""
     if dim is None:
         return arg
@@ -243,7 +245,7 @@ def example(arg: Any, dim: int | None, k: int) -> Any:
     return table("select")(arg, dim, k)
 
 
-def _ones_example(arg: Any, dim: Any) -> Any:
+def _ones_example(arg: Any, dim: Any) -> Tensor | int:
     if dim is None:
         return arg
     if isinstance(dim, (list, tuple)):
@@ -251,7 +253,7 @@ def _ones_example(arg: Any, dim: Any) -> Any:
     return table("ones")(example_shape(arg, dim), dtype=T.from_raw(arg._raw.dtype))
 
 
-def memory_of(t: Tensor) -> Any:
+def memory_of(t: Tensor) -> Array:
     """The array behind a tensor: under vmap that of the whole batch."""
     while hasattr(t, "_value"):
         t = t._value

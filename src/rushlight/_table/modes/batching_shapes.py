@@ -25,23 +25,26 @@ from .batching_rules import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Arguments, Shape
     from ..._tensor.tensor import Tensor
 
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
 
 
-def _moved(value: Any, rank: int) -> Any:
+def _moved(value: Shape | int, rank: int) -> Any:
     """Dimensions of an example as dimensions of the batch."""
     if isinstance(value, int):
         return place(value, rank) + 1
     return tuple([place(d, rank) + 1 for d in value])
 
 
-def _first(args: list[Any]) -> int:
+def _first(args: Arguments) -> int:
     return next(i for i, a in enumerate(args) if isinstance(a, TensorBase))
 
 
-def _flattened(x: Tensor) -> Any:
+def _flattened(x: Tensor) -> Tensor:
     """Each example as one row."""
     return (
         table("reshape")(x, (x._raw.shape[0], -1))
@@ -71,7 +74,7 @@ def _product(sizes: tuple[int, ...]) -> int:
     "split_copy.Tensor", "split_with_sizes_copy", "unbind_copy.int", "narrow_copy", "_transpose_",
     "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r", "padded_to_full",
 )  # fmt: skip
-def by_dimension(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def by_dimension(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
     """One tensor; the dimensions that the call names are those of an example."""
     params = op.row.schema.params
     rank = rank_of(args[0], dims[0])
@@ -102,14 +105,14 @@ def by_dimension(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[A
     return result, 0
 
 
-def _numbers(result: Tensor, size: int) -> Any:
+def _numbers(result: Tensor, size: int) -> Tensor:
     """Results for examples that are single numbers."""
     if isinstance(result, (tuple, list)):
         return [_numbers(r, size) for r in result]
     return table("reshape")(result, (size,)) if result._raw.ndim else result
 
 
-def _of_all(op: Op, args: list[Any], at: int, rank: int) -> tuple[Any, Any]:
+def _of_all(op: Op, args: Arguments, at: int, rank: int) -> tuple[Any, Any]:
     """A call without a dimension: it means all elements of an example, as one row."""
     x = args[0]
     shape = x._raw.shape
@@ -133,7 +136,7 @@ def _of_all(op: Op, args: list[Any], at: int, rank: int) -> tuple[Any, Any]:
 
 
 @rule("sum", "mean", "prod", "all", "any", "max", "min", "median", "nanmedian")
-def of_everything(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def of_everything(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """A reduction of all elements: along the rows, one row for each example."""
     flat = _flattened(front(args[0], dims[0]))
     name = op.name
@@ -146,14 +149,14 @@ def of_everything(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[
 
 
 @rule("unsqueeze", "unsqueeze_copy", "_unsqueeze_")
-def unsqueeze(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def unsqueeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The new dimension counts among one more than the example has."""
     rank = rank_of(args[0], dims[0])
     return call(op, [front(args[0], dims[0]), place(args[1], rank + 1) + 1]), 0
 
 
 @rule("diag_embed")
-def diag_embed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def diag_embed(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The dimensions named are those of the result."""
     rank = rank_of(args[0], dims[0]) + 1
     x, offset, dim1, dim2 = args
@@ -161,7 +164,7 @@ def diag_embed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("permute", "permute_copy")
-def permute(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def permute(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The batch stays first."""
     x, order = args
     rank = rank_of(x, dims[0])
@@ -175,7 +178,7 @@ def permute(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("t", "t_copy", "_t_")
-def transposed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def transposed(op: Op, args: list[Tensor], dims: list[int], size: int) -> tuple[Tensor, int]:
     """A matrix transposed; vectors and numbers as they are."""
     rank = rank_of(args[0], dims[0])
     if rank > 2:
@@ -187,7 +190,7 @@ def transposed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("squeeze", "squeeze_copy", "_squeeze_")
-def squeeze(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def squeeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """All dimensions of size one but the batch's, whatever its length."""
     x = front(args[0], dims[0])
     ones = tuple(i for i, n in enumerate(x._raw.shape) if n == 1 and i)
@@ -197,7 +200,7 @@ def squeeze(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("view", "_reshape_alias", "_unsafe_view", "view_copy", "_reshape_words")
-def reshaped(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def reshaped(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Another shape of each example."""
     wanted = tuple(args[1])
     if -1 in wanted:
@@ -212,7 +215,7 @@ def reshaped(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("expand", "expand_copy")
-def expand(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def expand(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """New dimensions come between the batch and the example."""
     x = aligned(args[0], dims[0], len(args[1]))
     if len(args[1]) < x._raw.ndim - 1:
@@ -226,13 +229,13 @@ def expand(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 
 @rule("repeat")
-def repeat(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def repeat(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """The batch once."""
     return call(op, [aligned(args[0], dims[0], len(args[1])), (1, *args[1])]), 0
 
 
 @rule("trace")
-def trace(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def trace(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """The sums of diagonals."""
     x = front(args[0], dims[0])
     if x._raw.ndim != 3:
@@ -246,7 +249,7 @@ def trace(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     "_zero", "fill.Scalar", "_fill_.Scalar", "one_hot", "pixel_shuffle", "pixel_unshuffle",
     "detach_copy",
 )  # fmt: skip
-def anywhere(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def anywhere(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """Operations that treat leading dimensions alike."""
     if op.name == "one_hot" and args[1] == -1:
         raise RuntimeError(
@@ -257,7 +260,7 @@ def anywhere(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("view_as_complex", "view_as_complex_copy")
-def as_complex(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def as_complex(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Pairs must lie side by side; where the batch lay between them, a copy is made."""
     x = front(args[0], dims[0])
     if dims[0] and dims[0] == x._raw.ndim - 1:
@@ -267,7 +270,7 @@ def as_complex(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("_as_strided", "_as_strided_copy")
-def strided(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple[Any, Any]:
     """The batch as one more dimension of the window, with the stride that it has."""
     x, sizes, strides, offset = args[:4]
     if offset is None:
@@ -278,13 +281,13 @@ def strided(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("_basic_index")
-def basic(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def basic(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """The index of an example, after all of the batch."""
     return call(op, [front(args[0], dims[0]), (slice(None), *args[1])]), 0
 
 
 @rule("_without_last")
-def without_last(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def without_last(op: Op, args: list[Tensor], dims: list[int], size: int) -> tuple[Any, Any]:
     """The operation looks at the last dimension; an example that is one number has none."""
     if not rank_of(args[0], dims[0]):
         return one_by_one(op, args, dims, size)
@@ -292,7 +295,7 @@ def without_last(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[A
 
 
 @rule("tril", "triu")
-def triangle(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def triangle(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The last two dimensions are those of matrices."""
     if rank_of(args[0], dims[0]) < 2:
         raise RuntimeError(f"{op.name}: input tensor must have at least 2 dimensions")
@@ -303,7 +306,7 @@ def triangle(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
     "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
     "replication_pad2d", "replication_pad3d", "_pad_circular",
 )  # fmt: skip
-def padded(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def padded(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Batch and leading dimensions of the example counted as one."""
     x = front(args[0], dims[0])
     shape = x._raw.shape
@@ -316,7 +319,7 @@ def padded(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 
 @rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor", "_copy")
-def operands(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def operands(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Operands that broadcast; the first says the shape where the operation fills it."""
     ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
     rank = max(ranks)
@@ -335,7 +338,7 @@ def operands(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("cat", "stack")
-def joined(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def joined(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Tensors side by side; those without a batch are repeated."""
     tensors, dim = args
     ready = [repeat_batch(t, d, size) for t, d in zip(tensors, dims[0])]
@@ -352,7 +355,7 @@ def joined(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 
 
 @rule("taken_along", "placed_along", "accumulated_along", "recurrence", "glu_backward")
-def along(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def along(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Several tensors of one rank; the dimension is one of the first's."""
     first = _first(args)
     rank = rank_of(args[first], dims[first])
@@ -374,7 +377,9 @@ def along(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
 
 
 @rule("select_scatter", "slice_scatter", "diagonal_scatter")
-def scattered_view(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def scattered_view(
+    op: Op, args: Arguments, dims: list[int | None], size: int
+) -> tuple[Tensor, int]:
     """A view's part replaced."""
     rank = rank_of(args[0], dims[0])
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
@@ -385,7 +390,7 @@ def scattered_view(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple
 
 
 @rule("select_backward", "slice_backward", "diagonal_backward", "unfold_backward")
-def view_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def view_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """A gradient put back where a view was taken."""
     sizes = args[1]
     ready = [front(args[0], dims[0]), (size, *sizes), *args[2:]]
@@ -396,7 +401,7 @@ def view_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[
 
 
 @rule("repeat_backward")
-def repeat_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def repeat_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """As `repeat`: the batch once."""
     g, shape, repeats = args
     padded_shape = (*(1,) * (len(repeats) - len(shape)), *shape)
@@ -405,7 +410,7 @@ def repeat_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tupl
 
 
 @rule("renorm")
-def renorm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def renorm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
     """The norms are those of one example's slices: batch and slices counted as one dimension."""
     rank = rank_of(args[0], dims[0])
     if rank < 2:

@@ -13,6 +13,7 @@ from ..rows.tensor_namespace import table
 from .batching_rules import call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -22,7 +23,7 @@ def _samples(x: Tensor) -> Any:
     return table("reshape")(x, (shape[0] * shape[1], *shape[2:]))
 
 
-def _beside(x: Tensor) -> Any:
+def _beside(x: Tensor) -> Tensor:
     """(B, N, C, …) as (N, B·C, …)."""
     shape = x._raw.shape
     moved = table("transpose")(x, 0, 1)
@@ -37,7 +38,7 @@ def _apart(x: Tensor, size: int) -> Any:
 
 
 @rule("convolution")
-def convolution(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def convolution(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """More samples, or more groups."""
     x, weight, bias, stride, padding, dilation, transposed, extra, groups = args
     dx, dw, db = dims[:3]
@@ -64,7 +65,7 @@ def convolution(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[An
 
 
 @rule("conv_output", "conv_input")
-def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def products(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[TensorLike, int]:
     """As `convolution`: the first operand has samples, the second is a weight."""
     x, weight, *rest, groups = args
     if dims[1] is None:
@@ -78,7 +79,7 @@ def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("conv_weight")
-def weights(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def weights(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """The gradients of weights: each example's own, as groups."""
     x, g, *rest, groups = args
     out = call(op, [
@@ -89,7 +90,7 @@ def weights(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("channel_sums")
-def channel_sums(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def channel_sums(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """The sums over all but the channels of each example."""
     x = front(args[0], dims[0])
     over = tuple(i for i in range(1, x._raw.ndim) if i != 2)
@@ -105,7 +106,7 @@ def channel_sums(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[A
     "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_max_pool2d_backward",
     "adaptive_max_pool3d_backward",
 )  # fmt: skip
-def windows(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def windows(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
     """Planes: batch, samples and channels are all alike."""
     spatial = 3 if "3d" in op.name else 2
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
@@ -121,7 +122,7 @@ def windows(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("pick_from_planes", "place_in_planes")
-def planes(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def planes(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """Any leading dimensions."""
     return call(
         op, [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
@@ -142,7 +143,7 @@ _UPSAMPLES = [
 
 
 @rule(*_UPSAMPLES)
-def upsampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def upsampled(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
     """Batch and samples counted as one."""
     x = front(args[0], dims[0])
     shape = x._raw.shape
@@ -156,7 +157,7 @@ def upsampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
 
 @rule("im2col", "col2im", "channel_shuffle", "native_channel_shuffle", "grid_sampler_2d",
       "grid_sampler_3d", "affine_grid_generator")  # fmt: skip
-def sampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def sampled(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """Batch and samples counted as one, where the example has samples."""
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     alone = {"im2col": 3, "col2im": 2}.get(op.name)
@@ -171,7 +172,7 @@ def sampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 
 
 @rule("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_fused_attention")
-def attention(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+def attention(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one; a mask of its own for each example goes one by one."""
     names = [p.name for p in op.row.schema.params]
     mask = args[names.index("attn_mask")]

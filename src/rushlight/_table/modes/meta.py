@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..._array.annotations import Array, RawType
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 _FEW: Final = 4096  # elements up to which an operation is just run
@@ -45,7 +45,7 @@ _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_cons
 LIVE: Final[dict[int, Any]] = {}
 
 
-def is_hollow(t: Any) -> bool:
+def is_hollow(t: object) -> bool:
     """Whether a tensor has no data."""
     return isinstance(t, TensorBase) and type(t._raw) is Hollow
 
@@ -57,7 +57,7 @@ def beside(t: Tensor, device: str | None) -> bool:
     return not t._plain and type(t._raw) is Hollow
 
 
-def without_data(array: Array, requires_grad: bool = False) -> Any:
+def without_data(array: Array, requires_grad: bool = False) -> Tensor:
     """A tensor over a hollow array.
 
     Raises:
@@ -80,21 +80,21 @@ def marked(t: Any) -> Any:
     return t
 
 
-def empty_meta(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> Any:
+def empty_meta(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> TensorLike:
     """A new tensor without data."""
     return without_data(hollow(shape, T.to_raw(dtype)), requires_grad)
 
 
 def empty_strided_meta(
     shape: Shape, steps: Any, dtype: D.dtype, requires_grad: bool = False
-) -> Any:
+) -> Tensor:
     """A new tensor without data, with strides of one's own."""
     return without_data(with_strides(tuple(shape), tuple(steps), T.to_raw(dtype)), requires_grad)
 
 
 def empty_meta_like(
     t: Tensor, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False
-) -> Any:
+) -> TensorLike:
     """A new tensor without data, shaped and laid out like another."""
     array = t._raw
     raw = array.dtype if dtype is None else T.to_raw(dtype)
@@ -130,7 +130,7 @@ def elements(t: Any) -> Any:
     return t._raw if t._plain else elements_of(t)
 
 
-def dispatched(name: str, *args: Any) -> Any:
+def dispatched(name: str, *args: object) -> Any:
     """What the class of a tensor among the arguments answers to a call, or NOT_HANDLED."""
     return look(name, args)
 
@@ -146,7 +146,7 @@ def refuse_item(t: Any) -> None:
 
 
 # ---- operations ----------------------------------------------------------------------------------
-def _tensors(args: list[Any]) -> list[TensorBase]:
+def _tensors(args: Arguments) -> list[TensorBase]:
     found: list[TensorBase] = []
     for arg in args:
         if isinstance(arg, TensorBase):
@@ -180,7 +180,7 @@ def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
             )
 
 
-def call(op: Op, args: list[Any]) -> Any:
+def call(op: Op, args: Arguments) -> Any:
     """The result of an operation on tensors some of which have no data."""
     tensors = _tensors(args)
     if not any(type(t._raw) is Hollow for t in tensors):
@@ -196,7 +196,7 @@ def call(op: Op, args: list[Any]) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
+def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
     """The results without data, the arrays they were learnt from, and the common type."""
     masked = "index" in op.name and any(t._raw.dtype.kind == "b" for t in tensors[1:])
     if op.name in _BY_DATA or masked:
@@ -232,7 +232,7 @@ def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
     return outs, raws, promoted
 
 
-def _follow_layout(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: RawType) -> Array:
+def _follow_layout(op: Op, raws: Arguments, shape: tuple[int, ...], dtype: RawType) -> Array:
     """A hollow array laid out like the first operand of its shape."""
     for raw in raws:
         if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
@@ -243,7 +243,7 @@ def _follow_layout(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: RawTy
     return hollow(shape, dtype)
 
 
-def _run(op: Op, args: list[Any], raws: list[Any]) -> Any:
+def _run(op: Op, args: Arguments, raws: Arguments) -> Array | tuple[Array, ...]:
     try:
         return op.raw(*raws)
     except Exception as error:
@@ -253,7 +253,7 @@ def _run(op: Op, args: list[Any], raws: list[Any]) -> Any:
         raise better from None
 
 
-def _plain(raw: Any, sizes: Any) -> Any:
+def _plain(raw: object, sizes: _Aligned | _Renamed | None) -> Any:
     """An array, or a list of arrays, as the operation is run on it."""
     if isinstance(raw, T.ndarray):
         return T.plain_array(raw) if sizes is None else sizes.reduced(raw)
@@ -309,7 +309,7 @@ class _Channels:
         return (self.count, self.channels, *found[2:])
 
 
-def _true_sizes(op: Op, args: list[Any], raws: list[Any]) -> Any:
+def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed | None:
     """How the operation is run on fewer elements; None: on all."""
     arrays = [raw for raw in raws if isinstance(raw, T.ndarray)]
     if op.name == "convolution":
@@ -372,7 +372,7 @@ def _convolution(
     return _Channels(x.shape[0], channels, groups)
 
 
-def call_inplace(op: Op, args: list[Any], writer: Callable[..., Any] | None) -> Any:
+def call_inplace(op: Op, args: Arguments, writer: Callable[..., Any] | None) -> Any:
     """An operation that writes into its first argument, where an argument has no data.
 
     Raises:
@@ -433,11 +433,13 @@ def received(leaf: Any, g: Tensor) -> bool:
 class _Dataless(Interposer):
     """Tensors without data."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: Arguments, mode: Mode, layered: bool) -> Any:
         """An operation that computes shapes and types."""
         return call(op, args) if layered else NOT_HANDLED
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(
+        self, op: Op, args: Arguments, writer: AnyCallable | None, mode: Mode, layered: bool
+    ) -> Any:
         """A write that changes nothing but the version."""
         return call_inplace(op, args, writer) if layered else NOT_HANDLED
 

@@ -7,11 +7,13 @@ mode more.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.interposers import CALL_KIND, NOT_HANDLED
 from ..._core.mode import current
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 #: What kind of function each name is: see `_tensor/batching/calls.py`, which handles them.
 KINDS: Final = {
@@ -42,7 +44,7 @@ KINDS: Final = {
 _made: Final[dict[int, tuple[Any, Any]]] = {}
 
 
-def aware(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def aware(name: str, function: AnyCallable) -> AnyCallable:
     """The function, which asks what is to be done under vmap if its name is among `KINDS`."""
     kind = KINDS.get(name)
     if kind is None:
@@ -52,7 +54,7 @@ def aware(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return known[1]
 
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         if current().layers:
             for interposer in CALL_KIND:
                 handled = interposer.call_kind(kind, name, function, args, kwargs)

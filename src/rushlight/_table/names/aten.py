@@ -7,7 +7,7 @@ smaller operations, says so in `_aten_forms.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Parameter, Schema, parse
@@ -20,7 +20,7 @@ from ..rows.out_argument import apply_out
 from ..rows.row import ROWS, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._base.annotations import AnyCallable
 
 
 class FunctionSchema:
@@ -74,7 +74,7 @@ class OpOverload:
         self._call = call
         self.is_view = schema.is_view and not mutable
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: Any) -> Any:
         return self._call(self, args, kwargs)
 
     @property
@@ -98,7 +98,7 @@ class OpOverload:
     def __repr__(self) -> str:
         return f"<OpOverload(op='aten.{self._opname}', overload='{self._overloadname}')>"
 
-    def __deepcopy__(self, memo: Any = None) -> OpOverload:
+    def __deepcopy__(self, memo: object = None) -> OpOverload:
         return self
 
     def __reduce__(self) -> Any:
@@ -110,14 +110,14 @@ class OpOverloadPacket:
 
     __module__ = "torch._ops"
 
-    def __init__(self, name: str, makers: dict[str, Any], public: Any) -> None:
+    def __init__(self, name: str, makers: Mapping[str, object], public: AnyCallable | None) -> None:
         self.__name__ = name
         self._qualified_op_name = f"aten::{name}"
         self.__dict__["__module__"] = "torch._ops.aten"
         self._makers = makers
         self._public = public
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if self._public is not None:
             return self._public(*args, **kwargs)
         return getattr(self, self.overloads()[0])(*args, **kwargs)
@@ -144,7 +144,7 @@ class OpOverloadPacket:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
 
-    def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
+    def __deepcopy__(self, memo: object = None) -> OpOverloadPacket:
         return self
 
     def __reduce__(self) -> Any:
@@ -159,7 +159,7 @@ _ABSENT = {
 
 
 def _refusal(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+    def refuse(*args: object, **kwargs: object) -> Any:
         raise NotImplementedError(f"aten::{name} is not there: Rushlight computes on dense tensors")
 
     return refuse
@@ -248,21 +248,21 @@ def out_name(row: Row) -> str:
     return _OUT_NAMES.get(f"{row.schema.name}.{overload}", f"{overload}_out")
 
 
-def _of_row(row: Row) -> Callable[..., Any]:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_row(row: Row) -> AnyCallable:
+    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
         return apply_n(row.op, values_of(overload, row, args, kwargs))
 
     return call
 
 
 def _of_writing(row: Row) -> Any:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
         return apply_inplace(row.op, values_of(overload, row, args, kwargs))
 
     return call
 
 
-def _of_out(row: Row) -> Callable[..., Any]:
+def _of_out(row: Row) -> AnyCallable:
     def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rest = dict(kwargs)
         out = rest.pop("out", None)
@@ -271,8 +271,8 @@ def _of_out(row: Row) -> Callable[..., Any]:
     return call
 
 
-def _of_public(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_public(function: AnyCallable) -> AnyCallable:
+    def call(overload: OpOverload, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         return function(*args, **kwargs)
 
     return call
@@ -293,7 +293,9 @@ def values_of(overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dic
 _GATHERER: Final = Dispatcher("", [])
 
 
-def _misfit(overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def _misfit(
+    overload: OpOverload, row: Row, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> str:
     """Why arguments don't fit."""
     name = f"aten::{overload._opname}()"
     declared = f"Declaration: {overload._schema}"

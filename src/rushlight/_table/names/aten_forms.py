@@ -21,8 +21,7 @@ from . import (
 from .aten import ATEN, FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._base.schema import Parameter, Schema
     from ..._tensor.tensor import Tensor
 
@@ -47,21 +46,21 @@ _RENAMED_WRITES: Final = {
 }  # fmt: skip
 
 
-def _method(name: str) -> Callable[..., Any]:
+def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
-def _call(name: str) -> Callable[..., Any]:
+def _call(name: str) -> AnyCallable:
     return lambda *args, **kwargs: table(name)(*args, **kwargs)
 
 
 def _norm_of(
-    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    x: Any, ord: object = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Any:
     return ROWS["vector_norm"][0](x, ord, None if dim is None else tuple(dim), keepdim, dtype)
 
 
-def _softmax(name: str) -> Callable[..., Any]:
+def _softmax(name: str) -> AnyCallable:
     return lambda x, dim, half_to_float=False: ROWS[name][0](x, dim, None)
 
 
@@ -117,7 +116,9 @@ def _declare() -> None:
     FORMS["squeeze_.dim"] = ("squeeze_.dim(Tensor self, int dim) -> Tensor", _method("squeeze_"))
 
 
-def _nll_forward(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def _nll_forward(
+    x: TensorLike, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Any:
     loss = ROWS["nll_loss"][0](x, target, weight, reduction, ignore_index)
     # The weight of the targets that count: what "mean" divides by.
     counted = (target != ignore_index).to(x.dtype)
@@ -129,7 +130,7 @@ _declare()
 
 
 def classify_call(
-    op: Op, args: list[Any], inplace: bool
+    op: Op, args: Arguments, inplace: bool
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any], int]:
     """The overload of a call, its arguments, and which of its results the row gives (-1: all)."""
     row = op.row
@@ -169,7 +170,7 @@ def _named(name: str) -> Any:
     return _aten.find_overload(stem, overload)
 
 
-def _split(schema: Schema, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _split(schema: Schema, args: Arguments) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments as a dispatcher hands them on: defaults left out."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -185,14 +186,14 @@ def _split(schema: Schema, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, 
     return tuple(positional), named
 
 
-def _is_default(p: Parameter, value: Any) -> bool:
+def _is_default(p: Parameter, value: Tensor | Shape | int | None) -> bool:
     if p.default is REQUIRED or isinstance(value, TensorBase):
         return False
     return value is p.default or (type(value) is type(p.default) and bool(value == p.default))
 
 
 # ---- what PyTorch computes by several operations -----------------------------------------------
-def _linear(x: Any, weight: Tensor, bias: Any = None) -> Any:
+def _linear(x: Any, weight: Tensor, bias: object = None) -> Tensor:
     turned = weight.t() if weight.dim() == 2 else weight
     if x.dim() == 2 and weight.dim() == 2:
         return table("mm")(x, turned) if bias is None else table("addmm")(bias, x, turned)
@@ -233,12 +234,12 @@ def _unsafe_view(x: Any, shape: Any) -> Any:
     return rows[0](x, tuple(shape)) if rows else x.view(*shape)
 
 
-def _cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -100) -> Any:
+def _cross_entropy(x: Any, target: Tensor, reduction: int = 1, ignore_index: int = -100) -> Any:
     logs = ROWS["log_softmax"][0](x, 1 if x.dim() > 1 else 0, None)
     return ROWS["nll_loss"][0](logs, target, None, reduction, ignore_index)
 
 
-def _indexed(x: Any, key: Any) -> Any:
+def _indexed(x: Any, key: object) -> Any:
     """Basic indexing, a dimension at a time."""
     keys = list(key) if isinstance(key, tuple) else [key]
     taken = sum(1 for k in keys if k is not None and k is not Ellipsis)
@@ -278,7 +279,7 @@ def parts_of(op: Op) -> Any:
     return None if found is None else found[1]
 
 
-def span_name(op: Op, args: list[Any], inplace: bool) -> str:
+def span_name(op: Op, args: Arguments, inplace: bool) -> str:
     """The name that PyTorch's profiler shows for a call of an operation."""
     found = _PARTS.get(op.name)
     return f"aten::{classify_call(op, args, inplace)[0]._opname if found is None else found[0]}"

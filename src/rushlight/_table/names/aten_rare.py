@@ -12,9 +12,9 @@ from ..rows.tensor_namespace import table
 from .aten import FORMS, OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._base.annotations import AnyCallable, DeviceLike
     from ..._base.dtypes import dtype
+    from ..._base.memory_format import layout, memory_format
     from ..._tensor.tensor import Tensor
 
 _MORE: Final = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"
@@ -26,7 +26,7 @@ _OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=N
 
 
 def _to(x: Tensor, target: dtype, non_blocking: bool = False, copy: bool = False,
-        memory_format: Any = None) -> Any:  # fmt: skip
+        memory_format: memory_format | None = None) -> Tensor:  # fmt: skip
     kwargs = {} if memory_format is None else {"memory_format": memory_format}
     return x.to(target, copy=copy, **kwargs)
 
@@ -41,11 +41,11 @@ def _to_device(x: Any, device: Any, dtype: Any, *rest: Any, **kwargs: Any) -> An
     return _to(x.to(device), dtype, *rest, **kwargs)
 
 
-def _public(name: str) -> Callable[..., Any]:
+def _public(name: str) -> AnyCallable:
     return lambda *args, **kwargs: table(name)(*args, **kwargs)
 
 
-def _method(name: str) -> Callable[..., Any]:
+def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
@@ -55,7 +55,7 @@ def _copied(name: str) -> Any:
 
 def _slice_copy(
     x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+) -> Tensor:
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)].clone()
 
 
@@ -69,8 +69,8 @@ def _assert_async(x: Tensor, message: str = "Expected Tensor with single nonzero
 
 
 def _convolution_backward(
-    grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+    grad: object, x: Any, weight: Any, bias_sizes: object, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: object, groups: int, output_mask: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The gradients of a convolution for its input, weights and bias, as far as they are wanted."""
     dims = x.dim() - 2
@@ -85,14 +85,14 @@ def _convolution_backward(
     )
 
 
-def _averaged(name: str, place: int) -> Callable[..., Any]:
+def _averaged(name: str, place: int) -> AnyCallable:
     """A loss whose operator takes the mean where the function of its name doesn't reduce.
 
     The signatures of those functions promise the mean, too, but PyTorch's parser of Python
     arguments reads it as 0.
     """
 
-    def loss(*args: Any, **kwargs: Any) -> Any:
+    def loss(*args: object, **kwargs: object) -> Any:
         if len(args) <= place:
             kwargs.setdefault("reduction", 1)
         return table(name)(*args, **kwargs)
@@ -101,7 +101,7 @@ def _averaged(name: str, place: int) -> Callable[..., Any]:
     return loss
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
+def _nothing(*args: object, **kwargs: object) -> None:
     """A check that PyTorch makes of tensors whose sizes are symbols."""
 
 

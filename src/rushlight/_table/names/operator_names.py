@@ -30,7 +30,7 @@ from ..rows.tensor_namespace import table
 from ..shape.shape import is_laid_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
@@ -41,13 +41,13 @@ draw = later("random.discrete")
 
 
 @composite("")
-def detach(input: Any) -> Any:
+def detach(input: Tensor) -> Tensor:
     """The tensor without history: a view of the same memory."""
     return input.detach()
 
 
 @composite("")
-def detach_(input: Any) -> Any:
+def detach_(input: Tensor) -> Tensor:
     """The tensor itself, whose history is forgotten."""
     return input.detach_()
 
@@ -64,32 +64,32 @@ _detach_copy = linear(
 
 
 @composite("")
-def _conj(input: Any) -> Any:
+def _conj(input: Tensor) -> Tensor:
     """The complex conjugate of each element."""
     return apply_n(conj_row.op, [input]) if input.is_complex() else input
 
 
 @composite("")
-def _conj_physical(input: Any) -> Any:
+def _conj_physical(input: Tensor) -> Tensor:
     """The complex conjugate of each element, in memory."""
     return apply_n(conj_physical_row.op, [input])
 
 
 # ---- reductions and softmax ---------------------------------------------------------------------
 @composite("")
-def _softmax(input: Any, dim: int, half_to_float: bool = False) -> Any:
+def _softmax(input: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
     """Probabilities along a dimension."""
     return table("softmax")(input, dim)
 
 
 @composite("")
-def _log_softmax(input: Any, dim: int, half_to_float: bool = False) -> Any:
+def _log_softmax(input: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
     """Log-probabilities along a dimension."""
     return table("log_softmax")(input, dim)
 
 
 @composite("")
-def _safe_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def _safe_softmax(input: Tensor, dim: int, dtype: D.dtype | None = None) -> Tensor:
     """Probabilities along a dimension, zeros for rows of -inf."""
     x = input if dtype is None else input.to(dtype)
     if dim % max(x.dim(), 1) == x.dim() - 1:
@@ -105,7 +105,7 @@ COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=No
 
 
 @composite("")
-def _assert(condition: Any, message: str) -> None:
+def _assert(condition: Tensor | int, message: str) -> None:
     """Checks a condition; unlike the statement, a trace sees it.
 
     Raises:
@@ -116,21 +116,21 @@ def _assert(condition: Any, message: str) -> None:
 
 
 @composite("")
-def _is_all_true(input: Any) -> Any:
+def _is_all_true(input: Tensor) -> Tensor:
     """Whether all elements are true."""
     return input.all()
 
 
 @composite("")
-def _is_any_true(input: Any) -> Any:
+def _is_any_true(input: Tensor) -> Tensor:
     """Whether any element is true."""
     return input.any()
 
 
 @composite("")
 def nuclear_norm(
-    input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None
-) -> Any:
+    input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The sum of the singular values of matrices."""
     say_better("nuclear_norm")
     if isinstance(dim, bool):  # the overload without dimensions
@@ -139,7 +139,7 @@ def nuclear_norm(
 
 
 @composite("", out=True)
-def frobenius_norm(input: Tensor, dim: Any = (), keepdim: bool = False) -> Any:
+def frobenius_norm(input: Tensor, dim: Shape | int = (), keepdim: bool = False) -> Tensor:
     """The square root of the sum of squares."""
     say_better("frobenius_norm")
     if isinstance(dim, (tuple, list)) and len(dim) > 2:
@@ -154,7 +154,7 @@ def frobenius_norm(input: Tensor, dim: Any = (), keepdim: bool = False) -> Any:
 
 
 @composite("")
-def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but `dim`; over all of them for -1."""
     if dim == -1:
         return v.norm(pow)
@@ -168,31 +168,31 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 
 
 @composite("")
-def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
+def _weight_norm(v: object, g: TensorLike, dim: int = 0) -> Tensor:
     """`v` scaled to the norms `g` over all dimensions but `dim`."""
     return v * (g / norm_except_dim(v, 2, dim))
 
 
 @composite("")
-def _stack(tensors: Any, dim: int = 0) -> Any:
+def _stack(tensors: object, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension."""
     return table("stack")(tensors, dim)
 
 
 @composite("")
-def _shape_as_tensor(input: Any) -> Any:
+def _shape_as_tensor(input: Tensor) -> Tensor:
     """The shape as an int64 tensor."""
     return table("tensor")(list(input.shape), dtype=D.int64)
 
 
 @composite("")
-def get_device(input: Any) -> int:
+def get_device(input: Tensor) -> int:
     """-1: the tensor is on the CPU."""
     return -1
 
 
 @composite("private", method=True)
-def is_nonzero(input: Any) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether a tensor of one element isn't zero.
 
     Raises: RuntimeError for another number of elements.
@@ -201,7 +201,7 @@ def is_nonzero(input: Any) -> bool:
 
 
 def _cast(name: str, dtype: D.dtype) -> None:
-    def cast(input: Any, non_blocking: bool = False) -> Any:
+    def cast(input: Tensor, non_blocking: bool = False) -> Any:
         return input.to(dtype)
 
     cast.__name__ = cast.__qualname__ = f"_cast_{name}"
@@ -231,7 +231,7 @@ _scaled = linear(
 
 
 @composite("")
-def native_dropout(input: Any, p: float, train: bool | None) -> Any:
+def native_dropout(input: Tensor, p: float, train: bool | None) -> Any:
     """The input with elements zeroed with probability `p` and the rest scaled, and the mask."""
     raw = input._raw
     if raw.dtype.kind == "c" and may_record(input):
@@ -252,7 +252,8 @@ def native_dropout(input: Any, p: float, train: bool | None) -> Any:
 
 @composite("")
 def native_batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: object,
+    running_var: object, training: bool,
     momentum: float, eps: float,
 ) -> Any:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
@@ -274,7 +275,14 @@ def native_batch_norm(
 
 @composite("")
 def native_group_norm(
-    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
 ) -> Any:
     """The normalised input, and the means and inverse deviations of the groups."""
     check_groups(input.shape, C, group, weight, bias)
@@ -303,7 +311,7 @@ def _ctc_loss(
 
 
 @composite("")
-def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: float) -> Any:
+def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """The table, whose rows that `indices` name are scaled down to `max_norm` in place."""
     from ..._array.nn import embedding as bags
     from ..._core.storage import bump
@@ -323,9 +331,10 @@ def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: fl
 
 @composite("")
 def empty_permuted(
-    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    size: Any, physical_layout: Any, *, dtype: D.dtype | None = None, layout: layout | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False, requires_grad: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """A tensor whose elements aren't set, its dimensions in memory in the order given.
 
     Raises: RuntimeError for an order that isn't one of the dimensions.
@@ -397,7 +406,7 @@ _REMOVED: Final = {
 
 
 def _remove(name: str, text: str) -> None:
-    def removed(*args: Any, **kwargs: Any) -> Any:
+    def removed(*args: object, **kwargs: object) -> Any:
         raise RuntimeError(_SINCE + text)
 
     removed.__name__ = removed.__qualname__ = name
@@ -411,7 +420,7 @@ for _name, _text in _REMOVED.items():
 
 # ---- methods ------------------------------------------------------------------------------------
 @composite("private", method=True)
-def apply_(self: Any, callable: Any) -> Any:
+def apply_(self: Tensor, callable: Any) -> Tensor:
     """Replaces each element by what the function gives for it: a Python loop.
 
     Raises: RuntimeError for a tensor that requires grad.
@@ -420,18 +429,18 @@ def apply_(self: Any, callable: Any) -> Any:
 
 
 @composite("private", method=True)
-def map_(self: Tensor, tensor: Tensor, callable: Callable[..., Any]) -> Any:
+def map_(self: Tensor, tensor: Tensor, callable: AnyCallable) -> Tensor:
     """Replaces each element by a function of it and of one of `tensor`: a Python loop."""
     return _mapped("map_", self, (tensor,), callable)
 
 
 @composite("private", method=True)
-def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
+def map2_(self: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
     """Replaces each element by a function of it and of those of `x` and `y`: a Python loop."""
     return _mapped("map2_", self, (x, y), callable)
 
 
-def _mapped(name: str, self: Tensor, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
+def _mapped(name: str, self: Tensor, others: tuple[Any, ...], function: AnyCallable) -> Any:
     words = ("x", "y") if len(others) == 2 else ("other",)
     for place, (word, t) in enumerate(zip(words, others), 1):
         if not isinstance(t, TensorBase):
@@ -476,7 +485,7 @@ def _type_of(tensor: Tensor) -> str:
 
 
 @composite("private", method=True)
-def is_same_size(self: Any, other: Any) -> bool:
+def is_same_size(self: Tensor, other: Any) -> bool:
     """Whether two tensors have one shape."""
     return bool(self._raw.shape == other._raw.shape)
 
@@ -560,6 +569,6 @@ loss.backward()
 
 
 @composite("private", method=True)
-def reinforce(self: Any, reward: Any) -> Any:
+def reinforce(self: Tensor, reward: object) -> Any:
     """Raises RuntimeError, which names what replaced it."""
     raise RuntimeError(_REINFORCE)

@@ -8,7 +8,8 @@ from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._base.annotations import AnyCallable
+    from ..._tensor.tensor import Tensor
 
 #: name -> the operation it is another name of
 SYNONYMS: Final[dict[str, str]] = {
@@ -35,8 +36,8 @@ FUNCTIONS: Final = (
 )
 
 
-def _second(name: str, target: str) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _second(name: str, target: str) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         return table(target)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
@@ -45,8 +46,8 @@ def _second(name: str, target: str) -> Callable[..., Any]:
     return function
 
 
-def _function(name: str) -> Callable[..., Any]:
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+def _function(name: str) -> AnyCallable:
+    def function(input: Tensor, *args: object, **kwargs: object) -> Any:
         return getattr(input, name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
@@ -55,11 +56,11 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-def _with_alpha(name: str, target: str) -> Callable[..., Any]:
+def _with_alpha(name: str, target: str) -> AnyCallable:
     """The same, where a second number is `alpha`: this name has no old order of arguments."""
     second = _second(name, target)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         if len(args) == 3:
             return second(*args[:2], alpha=args[2], **kwargs)
         return second(*args, **kwargs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.pooling")
 resample = later("nn.interpolation")
 
 
-def _sizes(output_size: int | Sequence[int], shape: Any, dims: int) -> int | Shape:
+def _sizes(output_size: int | Sequence[int], shape: Shape, dims: int) -> int | Shape:
     """The sizes asked for; None stands for the input's own.
 
     Raises:
@@ -55,7 +54,7 @@ def _refuse_empty(name: str, x: Array, dims: int, maxima: bool) -> None:
 
 
 # ---- means ------------------------------------------------------------------------------------
-def _mean_forward(dims: int) -> Callable[..., Any]:
+def _mean_forward(dims: int) -> AnyCallable:
     name = f"adaptive_avg_pool{dims}d"
 
     def forward(x: Array, output_size: Shape) -> Array:
@@ -103,7 +102,7 @@ _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward = _mean_rows(2)
 _adaptive_avg_pool3d, _adaptive_avg_pool3d_backward = _mean_rows(3)
 
 
-def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Any:
+def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Tensor:
     name = f"adaptive_avg_pool{dims}d"
     if len(size) != dims:
         raise RuntimeError(f"{name}: output_size must be {dims}")
@@ -136,11 +135,11 @@ def _channels_last() -> Any:
     return channels_last
 
 
-def _mean_function(dims: int, row: Row) -> Callable[..., Any]:
+def _mean_function(dims: int, row: Row) -> AnyCallable:
     name = f"adaptive_avg_pool{dims}d"
 
     @signed(f"{name}(Tensor self, int[{dims}] output_size) -> Tensor")
-    def checked(input: Tensor, output_size: Shape) -> Any:
+    def checked(input: Tensor, output_size: Shape) -> Tensor:
         size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
         return _means(input, size, dims, row)
 
@@ -161,7 +160,7 @@ for _dims, _row in ((2, _adaptive_avg_pool2d), (3, _adaptive_avg_pool3d)):
 
 @composite("", "nn.functional")
 @signed("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means of windows that divide the last dimension evenly.
 
     Raises: RuntimeError for shapes and sizes that don't fit.
@@ -172,7 +171,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 # ---- maxima -----------------------------------------------------------------------------------
-def _max_forward(dims: int) -> Callable[..., Any]:
+def _max_forward(dims: int) -> AnyCallable:
     name = f"adaptive_max_pool{dims}d"
 
     def forward(x: Array, output_size: Shape) -> tuple[Array, ...]:
@@ -218,7 +217,7 @@ _max_row3, adaptive_max_pool3d_backward = _adaptive_max_rows(3)
 
 @composite("")
 @signed("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
-def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Any:
     """The largest elements of windows that divide the last dimension, and their places.
 
     Raises: RuntimeError for shapes and sizes that don't fit.
@@ -239,7 +238,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
 def _max_function(dims: int) -> None:
     name = f"adaptive_max_pool{dims}d"
 
-    def both(input: Tensor, output_size: Shape) -> Any:
+    def both(input: Tensor, output_size: Shape) -> tuple[Tensor, ...]:
         if dims == 1:
             return adaptive_max_pool1d(input, output_size)
         return table(name)(input, _sizes(output_size, input.size(), dims))
@@ -270,7 +269,7 @@ for _dims in (1, 2, 3):
 _AXES: Final = ("time", "height", "width")
 
 
-def _fractional_forward(dims: int) -> Callable[..., Any]:
+def _fractional_forward(dims: int) -> AnyCallable:
     name = "fractional_max_pool2d" if dims == 2 else "fractional_max_pool3d_out"
 
     def forward(x: Array, kernel_size: Shape, output_size: Shape, samples: Any) -> Any:
@@ -306,7 +305,7 @@ def _fractional_forward(dims: int) -> Callable[..., Any]:
     return forward
 
 
-def _with_sizes(gradient: Callable[..., Any]) -> Callable[..., Any]:
+def _with_sizes(gradient: AnyCallable) -> AnyCallable:
     def formula(
         xp: ModuleType,
         g0: TensorLike,
@@ -351,8 +350,8 @@ def _fractional(dims: int) -> None:
 
     def with_indices(
         input: Any, kernel_size: int, output_size: Any = None, output_ratio: Any = None,
-        return_indices: bool = False, _random_samples: Any = None,
-    ) -> Any:  # fmt: skip
+        return_indices: bool = False, _random_samples: object = None,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
         """The largest elements of windows at random places, and where they are.
 
         Raises: ValueError without a size or a ratio, RuntimeError for sizes that don't fit.
@@ -382,9 +381,9 @@ def _fractional(dims: int) -> None:
         input: Tensor,
         kernel_size: int,
         output_size: int | Shape | None = None,
-        output_ratio: Any = None,
+        output_ratio: object = None,
         return_indices: bool = False,
-        _random_samples: Any = None,
+        _random_samples: object = None,
     ) -> Any:
         """The largest elements of windows at random places; with `return_indices` also theirs.
 

@@ -62,7 +62,7 @@ def _gradients(
     attn_mask: Any,
     is_causal: bool,
     scale: Any,
-) -> tuple[Any, Any, Any]:
+) -> tuple[TensorLike, TensorLike, TensorLike]:
     """The gradients in operations that are recorded: those of a softmax between two products."""
     q, k, v, mask = query, key, value, attn_mask
     shared = q.shape[-3] // k.shape[-3] if q.dim() > 2 and k.shape[-3] else 1
@@ -223,12 +223,12 @@ def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Tensor:
     """softmax(scale q kᵀ + mask) v: for every query a mean of the values, weighted by likeness.
 
     `attn_mask`: False where a key isn't looked at, or numbers that are added. `is_causal`: no key

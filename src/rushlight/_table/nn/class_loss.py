@@ -30,8 +30,13 @@ raw = later("nn.class_losses")
 
 
 def _nll_gradient(
-    g: Tensor, log_p: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int
-) -> Any:
+    g: Tensor,
+    log_p: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> Tensor:
     """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
     like = log_p._raw
     weights = raw.nll_weights(
@@ -53,10 +58,10 @@ def _nll_formula(
     g: TensorLike,
     self: TensorLike,
     target: TensorLike,
-    weight: Any,
+    weight: Tensor | None,
     reduction: int,
     ignore_index: int,
-) -> Any:
+) -> TensorLike:
     return xp.fused(
         raw.nll_loss_backward, _nll_gradient, g, self, target, weight, reduction, ignore_index
     )
@@ -88,7 +93,9 @@ _nll2d = general(
 )
 
 
-def _nll_nd(input: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def _nll_nd(
+    input: Any, target: Any, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Tensor:
     shape, wanted = _shape(input), _shape(target)
     ndim = len(shape)
     if ndim < 1:
@@ -123,13 +130,13 @@ def _nll_nd(input: Any, target: Any, weight: Any, reduction: int, ignore_index: 
 @composite("nn.functional")
 def nll_loss(
     input: Tensor,
-    target: Any,
+    target: Tensor | list[int],
     weight: Any = None,
-    size_average: Any = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """Minus the log-probability of each target class, weighted by class and reduced.
 
     "mean" divides by the total of the weights; targets equal to `ignore_index` count nothing.
@@ -143,7 +150,9 @@ def nll_loss(
 # ---- cross-entropy ----------------------------------------------------------------------------
 
 
-def _cross_gradient(g: Tensor, x: Tensor, target: Tensor, reduction: int, ignore_index: int) -> Any:
+def _cross_gradient(
+    g: Tensor, x: Tensor, target: Tensor, reduction: int, ignore_index: int
+) -> Tensor:
     """(softmax(x) - 1 at the class) w g, with w zero for ignored rows."""
     like = x._raw
     weights = raw.nll_weights(target._raw, like, None, ignore_index)
@@ -187,9 +196,9 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
@@ -216,8 +225,13 @@ def cross_entropy(
 
 
 def _general_cross_entropy(
-    input: Any, target: Any, weight: Any, number: int, ignore_index: int, label_smoothing: float
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    number: int,
+    ignore_index: int,
+    label_smoothing: float,
+) -> TensorLike:
     shape = _shape(input)
     dim = 0 if len(shape) == 1 else 1
     if _shape(target) == shape:
@@ -244,7 +258,7 @@ def _check_smoothing(label_smoothing: float) -> None:
 
 
 def _check_probabilities(
-    input: Tensor, target: Tensor, weight: Any, ignore_index: int, classes: int
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, classes: int
 ) -> None:
     if not target.is_floating_point():
         raise RuntimeError(
@@ -267,8 +281,13 @@ def _by_class(weight: Any, ndim: int) -> Any:
 
 
 def _expected(
-    log_p: Any, target: Any, weight: Any, reduction: int, label_smoothing: float, dim: int
-) -> Any:
+    log_p: Any,
+    target: TensorLike,
+    weight: Tensor | None,
+    reduction: int,
+    label_smoothing: float,
+    dim: int,
+) -> TensorLike:
     """-Σ t log p for probabilities t."""
     shape = log_p.shape
     if label_smoothing > 0:
@@ -287,8 +306,13 @@ def _expected(
 
 
 def _smooth_loss(
-    log_p: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int, dim: int
-) -> Any:
+    log_p: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    dim: int,
+) -> Tensor:
     """-Σ w log p over all classes, for the targets that count."""
     weighted = log_p if weight is None else log_p * _by_class(weight, log_p.dim())
     loss = -weighted.sum(dim)
@@ -310,8 +334,14 @@ def _smooth_loss(
 
 
 def _margin_gradient(
-    g: Any, x: Tensor, target: Tensor, p: int, margin: float, weight: Any, reduction: int
-) -> Any:
+    g: Any,
+    x: Tensor,
+    target: Tensor,
+    p: int,
+    margin: float,
+    weight: TensorLike | None,
+    reduction: int,
+) -> TensorLike:
     """w/C (s_j - [j = y] Σ s) with s the slope of max(0, z)^p, z = margin - x_y + x_j."""
     rows = x.reshape(1, -1) if x.dim() < 2 else x
     classes = target.reshape(-1)
@@ -359,11 +389,11 @@ def multi_margin_loss(
     target: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The mean over classes of max(0, margin - x_y + x_j)^p for the target class y, reduced.
 
     Shapes: input (N, C) and target (N,), or (C,) and (); weight (C,).
@@ -379,7 +409,7 @@ def multi_margin_loss(
     return apply_n(_multi_margin.op, [input, target, p, float(margin), weight, number])
 
 
-def _multilabel_gradient(g: Any, x: Tensor, target: Tensor, reduction: int) -> Tensor:
+def _multilabel_gradient(g: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
     """Piecewise constant in x: the kernel's slopes times `g`."""
     single = x.dim() < 2
     rows = 1 if single else x.shape[0]
@@ -407,10 +437,10 @@ _multilabel_margin = general(
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The mean over classes of max(0, 1 - x_label + x_i), summed over labels and other classes.
 
     Shapes: input and target alike, (N, C) or (C,); the labels of a row end at the first -1.
@@ -422,11 +452,11 @@ def multilabel_margin_loss(
 
 @composite("nn.functional")
 def multilabel_soft_margin_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
     """The binary cross-entropy of sigmoid(input), averaged over the last dimension, then reduced.

@@ -6,7 +6,7 @@ rows before it: see Note [One form, three convolutions] in `_array/nn/convolutio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.convolution")
@@ -142,7 +142,7 @@ def _convolution(
     transposed: bool,
     output_padding: Shape,
     groups: int,
-) -> Any:
+) -> Array:
     stride, padding, dilation, size = _geometry(
         x.shape, w.shape, None if bias is None else bias.shape, stride, padding, dilation,
         transposed, output_padding, groups,
@@ -174,7 +174,7 @@ def _gradients(
     output_padding: Shape,
     groups: int,
     need: list[bool],
-) -> Any:
+) -> tuple[TensorLike | None, TensorLike | None, TensorLike | None]:
     """The derivatives of the trilinear form; a transposed convolution exchanges x and y in it."""
     dims = len(input.shape) - 2
     steps = [v if len(v) == dims else v * dims for v in (stride, padding, dilation)]
@@ -214,18 +214,18 @@ convolution = multilinear(
 
 @composite("", name="_convolution")
 def _convolution_with_switches(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    stride: int | Sequence[int] | None,
+    padding: int | Sequence[int] | str,
+    dilation: int | Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: object,
     groups: int,
     *switches: bool,
     **named: bool,
-) -> Any:
+) -> Tensor:
     """`convolution`; the further switches choose between libraries that aren't here."""
     args = [input, weight, bias, *map(_tuple, (stride, padding, dilation)), transposed]
     return apply_n(convolution.op, [*args, _tuple(output_padding), groups])
@@ -261,7 +261,7 @@ def _run(
     groups: int,
     transposed: bool,
     output_padding: int | Shape,
-) -> Any:
+) -> Tensor:
     input, alone = _batched(input, dims, name)
     if bias is not None and bias._raw.dtype != input._raw.dtype:
         check_types(input._raw, weight._raw, bias._raw, dims, transposed)
@@ -291,7 +291,7 @@ def _wide(value: int | Shape, dims: int) -> tuple[int, ...]:
 
 def _same_or_valid(
     dims: int,
-    input: Any,
+    input: Tensor,
     weight: Tensor,
     bias: Any,
     stride: int,
@@ -352,7 +352,7 @@ def _warn_uneven() -> None:
     )
 
 
-def _forward(dims: int) -> Callable[..., Any]:
+def _forward(dims: int) -> AnyCallable:
     name = f"conv{dims}d"
     tail = f"int[{dims}] dilation=1, int groups=1) -> Tensor"
     head = f"(Tensor input, Tensor weight, Tensor? bias=None, int[{dims}] stride=1, "
@@ -386,7 +386,7 @@ def _forward(dims: int) -> Callable[..., Any]:
     return function
 
 
-def _transposed(dims: int) -> Callable[..., Any]:
+def _transposed(dims: int) -> AnyCallable:
     name = f"conv_transpose{dims}d"
 
     @signed(
@@ -430,15 +430,21 @@ conv_transpose3d: Final = composite("", "nn.functional")(_transposed(3))
 
 @composite("")
 def _convolution_mode(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int
-) -> Any:
+    input: Tensor,
+    weight: Any,
+    bias: Tensor | None,
+    stride: Any,
+    padding: str,
+    dilation: Any,
+    groups: int,
+) -> Tensor:
     """A convolution with the padding called "same" or "valid"."""
     dims = weight.dim() - 2
     return _same_or_valid(dims, input, weight, bias, stride, padding, dilation, groups)
 
 
 @composite("", "nn.functional")
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: int = 0) -> Tensor:
     """The convolution over time of an input (T, N, C) with weights (k, C, O), plus a bias.
 
     Raises: RuntimeError for shapes that don't fit.

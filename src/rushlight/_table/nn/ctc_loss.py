@@ -17,8 +17,10 @@ from ..rows.row import general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.ctc")
@@ -26,7 +28,7 @@ raw = later("nn.ctc")
 _WHERE = " (while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _lengths(values: Shape, name: str, count: int) -> Any:
+def _lengths(values: Shape, name: str, count: int) -> Array:
     found = T.as_array(values)
     if found.dtype.kind not in "iub" and found.size:
         raise RuntimeError(f"{name} must be integral")
@@ -36,7 +38,7 @@ def _lengths(values: Shape, name: str, count: int) -> Any:
 
 
 def _checked(
-    log_probs: Any, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int
+    log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int
 ) -> tuple[Any, Any, Any]:
     """The targets and the lengths as int64.
 
@@ -97,7 +99,7 @@ def _expect(fits: bool, targets: Array, dim: int, size: int, least: str) -> None
 def _forward(
     log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int,
     zero_infinity: bool,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Array, Array]:  # fmt: skip
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
     try:
         found: tuple[Any, Any] = raw.ctc_loss(log_probs, t, inputs, lengths, blank)
@@ -116,7 +118,7 @@ def _backward(
     alpha: Array,
     blank: int,
     zero_infinity: bool,
-) -> Any:
+) -> TensorLike:
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
     return raw.ctc_loss_backward(
         g, log_probs, t, inputs, lengths, loss, alpha, blank, zero_infinity
@@ -179,7 +181,7 @@ _ctc = general(
 )  # fmt: skip
 
 
-def _as_ints(values: Any) -> Any:
+def _as_ints(values: Any) -> list[int]:
     """Lengths given as a tensor or as a sequence, as a tuple of Python numbers."""
     if isinstance(values, TensorBase):
         return values._raw.reshape(-1).tolist() if values._raw.ndim < 2 else values._raw.tolist()
@@ -187,9 +189,10 @@ def _as_ints(values: Any) -> Any:
 
 
 def _loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int,
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int] | int, blank: int,
     reduction: int, zero_infinity: bool,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     for name, given in (("input", input_lengths), ("target", target_lengths)):
         if isinstance(given, TensorBase) and given._raw.dtype.kind not in "iu":
             raise RuntimeError(f"{name}_lengths must be integral")
@@ -215,28 +218,28 @@ def _loss(
 
 @composite("", name="ctc_loss")
 def ctc_loss_operator(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
     blank: int = 0,
     reduction: int = 0,
     zero_infinity: bool = False,
-) -> Any:
+) -> Tensor:
     """Minus the log-probability of each target; `reduction` 0: none, 1: mean, 2: sum."""
     return _loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 
 @composite("nn.functional")
 def ctc_loss(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int] | int,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,
-) -> Any:
+) -> Tensor:
     """Minus the log-probability of each target under all alignments with its sample.
 
     "mean" divides each loss by the length of its target first.

@@ -33,7 +33,7 @@ EPSILON = 1e-12
 
 
 @composite("", "nn.functional", numpy_words=True)
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`.
 
     Shapes: x1 and x2 broadcast; the result without `dim`.
@@ -56,12 +56,12 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return (_directions(x1, dim, eps) * _directions(x2, dim, eps)).sum(dim)
 
 
-def _number(value: float, like: Any) -> Any:
+def _number(value: float, like: Tensor) -> Any:
     """A number as a tensor without dimensions, of the type of `like`."""
     return new_tensor(raw.filled(value, like._raw.dtype))
 
 
-def _directions(x: Tensor, dim: int, eps: float) -> Any:
+def _directions(x: Tensor, dim: int, eps: float) -> Tensor:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
     raw.floor_at(memory_of(norm), eps)
@@ -74,8 +74,8 @@ def _directions(x: Tensor, dim: int, eps: float) -> Any:
 
 @composite("", "nn.functional")
 def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
+    x1: Tensor, x2: object, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension.
 
     Shapes: x1 and x2 broadcast; the result without the last dimension, or with 1 there.
@@ -93,7 +93,7 @@ def _norm_formula(
     dim: Shape,
     keepdim: bool,
     self_dtype: dtype,
-) -> Any:
+) -> TensorLike:
     return _norm_gradient(xp, g, self, out, p, dim, keepdim, self_dtype)
 
 
@@ -115,14 +115,14 @@ _norm = general(
 
 @composite("nn.functional")
 def cosine_embedding_loss(
-    input1: Any,
-    input2: Any,
-    target: Any,
+    input1: object,
+    input2: object,
+    target: Tensor,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """1 - cos for pairs with target 1, max(0, cos - margin) for pairs with target -1, reduced.
 
     Shapes: inputs (N, D) and target (N,), or (D,) and ().
@@ -161,12 +161,12 @@ def cosine_embedding_operator(
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
-    target: Any,
+    target: Tensor,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """max(0, -target (input1 - input2) + margin), reduced.
 
     Raises: RuntimeError where the three have different numbers of dimensions.
@@ -183,7 +183,7 @@ def margin_ranking_loss(
 
 @composite("", name="margin_ranking_loss")
 def margin_ranking_operator(
-    input1: Any, input2: Any, target: Tensor, margin: float = 0.0, reduction: int = 0
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     apart = input1 - input2
@@ -192,13 +192,13 @@ def margin_ranking_operator(
 
 @composite("nn.functional")
 def hinge_embedding_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1, reduced."""
     number = R.number(reduction, size_average, reduce)
     return hinge_embedding_operator(input, target, margin, number)
@@ -218,17 +218,17 @@ def hinge_embedding_operator(
 
 @composite("nn.functional")
 def triplet_margin_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor | float,
     margin: float = 1.0,
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) for p-norm distances, reduced.
 
     `swap` takes d(positive, negative) where it is smaller than d(anchor, negative).
@@ -242,9 +242,9 @@ def triplet_margin_loss(
 
 @composite("", name="triplet_margin_loss")
 def triplet_margin_operator(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor | float,
     margin: float = 1.0,
     p: float = 2.0,
     eps: float = 1e-6,
@@ -303,7 +303,9 @@ def triplet_margin_with_distance_loss(
 
 
 @composite("nn.functional")
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
     """The input divided by its p-norm along `dim`, which counts as at least `eps`.
 
     Raises: IndexError for a dimension that isn't there, RuntimeError for integers.
@@ -316,7 +318,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
 
 
 @composite("nn.functional")
-def pdist(input: Any, p: float = 2.0) -> Any:
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: (0, 1), (0, 2), … (1, 2), …
 
     Shapes: (N, M) to (N (N - 1) / 2,). Raises: RuntimeError for other numbers of dimensions.

@@ -96,7 +96,7 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Tensor:
     """The rows of the table `weight` that `input` names.
 
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are read are first scaled
@@ -143,7 +143,7 @@ def _row_of(weight: Any, padding_idx: int) -> int:
 
 def _bag_gradient(
     g: Tensor,
-    weight: Any,
+    weight: TensorLike,
     indices: Tensor,
     offsets: Tensor,
     mode: int,
@@ -228,7 +228,7 @@ def embedding_bag(
     per_sample_weights: Any = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> Any:
+) -> Tensor:
     """The sum, mean or maximum of the rows of each bag of indices.
 
     Shapes: input (B, L): B bags of L indices; or (N,) with offsets (B,), where the bags begin.
@@ -292,15 +292,15 @@ def embedding_bag(
 @composite("", name="embedding_bag")
 def embedding_bag_operator(
     weight: Tensor,
-    indices: Any,
-    offsets: Any,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: object = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The bags of `nn.functional.embedding_bag`, and what says where they come from.
 
     Mode 0 sums, 1 averages, 2 takes maxima. The further results, of whole numbers: the bag of each
@@ -333,7 +333,7 @@ def _row_of_padding(weight: Any, padding_idx: int) -> int:
 
 
 def _check_bags(
-    weight: Any, indices: Any, offsets: Any, mode: int, scales: Any, include_last: bool
+    weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, scales: object, include_last: bool
 ) -> None:
     """Refuses what doesn't fit together, in PyTorch's order.
 
@@ -379,7 +379,9 @@ def _check_scales(weight: Any, indices: Any, mode: int, scales: Any) -> None:
             )
 
 
-def _as_bags(input: Tensor, offsets: Tensor, scales: Tensor | None) -> tuple[Any, Any, Any]:
+def _as_bags(
+    input: Tensor, offsets: Tensor, scales: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """The input as one list with offsets."""
     if input.dim() == 2:
         if offsets is not None:
@@ -406,7 +408,7 @@ def _as_bags(input: Tensor, offsets: Tensor, scales: Tensor | None) -> tuple[Any
     return input, offsets, scales
 
 
-def _type_text(value: Any) -> str:
+def _type_text(value: object) -> str:
     return "<class 'torch.Tensor'>" if isinstance(value, TensorBase) else str(type(value))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ def _refuse_integers(x: Array, kernel: str) -> None:
         )
 
 
-def _im2col(x: Array, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Any:
+def _im2col(x: Array, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Array:
     k, dilation, padding, stride = _pairs(
         kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     )
@@ -89,7 +89,7 @@ def _im2col(x: Array, kernel_size: Shape, dilation: Shape, padding: Shape, strid
 
 def _col2im(
     x: Array, output_size: Shape, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape
-) -> Any:
+) -> Array:
     size, k, dilation, padding, stride = _pairs(
         output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
         stride=stride,
@@ -153,8 +153,12 @@ col2im: Row = linear(
 
 @composite("nn.functional")
 def unfold(
-    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
+    input: Tensor,
+    kernel_size: Shape | int,
+    dilation: int | Sequence[int] = 1,
+    padding: int = 0,
+    stride: Shape | int = 1,
+) -> Tensor:
     """All patches of the last two dimensions, each as a column.
 
     Shapes: ([N,] C, H, W) to ([N,] C · kernel, patches). Raises: RuntimeError for what doesn't fit.
@@ -166,9 +170,10 @@ def unfold(
 
 @composite("nn.functional")
 def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-    stride: Any = 1,
-) -> Any:  # fmt: skip
+    input: Tensor, output_size: Shape, kernel_size: Shape | int, dilation: int = 1,
+    padding: int = 0,
+    stride: Shape | int = 1,
+) -> Tensor:  # fmt: skip
     """The sum of columns, each as a patch at its place in planes of `output_size`.
 
     Shapes: ([N,] C · kernel, patches) to ([N,] C, H, W). Raises: RuntimeError for what doesn't fit.
@@ -179,5 +184,5 @@ def fold(
     )  # fmt: skip
 
 
-def _pair(value: Any) -> Any:
+def _pair(value: object) -> Any:
     return tuple(value) if isinstance(value, Iterable) else (value, value)

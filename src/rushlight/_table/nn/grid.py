@@ -19,7 +19,7 @@ from ..rows.warn_once import warn_the_caller
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._array.annotations import Array
+    from ..._array.annotations import Array, RawType
     from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -129,7 +129,7 @@ def _recorded_gradients(
 def _rows(dims: int) -> Row:
     def forward(
         x: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
-    ) -> Any:
+    ) -> Array:
         _check(x, grid, dims, interpolation_mode)
         return raw.grid_sample(x, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -157,7 +157,7 @@ grid_sampler_3d: Final = _rows(3)
 @composite("")
 def grid_sampler(
     input: Tensor, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+) -> Tensor:
     """The input's values at the points of a grid; modes by number.
 
     Shapes: input (N, C, places…), grid (N, points…, dims), output (N, C, points…).
@@ -189,11 +189,11 @@ def _check_first(input: Any, grid: Any, shown: str) -> None:
 @composite("nn.functional")
 def grid_sample(
     input: Tensor,
-    grid: Any,
+    grid: object,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The input's values at the points of a grid of numbers from -1 to 1, x first.
 
     Shapes: input (N, C, places…), grid (N, points…, dims), output (N, C, points…).
@@ -238,7 +238,7 @@ def _products(base: Array, theta: Array) -> Array:
     return base @ theta.swapaxes(1, 2)
 
 
-def _affine_gradient(xp: ModuleType, g: TensorLike, size: Shape, align_corners: bool) -> Any:
+def _affine_gradient(xp: ModuleType, g: TensorLike, size: Shape, align_corners: bool) -> TensorLike:
     places = tuple(size[2:])
     dims = len(places)
     flat = xp.reshape(g, (size[0], -1, dims))
@@ -246,7 +246,7 @@ def _affine_gradient(xp: ModuleType, g: TensorLike, size: Shape, align_corners: 
     return xp.matmul(xp.matrix_transpose(flat), base)
 
 
-def _raw_type(g: Any) -> Any:
+def _raw_type(g: Any) -> RawType:
     return g.dtype if isinstance(g, T.ndarray) else g._raw.dtype
 
 
@@ -262,7 +262,7 @@ affine_grid_generator = linear(
 
 
 @composite("nn.functional")
-def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """The sampling grid of a batch of affine maps, for outputs of `size` (N, C, places…).
 
     Raises: ValueError, NotImplementedError for sizes and matrices that don't fit.

@@ -112,7 +112,7 @@ def _rows(kind: str, dims: int) -> Row:
         y = raw.upsample(x, mode, tuple(output_size), align, factors)
         return y if x.flags.c_contiguous else follow_layout(y, x)
 
-    def backward(g: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
+    def backward(g: Array, output_size: Shape, input_size: Shape, *rest: object) -> Array:
         align, factors = split(rest)
         return raw.upsample_backward(g, mode, tuple(input_size), align, factors)
 
@@ -169,14 +169,14 @@ _MODES: Final = {
 
 @composite("nn.functional")
 def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: object = None,
+    scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Any:
+) -> Tensor:
     """The input resampled over its last dimensions, to `size` or by `scale_factor`.
 
     Shapes: input (N, C, places…). `mode` is nearest, nearest-exact, linear, bilinear, bicubic,
@@ -232,7 +232,7 @@ def interpolate(
     return apply_n(row.op, [input, tuple([int(n) for n in output_size]), *corners, *steps])
 
 
-def _area(input: Tensor, size: list[int], dims: int) -> Any:
+def _area(input: Tensor, size: list[int], dims: int) -> Tensor:
     space = table("adaptive_avg_pool1d") if dims == 1 else None
     if space is not None:
         return space(input, size)
@@ -241,7 +241,7 @@ def _area(input: Tensor, size: list[int], dims: int) -> Any:
     return COMPOSITES["nn.functional", f"adaptive_avg_pool{dims}d"](input, size)
 
 
-def _targets(input: Any, size: Any, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
+def _targets(input: Any, size: object, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
     """The output's sizes and the factors as lists; one of them is None.
 
     Raises:
@@ -297,9 +297,9 @@ def _no_mode(mode: str, ndim: int) -> Exception:
 
 @composite("nn.functional")
 def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
@@ -312,7 +312,9 @@ def upsample(
 
 
 @composite("nn.functional")
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(
+    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: object = None
+) -> Any:
     """`interpolate` with mode "nearest", under its former name."""
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
@@ -322,7 +324,9 @@ def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> 
 
 
 @composite("nn.functional")
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(
+    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: object = None
+) -> Any:
     """`interpolate` with mode "bilinear" and aligned corners, under its former name."""
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",

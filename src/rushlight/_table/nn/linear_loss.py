@@ -22,7 +22,7 @@ raw = later("nn.linear_loss")
 
 
 def _check(
-    input: Any, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: Any
+    input: TensorLike, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: object
 ) -> bool:
     """Whether the targets are probabilities.
 
@@ -54,7 +54,7 @@ def _check(
     return probabilities
 
 
-def _logits(input: Any, weight: Any, bias: Tensor | None) -> Any:
+def _logits(input: TensorLike, weight: Any, bias: Tensor | None) -> Tensor:
     """The linear map, with the classes in dimension 1."""
     if weight.dim() == 2:
         return linear(input, weight, bias)

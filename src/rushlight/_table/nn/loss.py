@@ -30,6 +30,10 @@ from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._array.nn.generated_losses import _Rounded
+    from ..._base.annotations import TensorLike
+    from ..._formula.ir import Symbol
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.element_losses")
@@ -95,11 +99,11 @@ _mse = element_loss(
 def mse_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
-) -> Any:
+    weight: Tensor | None = None,
+) -> Tensor:
     """The mean (or sum, or each) of the squared differences of input and target.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -123,10 +127,10 @@ def mse_loss(
 def l1_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
+    weight: Tensor | None = None,
 ) -> Any:
     """The mean (or sum, or each) of the absolute differences of input and target.
 
@@ -148,11 +152,11 @@ def l1_loss(
 # ---- smooth L1, Huber, soft margin ------------------------------------------------------------
 
 
-def _between(x: Any, bound: Any) -> Any:
+def _between(x: object, bound: float | Symbol) -> TensorLike:
     return minimum(maximum(x, -bound), bound)
 
 
-def _smooth(x: Any, target: Any, beta: Any) -> Any:
+def _smooth(x: Symbol, target: Symbol, beta: float | Symbol) -> Symbol:
     # d²/2β within β, |d| - β/2 outside: see Note [Formulas that end in a product].
     d = x - target
     slope = _between(d / beta, 1)
@@ -179,8 +183,8 @@ _smooth_l1 = element_loss(
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
@@ -202,7 +206,7 @@ def smooth_l1_loss(
     return apply_n(_smooth_l1.op, [input, target, number, float(beta)])
 
 
-def _huber_value(x: Any, target: Any, delta: Any) -> Any:
+def _huber_value(x: TensorLike, target: TensorLike, delta: float | Symbol) -> TensorLike:
     # d²/2 within δ, δ (|d| - δ/2) outside.
     d = x - target
     slope = _between(d, delta)
@@ -233,7 +237,11 @@ _huber = element_loss(
 
 @composite("nn.functional")
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
 ) -> Any:
     """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
 
@@ -273,12 +281,12 @@ _soft_margin = element_loss(
 
 @composite("nn.functional")
 def soft_margin_loss(
-    input: Any,
+    input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The logistic loss for targets of 1 and -1, reduced."""
     number = R.number(reduction, size_average, reduce)
     R.refuse_gradient("soft_margin_loss", target=target)
@@ -293,7 +301,7 @@ def soft_margin_loss(
 # ---- binary cross-entropy ---------------------------------------------------------------------
 
 
-def _bce_types(p: Any, target: Any, weight: Any) -> None:
+def _bce_types(p: Array, target: Array, weight: Tensor | None) -> None:
     raw.require_dtype(target, p)
     raw.require_floats(p, "binary_cross_entropy")
 
@@ -325,10 +333,10 @@ def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The cross-entropy of the probabilities `input` and the targets, both in [0, 1], reduced.
 
     Shapes: both alike; the weight broadcasts to them.
@@ -370,7 +378,7 @@ def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     return None
 
 
-def _logits_value(x: Any, target: Any, pos_weight: Any) -> Any:
+def _logits_value(x: Any, target: Any, pos_weight: TensorLike | None) -> TensorLike | _Rounded:
     """-(p t log σ(x) + (1 - t) log σ(-x)), of which log σ(-x) = log σ(x) - x."""
     log_s = log_sigmoid(x)
     if pos_weight is not None:
@@ -378,14 +386,14 @@ def _logits_value(x: Any, target: Any, pos_weight: Any) -> Any:
     return (1 - target) * x - log_s
 
 
-def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
+def _logits_slope(x: TensorLike, target: TensorLike, pos_weight: TensorLike | None) -> TensorLike:
     if pos_weight is None:
         return sigmoid(x) - target
     heavy = pos_weight * target
     return (heavy + (1 - target)) * sigmoid(x) - heavy
 
 
-def _logits_types(x: Any, target: Any, weight: Any, pos_weight: Any) -> None:
+def _logits_types(x: Array, target: Array, weight: Tensor | None, pos_weight: Array | None) -> None:
     raw.require_logits(x, target)
     if pos_weight is not None:
         raw.broadcast_shape(pos_weight.shape, x.shape)
@@ -427,12 +435,12 @@ _bcel = element_loss(
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
-    weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Any:
+    pos_weight: Tensor | None = None,
+) -> Tensor:
     """The cross-entropy of sigmoid(input) and the targets, reduced.
 
     Shapes: input and target alike; weight and pos_weight broadcast to them.
@@ -449,8 +457,12 @@ def binary_cross_entropy_with_logits(
 
 @composite("", name="binary_cross_entropy_with_logits")
 def logits_loss_operator(
-    input: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = 0
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = 0,
+) -> Tensor:
     """The cross-entropy of logits; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     if weight is not None or pos_weight is not None:
         name = "binary_cross_entropy_with_logits"
@@ -463,10 +475,10 @@ def logits_loss_operator(
 
 @composite("nn.functional")
 def kl_div(
-    input: Any,
+    input: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
@@ -493,7 +505,7 @@ def kl_div(
     return loss / input.size()[0] if batch and input.dim() != 0 else loss
 
 
-def _kl_each(input: Any, target: Tensor, log_target: bool) -> Any:
+def _kl_each(input: Any, target: Tensor, log_target: bool) -> Tensor:
     if not (input.is_floating_point() and target.is_floating_point()):
         kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")
@@ -516,11 +528,11 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    size_average: Any = None,
+    size_average: bool | None = None,
     eps: float = 1e-8,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The negative log-likelihood of counts under Poisson distributions, reduced.
 
     The rates are exp(input).
@@ -558,7 +570,7 @@ def _one_variance_in_a_row(shape: tuple[int, ...], var: tuple[int, ...]) -> bool
     return other == [1]
 
 
-def _refuse_negative(var: Any) -> None:
+def _refuse_negative(var: Tensor) -> None:
     if not isinstance(var, TensorBase):
         raise misuse("torch", "any", (var < 0,), {})
     dtype = T.dtype_of(var)
@@ -572,7 +584,7 @@ def _refuse_negative(var: Any) -> None:
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
-    var: Any,
+    var: Tensor,
     full: bool = False,
     eps: float = 1e-6,
     reduction: str = "mean",

@@ -14,10 +14,11 @@ from .attention import scaled_dot_product_attention
 from .pad import pad
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
 
-def _dtype_text(t: Any) -> str:
+def _dtype_text(t: TensorLike) -> str:
     return repr(T.dtype_of(t)).replace("rushlight.", "torch.")
 
 
@@ -67,7 +68,7 @@ def _check_shapes(
 
 def as_numbers(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, dtype: D.dtype
-) -> Any:
+) -> Tensor | None:
     """A mask as numbers to add: True becomes -inf.
 
     Raises: AssertionError for integers.
@@ -91,7 +92,7 @@ def as_numbers(
 
 def _projected(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor
-) -> tuple[Any, Any, Any]:
+) -> tuple[TensorLike, TensorLike, TensorLike]:
     """Queries, keys and values by one packed matrix, in one product where they are one tensor."""
     size = query.shape[-1]
     if key is value:
@@ -113,7 +114,7 @@ def _projected(
 
 
 def _separately(
-    query: Any, key: Any, value: Any, weights: tuple[Any, Any, Any], bias: Any
+    query: Any, key: object, value: object, weights: tuple[Any, Any, Any], bias: Any
 ) -> tuple[Any, Any, Any]:
     """Queries, keys and values by a matrix each."""
     for name, weight in zip("qkv", weights):
@@ -131,7 +132,7 @@ def _separately(
     return q, k, v
 
 
-def _one_more(mask: Any) -> Any:
+def _one_more(mask: Tensor | None) -> Any:
     """A mask for one more key, which is looked at."""
     return None if mask is None else pad(mask, (0, 1))
 
@@ -162,21 +163,21 @@ def multi_head_attention_forward(
     bias_v: Any,
     add_zero_attn: bool,
     dropout_p: float,
-    out_proj_weight: Any,
-    out_proj_bias: Any,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
     training: bool = True,
     key_padding_mask: Any = None,
     need_weights: bool = True,
     attn_mask: Any = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None,
-    k_proj_weight: Any = None,
-    v_proj_weight: Any = None,
-    static_k: Any = None,
-    static_v: Any = None,
+    q_proj_weight: object = None,
+    k_proj_weight: object = None,
+    v_proj_weight: object = None,
+    static_k: object = None,
+    static_v: object = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor | None]:
     """The attention of several heads, and their weights (None without `need_weights`).
 
     Shapes: query (L, N, E) or (L, E), key and value (S, N, E) or (S, E); the result like the query,
@@ -298,8 +299,8 @@ def _checked_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> 
 
 
 def _with_weights(
-    q: Any, k: Tensor, v: Tensor, mask: Any, dropout_p: float, is_causal: bool
-) -> tuple[Any, Any]:
+    q: TensorLike, k: Tensor, v: Tensor, mask: object, dropout_p: float, is_causal: bool
+) -> tuple[Tensor, Tensor]:
     if is_causal and mask is None:
         raise AssertionError("FIXME: is_causal not implemented for need_weights")
     scaled = q * (1.0 / q.shape[-1]) ** 0.5

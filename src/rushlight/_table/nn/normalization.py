@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -17,31 +17,36 @@ from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import general
 
+if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Namespace, Shape, TensorLike
+    from ..._tensor.tensor import Tensor
+
 losses = later("nn.element_losses")
 moments = later("reduce.layer_norm")
 raw = later("nn.batch_norm")
 small = later("nn.small_rows")
 
 
-def _centred(x: Any, dims: Any, eps: float) -> tuple[Any, Any]:
+def _centred(x: Any, dims: Shape, eps: float) -> tuple[Tensor, Tensor]:
     """(x - mean) / deviation over `dims`, and 1 / deviation, in operations that are recorded."""
     moved = x - x.mean(dims, keepdim=True)
     inverse = ((moved * moved).mean(dims, keepdim=True) + eps) ** -0.5
     return moved * inverse, inverse
 
 
-def _input_gradient(g: Any, hat: Any, inverse: Any, dims: Any) -> Any:
+def _input_gradient(g: Tensor, hat: Tensor, inverse: Tensor, dims: Shape) -> Tensor:
     """r (g - mean(g) - x̂ mean(g x̂)): the gradient of x̂ = (x - mean) r."""
     level = g.mean(dims, keepdim=True)
     along = (g * hat).mean(dims, keepdim=True)
     return inverse * (g - level - hat * along)
 
 
-def _needed(g: Any, need: Any) -> Any:
+def _needed(g: Any, need: list[bool]) -> Any:
     return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
 
 
-def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
+def _check_parameter_dtypes(x: Array, *parameters: Any) -> None:
     """Refuses parameters of other types than the first, and that of another than the input.
 
     Beside numbers of half precision all parameters may be float32.
@@ -61,7 +66,8 @@ def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
 # ---- layer norm -------------------------------------------------------------------------------
 
 
-def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def _layer_norm(x: Any, normalized_shape: Shape, weight: Array | None, bias: Array | None,
+                eps: float) -> tuple[Array, ...]:  # fmt: skip
     count = len(normalized_shape)
     shape = tuple(normalized_shape)
     fits = count and x.shape[-count:] == shape
@@ -85,7 +91,7 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: floa
     return moments.layer_norm(x, count, weight, bias, eps)
 
 
-def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
+def _plain_rows(x: Array, weight: TensorLike | None, bias: TensorLike | None) -> bool:
     """Whether the short ways of `small_rows` take these."""
     dtype = x.dtype
     return (
@@ -95,7 +101,7 @@ def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
     )
 
 
-def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: TensorLike | None) -> None:
     first = weight if weight is not None else bias
     if first is not None and first.dtype != x.dtype:
         _check_parameter_dtypes(x, weight, bias)
@@ -112,7 +118,7 @@ def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: Any) -> Non
     )
 
 
-def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: TensorLike | None) -> None:
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and parameter.shape != shape:
             raise RuntimeError(
@@ -121,9 +127,9 @@ def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
             )
 
 
-def _layer_kernel(
-    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
-) -> Any:
+def _layer_kernel(g: Array, x: Array, shape: Shape, mean: Array, rstd: Array, weight: Array | None,
+                  eps: float, need: list[bool]) -> tuple[Array | None, Array | None,
+                  Array | None]:  # fmt: skip
     if _plain_rows(x, weight, None) and g.dtype is x.dtype:
         rows = x.reshape(-1, math.prod(shape))
         if small.fits(rows):
@@ -144,9 +150,8 @@ def _layer_kernel(
     return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
 
 
-def _layer_gradients(
-    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
-) -> Any:
+def _layer_gradients(g: Tensor, x: Tensor, shape: Shape, mean: Tensor, rstd: Tensor, weight: Tensor,
+                     eps: float, need: list[bool]) -> tuple[Tensor, ...]:  # fmt: skip
     inner = tuple(range(-len(shape), 0))
     outer = tuple(range(x.dim() - len(shape)))
     hat, inverse = _centred(x, inner, eps)
@@ -177,9 +182,8 @@ LAYER_NORM = general(
 
 
 @composite("nn.functional")
-def layer_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+def layer_norm(input: Tensor, normalized_shape: Any, weight: object = None, bias: object = None,
+               eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The input with mean 0 and variance 1 over its last dimensions, scaled and shifted.
 
     Shapes: normalized_shape the last dimensions, as weight and bias.
@@ -193,14 +197,9 @@ def layer_norm(
 
 
 @composite("", name="layer_norm")
-def layer_norm_operator(
-    input: Any,
-    normalized_shape: Any,
-    weight: Any = None,
-    bias: Any = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
-) -> Any:
+def layer_norm_operator(input: Tensor, normalized_shape: Shape, weight: Tensor | None = None,
+                        bias: Tensor | None = None, eps: float = 1e-5,
+                        cudnn_enable: bool = True) -> Tensor:  # fmt: skip
     """The input normalised over its last dimensions: see `nn.functional.layer_norm`."""
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
@@ -208,9 +207,9 @@ def layer_norm_operator(
 # ---- batch norm -------------------------------------------------------------------------------
 
 
-def _batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
-) -> Any:
+def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array | None,
+                var: Array | None, training: bool, momentum: float,
+                eps: float) -> tuple[Array, ...]:  # fmt: skip
     channels = x.shape[1] if x.ndim > 1 else 0
     if not x.size and x.ndim < 2:
         return x.copy(), x[:0].copy(), x[:0].copy()
@@ -239,18 +238,9 @@ def _check_channels(shape: Any, training: bool, *given: Any) -> None:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {value.ndim}")
 
 
-def _batch_gradients(
-    g: Any,
-    x: Any,
-    weight: Any,
-    mean: Any,
-    var: Any,
-    centre: Any,
-    inverse: Any,
-    training: bool,
-    eps: float,
-    need: Any,
-) -> Any:
+def _batch_gradients(g: Tensor, x: Tensor, weight: Tensor, mean: Any, var: Any, centre: Tensor,
+                     inverse: Tensor, training: bool, eps: float,
+                     need: list[bool]) -> Any:  # fmt: skip
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
     if training:
@@ -263,19 +253,10 @@ def _batch_gradients(
     return _needed((d_x, (g * hat).sum(dims), g.sum(dims)), need)
 
 
-def _batch_joint(
-    xp: Any,
-    g0: Any,
-    input: Any,
-    weight: Any,
-    running_mean: Any,
-    running_var: Any,
-    save_mean: Any,
-    save_invstd: Any,
-    training: bool,
-    eps: float,
-    need: Any,
-) -> Any:
+def _batch_joint(xp: Namespace, g0: TensorLike, input: TensorLike, weight: TensorLike,
+                 running_mean: TensorLike | None, running_var: TensorLike | None,
+                 save_mean: TensorLike, save_invstd: TensorLike, training: bool, eps: float,
+                 need: list[bool]) -> Any:  # fmt: skip
     return xp.fused(
         raw.batch_norm_backward,
         _batch_gradients,
@@ -310,16 +291,9 @@ BATCH_NORM = general(
 
 
 @composite("nn.functional")
-def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+               weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+               momentum: float = 0.1, eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The input with mean 0 and variance 1 in each channel, scaled and shifted.
 
     In training the statistics are the batch's, and the running ones move towards them by
@@ -341,17 +315,9 @@ def batch_norm(
 
 
 @composite("", name="batch_norm")
-def batch_norm_operator(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Any:
+def batch_norm_operator(input: Tensor, weight: Tensor | None, bias: Tensor | None,
+                        running_mean: Tensor | None, running_var: Tensor | None, training: bool,
+                        momentum: float, eps: float, cudnn_enabled: bool) -> Tensor:  # fmt: skip
     """The input normalised by channel: see `nn.functional.batch_norm`."""
     if not input._raw.size:
         out = input.clone()
@@ -371,7 +337,7 @@ def batch_norm_operator(
     return apply_n(BATCH_NORM.op, args)[0]
 
 
-def _require_several(shape: Any) -> None:
+def _require_several(shape: Shape) -> None:
     if math.prod((shape[0], *shape[2:])) == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
@@ -383,16 +349,10 @@ def _require_several(shape: Any) -> None:
 
 
 @composite("nn.functional")
-def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
+def instance_norm(input: Tensor, running_mean: Tensor | None = None,
+                  running_var: Tensor | None = None, weight: Tensor | None = None,
+                  bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+                  eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The input with mean 0 and variance 1 in each channel of each sample, scaled and shifted.
 
     Raises: ValueError for a single place per channel, or one running statistic without the other.
@@ -413,17 +373,10 @@ def instance_norm(
 
 
 @composite("", name="instance_norm")
-def instance_norm_operator(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Any:
+def instance_norm_operator(input: Tensor, weight: Tensor | None, bias: Tensor | None,
+                           running_mean: Tensor | None, running_var: Tensor | None,
+                           use_input_stats: bool, momentum: float, eps: float,
+                           cudnn_enabled: bool) -> Tensor:  # fmt: skip
     """The input normalised by sample and channel: batch norm of one sample of N·C channels."""
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
@@ -458,22 +411,21 @@ def instance_norm_operator(
 # ---- group norm -------------------------------------------------------------------------------
 
 
-def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
+def _group_norm(x: Array, weight: Array | None, bias: Array | None, num_groups: int,
+                eps: float) -> tuple[Array, ...]:  # fmt: skip
     _check_parameter_dtypes(x, weight, bias)
     losses.require_floats(x, "GroupNormKernelImpl")
     out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
     return out if x.flags.c_contiguous else follow_layout(out, x), mean, rstd
 
 
-def _group_kernel(
-    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
-) -> Any:
+def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
+                  eps: float, need: list[bool]) -> tuple[Array, ...]:  # fmt: skip
     return raw.group_norm_backward(g, x, groups, mean, rstd, weight, need)
 
 
-def _group_gradients(
-    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
-) -> Any:
+def _group_gradients(g: Tensor, x: TensorLike, groups: int, mean: Tensor, rstd: Tensor,
+                     weight: Tensor, eps: float, need: list[bool]) -> Any:  # fmt: skip
     n, channels = x.shape[0], x.shape[1]
     inner = math.prod(x.shape[2:])
     wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
@@ -525,9 +477,8 @@ def check_groups(shape: Any, channels: int, num_groups: int, weight: Any, bias: 
 
 
 @composite("nn.functional")
-def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
+               bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The input with mean 0 and variance 1 in each group of channels, scaled and shifted.
 
     Shapes: input (N, C, …) with C a multiple of num_groups; weight and bias (C,).
@@ -546,14 +497,9 @@ def group_norm(
 
 
 @composite("", name="group_norm")
-def group_norm_operator(
-    input: Any,
-    num_groups: int,
-    weight: Any = None,
-    bias: Any = None,
-    eps: float = 1e-5,
-    cudnn_enabled: bool = True,
-) -> Any:
+def group_norm_operator(input: Tensor, num_groups: int, weight: Tensor | None = None,
+                        bias: Tensor | None = None, eps: float = 1e-5,
+                        cudnn_enabled: bool = True) -> Tensor:  # fmt: skip
     """The input normalised by groups of channels: see `nn.functional.group_norm`."""
     shape = tuple(input.shape)
     if len(shape) < 2:
@@ -566,9 +512,8 @@ def group_norm_operator(
 
 
 @composite("nn.functional")
-def local_response_norm(
-    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Any:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75,
+                        k: float = 1.0) -> Tensor:  # fmt: skip
     """input / (k + alpha · mean of squares over `size` neighbouring channels)^beta.
 
     Shapes: (N, C, …). Raises: ValueError for fewer than three dimensions.

@@ -53,7 +53,7 @@ _place: Row = general(
 
 
 @composite()
-def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[Any, Any]:
+def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Any, Any]:
     """The rows of a padded batch that count, and how many there are at each time.
 
     Raises: RuntimeError for lengths that don't fall, aren't positive or too many.
@@ -105,7 +105,7 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
 
 @composite()
 def _pad_packed_sequence(
-    data: Any, batch_sizes: Any, batch_first: bool, padding_value: float, total_length: int
+    data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: float, total_length: int
 ) -> tuple[Any, Any]:
     """The padded batch of packed rows, and the examples' lengths.
 
@@ -178,13 +178,13 @@ def refuse_steps(rows: int, sizes: tuple[int, ...], width: int) -> int:
     return offset
 
 
-def _longest(sequences: Any) -> int:
+def _longest(sequences: tuple[Tensor, ...]) -> int:
     longest: int = max(s.shape[0] for s in sequences)
     return longest
 
 
 @composite("private")
-def pad_rows(sequences: Any, batch_first: bool, padding_value: float, padding_side: str) -> Any:
+def pad_rows(sequences: Any, batch_first: bool, padding_value: float, padding_side: str) -> Tensor:
     """Sequences (L, *) of several lengths as one batch, with `padding_value` at one side.
 
     Raises: RuntimeError, for no sequences, sequences of different sizes and unknown sides.

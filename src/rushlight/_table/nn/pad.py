@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _add_back(g: Any, shape: Any, padding: Shape, mode: str) -> Any:
+def _add_back(g: Tensor, shape: Shape, padding: Shape, mode: str) -> Tensor:
     """The gradient of a borrowing padding, in operations that are recorded."""
     for axis in range(len(shape) - len(padding) // 2, len(shape)):
         k = len(shape) - 1 - axis
@@ -72,7 +72,7 @@ _PADDINGS: Final = ("constant", "reflect", "replicate", "circular")
 
 
 @composite("nn.functional")
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """The input with borders: `pad` lists (before, after) for the last dimension first.
 
     Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
@@ -76,7 +76,7 @@ def _exchange(x: Array, groups: int) -> Array:
     return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
-def _exchange_back(xp: ModuleType, g: TensorLike, self_shape: Shape, groups: int) -> Any:
+def _exchange_back(xp: ModuleType, g: TensorLike, self_shape: Shape, groups: int) -> TensorLike:
     """The shuffle of the other number of groups undoes it."""
     others = self_shape[1] // groups if self_shape[1] else 1
     return call_row(xp, channel_shuffle, g, others)

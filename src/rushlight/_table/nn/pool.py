@@ -5,7 +5,7 @@ What PyTorch does with each mistake differs by operation; see `_pool_checks.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.pooling")
@@ -32,7 +32,7 @@ Sizes = tuple[int, ...]
 
 
 # ---- means ------------------------------------------------------------------------------------
-def _avg_pool(dims: int) -> Callable[..., Any]:
+def _avg_pool(dims: int) -> AnyCallable:
     def forward(
         x: Array, kernel_size: Shape, stride: Shape, padding: Shape, ceil_mode: bool, include: bool,
         divisor: int | None,
@@ -45,11 +45,11 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     return forward
 
 
-def _avg_pool_backward(dims: int) -> Callable[..., Any]:
+def _avg_pool_backward(dims: int) -> AnyCallable:
     def forward(
         g: Array, size: Shape, kernel_size: Shape, stride: Shape, padding: Shape, ceil_mode: bool,
         include: bool, divisor: int | None,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
         return raw.avg_pool_backward(g, size, k, s, p, include, divisor)
 
@@ -105,8 +105,8 @@ avg_pool3d, avg_pool3d_backward = _avg_rows(3)
     "ceil_mode=False, bool count_include_pad=True) -> Tensor"
 )
 def avg_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool
-) -> Any:
+    input: Tensor, kernel_size: Shape, stride: Shape, padding: Shape, ceil_mode: bool, include: bool
+) -> Tensor:
     """The mean of each window of the last dimension.
 
     Shapes: input ([N,] C, L). Raises: RuntimeError for parameters that don't fit.
@@ -136,7 +136,7 @@ def _max_parameters(
     return k, s, p, d, out
 
 
-def _max_pool(dims: int) -> Callable[..., Any]:
+def _max_pool(dims: int) -> AnyCallable:
     name = f"max_pool{dims}d"
 
     def forward(
@@ -166,9 +166,9 @@ def max_rows(
     name: str,
     dims: int,
     arguments: str,
-    forward: Callable[..., Any],
+    forward: AnyCallable,
     shown: Callable[..., Any] | None = None,
-    **declared: Any,
+    **declared: object,
 ) -> tuple[Row, Row]:
     """The rows of an operation that gives maxima and their places, and of its gradient.
 
@@ -192,7 +192,9 @@ def max_rows(
         doc="Zeros with planes of `size`, and the elements added at their places.",
     )
 
-    def gradient(xp: ModuleType, g0: TensorLike, self: TensorLike, indices: TensorLike) -> Any:
+    def gradient(
+        xp: ModuleType, g0: TensorLike, self: TensorLike, indices: TensorLike
+    ) -> TensorLike:
         size = tuple(self.shape[-dims:])
         return call_row(xp, backward, g0, indices, size)
 
@@ -237,7 +239,7 @@ place_in_planes = linear(
 )
 
 
-def _with_window(gradient: Callable[..., Any]) -> Callable[..., Any]:
+def _with_window(gradient: AnyCallable) -> AnyCallable:
     def formula(
         xp: ModuleType,
         g0: TensorLike,
@@ -283,7 +285,12 @@ max_pool3d_with_indices, max_pool3d_with_indices_backward = _max_window_rows(3)
     "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 )
 def max_pool1d_with_indices(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    input: Tensor,
+    kernel_size: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    ceil_mode: bool,
 ) -> tuple[Tensor, ...]:
     """The largest element of each window of the last dimension, and its place.
 
@@ -307,7 +314,12 @@ def max_pool1d_with_indices(
     "dilation=1, bool ceil_mode=False) -> Tensor"
 )
 def max_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    input: Tensor,
+    kernel_size: Shape,
+    stride: int | Sequence[int] | None,
+    padding: Shape,
+    dilation: Shape,
+    ceil_mode: bool,
 ) -> Any:
     """The largest element of each window of the last dimension.
 
@@ -318,7 +330,7 @@ def max_pool1d(
     return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-def _values_alone(dims: int, row: Row) -> Callable[..., Any]:
+def _values_alone(dims: int, row: Row) -> AnyCallable:
     name = f"max_pool{dims}d"
 
     @composite("")
@@ -327,8 +339,13 @@ def _values_alone(dims: int, row: Row) -> Callable[..., Any]:
         f"padding=0, int[{dims}] dilation=1, bool ceil_mode=False) -> Tensor"
     )
     def function(
-        input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-    ) -> Any:
+        input: Tensor,
+        kernel_size: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+        ceil_mode: bool,
+    ) -> Tensor:
         """The largest element of each window of the last dimensions.
 
         Shapes: input ([N,] C, places…). Raises: RuntimeError for parameters that don't fit.
@@ -342,11 +359,12 @@ max_pool2d: Final = _values_alone(2, max_pool2d_with_indices)
 max_pool3d: Final = _values_alone(3, max_pool3d_with_indices)
 
 
-def _functional_max(dims: int, plain: Callable[..., Any], both: Callable[..., Any]) -> None:
+def _functional_max(dims: int, plain: AnyCallable, both: AnyCallable) -> None:
     name = f"max_pool{dims}d"
 
     def with_indices(
-        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        input: object, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        dilation: int | Sequence[int] = 1,
         ceil_mode: bool = False, return_indices: bool = False,
     ) -> Any:  # fmt: skip
         """The largest element of each window, and its place in the plane."""
@@ -376,7 +394,7 @@ def _none(stride: int | Shape | None) -> int | Shape:
     return () if stride is None else stride
 
 
-def _row_function(row: Row) -> Callable[..., Any]:
+def _row_function(row: Row) -> AnyCallable:
     return lambda *args: table(row.schema.name)(*args)
 
 
@@ -386,9 +404,13 @@ _functional_max(3, max_pool3d, _row_function(max_pool3d_with_indices))
 
 
 # ---- power means ------------------------------------------------------------------------------
-def _lp_pool(dims: int) -> Callable[..., Any]:
+def _lp_pool(dims: int) -> AnyCallable:
     def function(
-        input: Tensor, norm_type: int, kernel_size: int, stride: Any = None, ceil_mode: bool = False
+        input: Tensor,
+        norm_type: int,
+        kernel_size: int,
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
         k = checks.spread(kernel_size, dims) if dims > 1 else (kernel_size,)
@@ -418,7 +440,7 @@ for _dims in (1, 2, 3):
 
 
 # ---- the way back from maxima -----------------------------------------------------------------
-def _unpool(dims: int) -> Callable[..., Any]:
+def _unpool(dims: int) -> AnyCallable:
     def forward(x: Array, indices: Array, output_size: Shape, *steps: Shape) -> Array:
         checks.unpool(dims, x, indices, output_size)
         checks.require(x, "fV", f"max_unpool{dims}d")
@@ -428,7 +450,7 @@ def _unpool(dims: int) -> Callable[..., Any]:
     return forward
 
 
-def _unpool_row(dims: int, further: str, rest: tuple[Any, ...]) -> Row:
+def _unpool_row(dims: int, further: str, rest: tuple[object, ...]) -> Row:
     return linear(
         f"max_unpool{dims}d(Tensor self, Tensor indices, int[{dims}] output_size{further}) -> "
         "Tensor",
@@ -451,7 +473,7 @@ def _unpool_row(dims: int, further: str, rest: tuple[Any, ...]) -> Row:
     )
 
 
-def table_of_places(mk: Any, dims: int) -> Any:
+def table_of_places(mk: object, dims: int) -> Tensor:
     """Distinct places for the samples."""
     return table("arange")(2**dims).reshape((2,) * dims) * 3 % 4**dims
 

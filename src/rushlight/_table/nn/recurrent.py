@@ -6,7 +6,7 @@ pass is recorded (second derivatives, batches, forward mode) it is done step by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -23,7 +23,7 @@ from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.recurrent")
@@ -35,7 +35,7 @@ raw = later("nn.recurrent")
 
 
 def _plain_step(
-    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, relu: bool
+    part: Tensor, states: tuple[object, ...], w: Tensor, b: Tensor, relu: bool
 ) -> tuple[tuple[Any, ...], Any]:
     h = cells.plain(part + linear(states[0], w, b), relu)
     return (h,), (h, relu)
@@ -47,7 +47,7 @@ def _plain_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...
 
 
 def _lstm_step(
-    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
+    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h, c = states
     i, f, u, o = (part + linear(h, w, b)).chunk(4, -1)
@@ -83,7 +83,7 @@ _STEPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def _renewed(state: Tensor, rows: Tensor, batch: int) -> Any:
+def _renewed(state: Tensor, rows: Tensor, batch: int) -> Tensor:
     """The state with its first rows renewed. See Note [Rows of a packed sequence]."""
     if batch == state.shape[0]:
         return rows
@@ -93,7 +93,7 @@ def _renewed(state: Tensor, rows: Tensor, batch: int) -> Any:
 def _forward(
     kind: str,
     x: Tensor,
-    states: tuple[Any, ...],
+    states: tuple[Tensor, ...],
     weights: Any,
     sizes: Shape | None,
     reverse: bool,
@@ -118,7 +118,13 @@ def _forward(
 
 
 def _stepwise(
-    kind: str, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool, relu: bool
+    kind: str,
+    x: Tensor,
+    states: tuple[Any, ...],
+    weights: Any,
+    sizes: Any,
+    reverse: bool,
+    relu: bool,
 ) -> tuple[Any, tuple[Any, ...]]:
     """A layer by operations: all rows, and the last states."""
     rows, last, _ = _forward(kind, x, states, weights, sizes, reverse, relu)
@@ -274,8 +280,8 @@ _gru = general(
 def _layer(
     kind: str,
     x: Tensor,
-    states: tuple[Any, ...],
-    weights: list[Any],
+    states: tuple[Tensor, ...],
+    weights: list[object],
     sizes: Shape | None,
     reverse: bool,
 ) -> tuple[Any, tuple[Any, ...]]:
@@ -353,7 +359,7 @@ def _network(
 
 
 def _run(
-    kind: str, several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    kind: str, several: bool, args: tuple[Any, ...], kwargs: Mapping[str, object]
 ) -> tuple[Any, ...]:
     """A call of one of the four functions, in either of its forms."""
     form = _PACKED if _is_packed(args, kwargs, several) else _PADDED
@@ -386,7 +392,7 @@ _PADDED = ("input", "hx", *_OPTIONS, "batch_first")
 _PACKED = ("data", "batch_sizes", "hx", *_OPTIONS)
 
 
-def _is_packed(args: tuple[Any, ...], kwargs: dict[str, Any], several: bool) -> bool:
+def _is_packed(args: tuple[object, ...], kwargs: Mapping[str, object], several: bool) -> bool:
     """Whether the call's second argument is the batch sizes of a packed sequence."""
     if "data" in kwargs or "batch_sizes" in kwargs:
         return True
@@ -398,7 +404,7 @@ def _is_packed(args: tuple[Any, ...], kwargs: dict[str, Any], several: bool) -> 
 
 
 @composite()
-def lstm(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def lstm(*args: object, **kwargs: object) -> tuple[Tensor, ...]:
     """A long short-term memory of several layers: outputs, last hidden and last cell states.
 
     Called as (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
@@ -410,7 +416,7 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
 
 
 @composite()
-def gru(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def gru(*args: object, **kwargs: object) -> tuple[Tensor, ...]:
     """A network of gated recurrent units: outputs and last states; called as `lstm`.
 
     Source: K. Cho et al., Learning phrase representations using RNN encoder-decoder (2014).
@@ -419,13 +425,13 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
 
 
 @composite()
-def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def rnn_tanh(*args: object, **kwargs: object) -> tuple[Tensor, ...]:
     """A plain recurrent network with tanh: outputs and last states; called as `lstm`."""
     return _run("tanh", False, args, kwargs)
 
 
 @composite()
-def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def rnn_relu(*args: object, **kwargs: object) -> tuple[Any, ...]:
     """A plain recurrent network with relu: outputs and last states; called as `lstm`."""
     return _run("relu", False, args, kwargs)
 
@@ -460,7 +466,7 @@ def _check_cell(
     _check_weights(w_ih, w_hh, gates)
 
 
-def _check_weights(w_ih: Any, w_hh: Any, gates: int) -> None:
+def _check_weights(w_ih: Tensor, w_hh: Tensor, gates: int) -> None:
     hidden = w_hh.size(1)
     for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
         if weight.size(0) != gates * hidden:
@@ -472,8 +478,8 @@ def _check_weights(w_ih: Any, w_hh: Any, gates: int) -> None:
 
 @composite()
 def lstm_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> tuple[Any, Any]:
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
+) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: the new hidden and cell states from (h, c)."""
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
@@ -485,7 +491,7 @@ def lstm_cell(
 
 @composite()
 def gru_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
 ) -> Any:
     """One step of a gated recurrent unit: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 3)
@@ -495,7 +501,7 @@ def gru_cell(
 
 @composite()
 def rnn_tanh_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
 ) -> Any:
     """One step of a plain recurrent network with tanh: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 1)
@@ -505,8 +511,8 @@ def rnn_tanh_cell(
 
 @composite()
 def rnn_relu_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: object = None, b_hh: Any = None
+) -> Tensor:
     """One step of a plain recurrent network with relu: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 1)
     part = linear(input, w_ih, b_ih)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array import kernels, types as T
 from ..._array.lazy_modules import later
@@ -34,7 +34,7 @@ def _rms_gradients(
     weight: Tensor | None,
     eps: float,
     need: list[bool],
-) -> Any:
+) -> tuple[Tensor, Tensor | None]:
     dims = tuple(range(-len(shape), 0))
     outer = tuple(range(x.dim() - len(shape)))
     inverse = ((x * x).mean(dims, keepdim=True) + eps) ** -0.5
@@ -73,11 +73,11 @@ def _rms_kernel(
     weight: Array | None,
     eps: float,
     need: list[bool],
-) -> Any:
+) -> tuple[Array | None, Array | None]:
     return _needed(moments.rms_norm_backward(g, x, inverse, weight, need), need)
 
 
-def _one_norm(x: Tensor, weight: Any) -> bool:
+def _one_norm(x: Tensor, weight: Tensor | None) -> bool:
     """Whether a kernel normalises. See Note [One node for a root mean square]."""
     raw_x = x._raw
     if raw_x.size < kernels.LEAST or raw_x.dtype not in (T.FLOAT32, T.FLOAT64):
@@ -89,8 +89,8 @@ def _one_norm(x: Tensor, weight: Any) -> bool:
 
 @composite("", "nn.functional")
 def rms_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
-) -> Any:
+    input: Tensor, normalized_shape: object, weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
     """The input divided by its root mean square over the last dimensions, scaled.
 
     `eps` is added to the mean square; None takes the dtype's machine epsilon.

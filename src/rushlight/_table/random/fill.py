@@ -14,13 +14,15 @@ from ..._core.views import view_target
 from ..modes import meta as _hollow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._tensor.tensor import Tensor
 
 
 class _Refilled(Node):
     """The node of a tensor that was overwritten with random numbers: nothing of it remains."""
 
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+    def call(self, grads: Sequence[object], need: list[bool], traced: bool) -> Any:
         """Zeros for the former value."""
         from ..._core.engine import WORLDS
 
@@ -40,7 +42,7 @@ def refuse_leaf(self: Tensor) -> bool:
     return recorded
 
 
-def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> Any:
+def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> Tensor:
     """Fills a tensor in place: checks, the draw, the version, the history.
 
     `fill` gets the tensor's array and those of the operands.

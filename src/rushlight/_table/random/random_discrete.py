@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -12,6 +12,10 @@ from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.row import general
 from .generator import stream_of
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from .generator import Generator
 
 raw = later("random.rejection")
 
@@ -43,7 +47,7 @@ _binomial = general(
 
 
 @composite("")
-def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How many of `count` throws succeed, each with probability `prob`.
 
     Raises: ValueError for integers, RuntimeError for two different types.

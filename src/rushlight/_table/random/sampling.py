@@ -24,10 +24,12 @@ from .fill import refill, refuse_leaf
 from .generator import Generator, stream_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import DeviceLike, Shape, TensorLike
+    from ..._base.memory_format import layout, memory_format
     from ..._tensor.tensor import Tensor
 
 discrete = later("random.discrete")
@@ -46,7 +48,7 @@ def _refuse_integers(name: str, array: Any) -> None:
         raise NotImplementedError(errors.not_implemented(name, kind))
 
 
-def _check_generator(name: str, size: tuple[Any, ...], generator: Generator | None) -> None:
+def _check_generator(name: str, size: tuple[object, ...], generator: Generator | None) -> None:
     if generator is None or isinstance(generator, Generator):
         return
     given = ", ".join([type(n).__name__ for n in size] + [f"generator={type(generator).__name__}"])
@@ -222,7 +224,7 @@ def randperm(
     return delivered(array, out, requires_grad)
 
 
-def _as_number(value: float, given: tuple[Any, ...]) -> float:
+def _as_number(value: float, given: tuple[object, ...]) -> float:
     """A parameter beside a size: a number, or a tensor that is one.
 
     Raises:
@@ -288,7 +290,7 @@ def normal(
     return apply_n(_around_both.op, [mean, std, finished(array, False)])
 
 
-def _no_slope(xp: ModuleType, g: TensorLike, self_shape: Shape) -> Any:
+def _no_slope(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
     """Zeros: random numbers don't move with what they were drawn from."""
     return xp.zeros(self_shape, g.dtype)
 
@@ -331,7 +333,8 @@ def _check_std(std: float) -> None:
 
 
 @composite("", method=True)
-def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None,
+              out: Tensor | None = None) -> Tensor:  # fmt: skip
     """Ones with the probabilities in `input` (or `p`), else zeros.
 
     Raises:
@@ -350,14 +353,9 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
 
 
 @composite("", method=True)
-def multinomial(
-    input: Tensor,
-    num_samples: int,
-    replacement: bool = False,
-    *,
-    generator: Any = None,
-    out: Any = None,
-) -> Any:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
+                generator: Generator | None = None,
+                out: Tensor | None = None) -> Tensor:  # fmt: skip
     """Indices drawn by weight, from each row.
 
     Raises:
@@ -411,9 +409,8 @@ def _needs_float(self: Tensor, kernel: str) -> None:
 
 
 @composite("private", method=True)
-def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any
-) -> Any:
+def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *,
+             generator: Generator | None = None, **kwargs: Any) -> Tensor:  # fmt: skip
     """Fills with uniform numbers in [from, to).
 
     Raises:
@@ -434,7 +431,8 @@ def uniform_(
 
 
 @composite("private", method=True)
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *,
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Fills with normal numbers.
 
     Raises:
@@ -452,7 +450,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
 
 
 @composite("private", method=True)
-def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *,
+               generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Fills with ones with probability `p` (a number, or a tensor that broadcasts), else zeros.
 
     Raises:
@@ -475,7 +474,7 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 
 @composite("private", method=True)
-def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
     """Fills with whole numbers of the type's range, below `to`, or from `from` to below `to`.
 
     Raises:
@@ -495,7 +494,7 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> A
 
 
 @composite("private", method=True)
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fills with exponentially distributed numbers of the given rate.
 
     Raises:
@@ -512,7 +511,8 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> 
 
 
 @composite("private", method=True)
-def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *,
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Fills with Cauchy-distributed numbers.
 
     Raises:
@@ -529,7 +529,8 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator:
 
 
 @composite("private", method=True)
-def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *,
+                generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Fills with numbers whose logarithms are normal.
 
     Raises:
@@ -546,7 +547,7 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
 
 
 @composite("private", method=True)
-def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Any:
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fills with numbers of trials up to the first success.
 
     Raises:

@@ -10,6 +10,7 @@ from ..._array.reduce import extreme as raw
 from ..rows.row import elementwise, general, linear, selection
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._base.annotations import Shape, TensorLike
@@ -59,7 +60,7 @@ ties = general(
 
 def _evenly(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, self_dtype: dtype
-) -> Any:
+) -> TensorLike:
     """The gradient in equal parts to all elements that equal the result."""
     mask = xp.ties(self, out)
     return xp.where(mask, g / xp.sum(xp.astype(mask, self_dtype)), 0)
@@ -73,7 +74,7 @@ def _evenly_along(
     self_dtype: dtype,
     dim: Shape | None,
     keepdim: bool,
-) -> Any:
+) -> TensorLike:
     """The same, within each slice over the dimensions `dim`."""
     shape = self.shape
     dims = tuple(range(len(shape))) if dim is None or dim == () else dim
@@ -84,7 +85,7 @@ def _evenly_along(
 
 def _at_index(
     xp: ModuleType, g0: TensorLike, indices: TensorLike, self_shape: Shape, dim: int, keepdim: bool
-) -> Any:
+) -> TensorLike:
     """The gradient at the places that were chosen."""
     return xp.placed_along(g0, indices, dim, keepdim, self_shape)
 
@@ -186,7 +187,7 @@ amin = selection(
 
 def _aminmax_gradient(
     xp: ModuleType,
-    gs: Any,
+    gs: Sequence[TensorLike],
     self: TensorLike,
     min: TensorLike,
     max: TensorLike,

@@ -24,7 +24,7 @@ _RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
 named_results("histogram_out", ("hist", "bin_edges"))
 
 
-def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Any]:
+def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Array]:
     """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
     width = rows.shape[1]
     numbered = not isinstance(bins, TensorBase)
@@ -122,12 +122,12 @@ def _check_weight(x: Array, weight: Tensor | None) -> None:
 @composite(method=True)
 def histogram(
     input: Tensor,
-    bins: Any = 100,
+    bins: Tensor | int = 100,
     *,
-    range: Any = None,
+    range: tuple[float, ...] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
-    out: Any = None,
+    out: Tensor | None = None,
 ) -> Any:
     """How many elements fall into each bin (or their weight), and the edges of the bins.
 
@@ -154,7 +154,7 @@ def histogram(
 
 @composite()
 def histogramdd(
-    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
 ) -> Any:
     """How many rows fall into each cell of a grid (or their weight), and the edges per dimension.
 

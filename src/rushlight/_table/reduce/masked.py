@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
@@ -11,11 +11,17 @@ from ..._core.storage import TensorBase
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import Scalar, TensorLike
+    from ..._tensor.tensor import Tensor
+
 _INF = float("inf")
 
 
 # ---- what they share ----------------------------------------------------------------------------
-def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def _dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """`dim` as sorted dimensions; all for None.
 
     Raises: RuntimeError for repeated ones, IndexError for ones that aren't there.
@@ -46,7 +52,7 @@ def _mask(input: Any, mask: Any) -> Any:
     return mask if mask._raw.dtype.kind == "b" else mask.to(D.bool_)
 
 
-def _filled(input: Any, mask: Any, value: Any) -> Any:
+def _filled(input: object, mask: object, value: object) -> Any:
     """The input with `value` where it is masked out."""
     if mask is None:
         return input
@@ -73,7 +79,7 @@ def _check(name: str, input: Any, mask: Any) -> None:
         raise AttributeError(f"'{type(mask).__name__}' object has no attribute 'shape'")
 
 
-def _added_type(input: Any, dtype: Any) -> D.dtype:
+def _added_type(input: object, dtype: D.dtype | None) -> D.dtype:
     """The type of a sum or a product: integers become int64."""
     if dtype is not None:
         found: D.dtype = dtype
@@ -82,14 +88,14 @@ def _added_type(input: Any, dtype: Any) -> D.dtype:
     return D.int64 if have.category < D.FLOAT else have
 
 
-def _typed(result: Any, dtype: Any) -> Any:
+def _typed(result: Any, dtype: D.dtype | None) -> Any:
     return result if dtype is None or T.dtype_of(result) is dtype else result.to(dtype)
 
 
 # ---- reductions ---------------------------------------------------------------------------------
 @composite("masked")
-def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-        mask: Any = None) -> Any:  # fmt: skip
+def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: D.dtype | None = None,
+        mask: object = None) -> Any:  # fmt: skip
     """The sum over `dim` of the elements that the mask keeps; 0 where there is none."""
     _check("sum", input, mask)
     want = _added_type(input, dtype)
@@ -98,8 +104,9 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
 
 
 @composite("masked")
-def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-         mask: Any = None) -> Any:  # fmt: skip
+def prod(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+         dtype: D.dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The product over `dim` of the elements that the mask keeps; 1 where there is none."""
     _check("prod", input, mask)
     want = _added_type(input, dtype)
@@ -110,8 +117,9 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 @composite("masked")
-def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-         mask: Any = None) -> Any:  # fmt: skip
+def amax(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+         dtype: D.dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The largest of the elements that the mask keeps; the type's lowest where there is none."""
     _check("amax", input, mask)
     x = _filled(input, mask, _lowest(T.dtype_of(input)))
@@ -119,8 +127,9 @@ def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 @composite("masked")
-def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-         mask: Any = None) -> Any:  # fmt: skip
+def amin(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+         dtype: D.dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The smallest of the elements that the mask keeps; the type's highest where there is none."""
     _check("amin", input, mask)
     x = _filled(input, mask, _highest(T.dtype_of(input)))
@@ -128,8 +137,9 @@ def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 @composite("masked")
-def argmax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-           mask: Any = None) -> Any:  # fmt: skip
+def argmax(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+           dtype: D.dtype | None = None,
+           mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The place of the largest element that the mask keeps, in the type of the input."""
     _check("argmax", input, mask)
     x = _filled(input, mask, _lowest(T.dtype_of(input)))
@@ -137,8 +147,9 @@ def argmax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = N
 
 
 @composite("masked")
-def argmin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-           mask: Any = None) -> Any:  # fmt: skip
+def argmin(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+           dtype: D.dtype | None = None,
+           mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The place of the smallest element that the mask keeps, in the type of the input."""
     _check("argmin", input, mask)
     x = _filled(input, mask, _highest(T.dtype_of(input)))
@@ -146,8 +157,9 @@ def argmin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = N
 
 
 @composite("masked")
-def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-         mask: Any = None) -> Any:  # fmt: skip
+def mean(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+         dtype: D.dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The mean over `dim` of the elements that the mask keeps; nan where there is none.
 
     Raises: ValueError for integers without a `dtype`.
@@ -169,7 +181,7 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     return sum(input, dim, keepdim=keepdim, dtype=want, mask=mask) / count
 
 
-def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
+def _count(input: Any, dim: object, keepdim: bool, mask: Tensor | None) -> Any:
     """How many elements the mask keeps over `dim`."""
     if isinstance(dim, (tuple, list)) and len(set(dim)) < len(dim):
         raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
@@ -182,8 +194,8 @@ def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
 
 
 @composite("masked")
-def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None,
-           mask: Any = None) -> Any:  # fmt: skip
+def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: D.dtype | None = None,
+           mask: Tensor | None = None) -> Any:  # fmt: skip
     """The median along `dim` of the elements that the mask keeps; nan where there is none.
 
     Raises: ValueError for integers of which a row is masked out.
@@ -205,8 +217,9 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 
 
 @composite("masked")
-def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-              mask: Any = None) -> Any:  # fmt: skip
+def logsumexp(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+              dtype: D.dtype | None = None,
+              mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The logarithm of the sum of exponentials of the elements that the mask keeps."""
     _check("logsumexp", input, mask)
     want = T.dtype_of(input) if dtype is None else dtype
@@ -215,8 +228,9 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any 
 
 
 @composite("masked")
-def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None,
-              other_mask: Any = None) -> Any:  # fmt: skip
+def logaddexp(input: Tensor, other: Tensor | Scalar, *, dtype: D.dtype | None = None,
+              input_mask: object = None,
+              other_mask: object = None) -> Tensor:  # fmt: skip
     """log(exp(input) + exp(other)), where what is masked out counts as -inf."""
     want = T.dtype_of(input) if dtype is None else dtype
     a = _filled(input, input_mask, -_INF)
@@ -225,8 +239,9 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
 
 
 @composite("masked")
-def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool = False,
-         dtype: Any = None, mask: Any = None) -> Any:  # fmt: skip
+def norm(input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None = None, *,
+         keepdim: bool = False,
+         dtype: D.dtype | None = None, mask: Tensor | None = None) -> Any:  # fmt: skip
     """The vector norm over `dim` of the elements that the mask keeps."""
     _check("norm", input, mask)
     order = 2.0 if ord is None else ord
@@ -236,7 +251,13 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
 
 
 def _variance(
-    input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Any
+    input: TensorLike,
+    dim: int | Sequence[int] | None,
+    unbiased: object,
+    correction: Any,
+    keepdim: bool,
+    dtype: D.dtype | None,
+    mask: Tensor | None,
 ) -> Any:
     """The variance."""
     _check("var", input, mask)
@@ -264,26 +285,30 @@ def _variance(
 
 
 @composite("masked")
-def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None,
-        keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:  # fmt: skip
+def var(input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
+        correction: object = None,
+        keepdim: bool = False, dtype: D.dtype | None = None,
+        mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The variance over `dim` of the elements that the mask keeps."""
     return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
 @composite("masked")
-def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None,
-        keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:  # fmt: skip
+def std(input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
+        correction: object = None,
+        keepdim: bool = False, dtype: D.dtype | None = None,
+        mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The standard deviation over `dim` of the elements that the mask keeps."""
     return table("sqrt")(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
 # ---- along a dimension --------------------------------------------------------------------------
-def _axis(dim: int, input: Any) -> int:
+def _axis(dim: int, input: Tensor) -> int:
     found = _dims(dim, input._raw.ndim)
     return found[0] if found else 0
 
 
-def _running_type(name: str, input: Any, dtype: Any) -> D.dtype:
+def _running_type(name: str, input: Tensor, dtype: D.dtype | None) -> D.dtype:
     want: D.dtype = T.dtype_of(input) if dtype is None else dtype
     if want is D.bool_:
         raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
@@ -291,7 +316,9 @@ def _running_type(name: str, input: Any, dtype: Any) -> D.dtype:
 
 
 @composite("masked")
-def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumsum(
+    input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """Running sums of the elements that the mask keeps."""
     _check("cumsum", input, mask)
     want = _running_type("cumsum", input, dtype)
@@ -299,7 +326,9 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
 
 
 @composite("masked")
-def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumprod(
+    input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """Running products of the elements that the mask keeps."""
     _check("cumprod", input, mask)
     want = _running_type("cumprod", input, dtype)
@@ -307,7 +336,9 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 @composite("masked")
-def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def softmax(
+    input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """Probabilities of the elements that the mask keeps; 0 for the others."""
     _check("softmax", input, mask)
     axis = _axis(dim, input)
@@ -316,7 +347,9 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 @composite("masked")
-def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def log_softmax(
+    input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """Log-probabilities of the elements that the mask keeps; -inf for the others."""
     _check("log_softmax", input, mask)
     axis = _axis(dim, input)
@@ -325,7 +358,9 @@ def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) ->
 
 
 @composite("masked")
-def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def softmin(
+    input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """Probabilities that fall with the elements that the mask keeps; 0 for the others."""
     _check("softmin", input, mask)
     axis = _axis(dim, input)
@@ -334,8 +369,9 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 @composite("masked")
-def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None,
-              mask: Any = None) -> Any:  # fmt: skip
+def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12,
+              dtype: D.dtype | None = None,
+              mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The input divided by its norm along `dim`, or by `eps` where that is larger."""
     _check("normalize", input, mask)
     axis = _axis(dim, input)

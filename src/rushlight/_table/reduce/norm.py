@@ -14,7 +14,7 @@ from ..rows.tensor_namespace import table
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Arguments, Shape, TensorLike
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
@@ -32,7 +32,7 @@ def _norm_gradient(
     dim: int | Shape | None,
     keepdim: bool,
     dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """sgn(x) |x|^(p-1) / norm^(p-1), with its limits; 0 wherever the norm is 0.
 
     At p = ±inf the elements of the largest (smallest) magnitude share the gradient.
@@ -72,7 +72,7 @@ def _vector_norm_gradient(
     dim: Shape | None,
     keepdim: bool,
     self_dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """See `_norm_gradient`."""
     return _norm_gradient(xp, g, self, out, ord, dim, keepdim, self_dtype.to_real())
 
@@ -96,8 +96,9 @@ vector_norm = general(
 
 
 @composite(method=True)
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None,
-         dtype: Any = None) -> Any:  # fmt: skip
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
+         out: Tensor | None = None,
+         dtype: Any = None) -> Tensor:  # fmt: skip
     """The norm of a vector or matrix: of order `p`, "fro" (the default) or "nuc".
 
     Raises:
@@ -126,7 +127,7 @@ def _dist_gradient(
     p: int,
     out: TensorLike,
     dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """That of the norm at self - other."""
     return _norm_gradient(xp, g, self - other, out, p, None, False, dtype)
 
@@ -139,7 +140,7 @@ def _dist_self(
     p: int,
     out: TensorLike,
     self_dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """The gradient of the norm of self - other, summed to the shape of `self`."""
     return xp.sum_to(_dist_gradient(xp, g, self, other, p, out, self_dtype.to_real()), self.shape)
 
@@ -152,12 +153,12 @@ def _dist_other(
     p: int,
     out: TensorLike,
     self_dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """The gradient of the norm of self - other, summed to the shape of `other`, negated."""
     return xp.sum_to(-_dist_gradient(xp, g, self, other, p, out, self_dtype.to_real()), other.shape)
 
 
-def _refuse_bools(args: list[Any], raws: list[Any]) -> None:
+def _refuse_bools(args: Arguments, raws: Arguments) -> None:
     bools = [x._raw.dtype.kind == "b" for x in args[:2]]
     if bools[0] or bools[1]:
         raise RuntimeError(_checks.TWO_BOOLS if bools[0] and bools[1] else _checks.ONE_BOOL)
@@ -185,7 +186,7 @@ def _renorm_gradient(
     dim: int,
     maxnorm: float,
     self_dtype: dtype,
-) -> Any:
+) -> TensorLike:
     """Where a slice was scaled by m / n: m (g / n - (g · x) / n² times the gradient of n)."""
     own = dim % self.ndim
     dims = tuple([d for d in range(self.ndim) if d != own])

@@ -21,10 +21,10 @@ from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from types import ModuleType
 
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw_spread = later("reduce.variance")
@@ -68,7 +68,9 @@ mean_dim = linear(
 )
 
 
-def _others_gradient(xp: ModuleType, g: TensorLike, self: TensorLike, dim: int | None) -> Any:
+def _others_gradient(
+    xp: ModuleType, g: TensorLike, self: TensorLike, dim: int | None
+) -> TensorLike:
     """Of the products of all others: each is a product of those before times one of those after.
 
     See Note [A linear recurrence gives the gradients of scans].
@@ -170,8 +172,9 @@ logsumexp = general(
 
 
 @composite(method=True, numpy_words=True)
-def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
-            out: Any = None) -> Any:  # fmt: skip
+def nanmean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
+            dtype: D.dtype | None = None,
+            out: Tensor | None = None) -> Tensor:  # fmt: skip
     """The mean of the elements that aren't NaN.
 
     Raises:
@@ -200,7 +203,7 @@ def _var_gradient(
     dim: Shape | None,
     correction: int | None,
     keepdim: bool,
-) -> Any:
+) -> TensorLike:
     """2 g (x - mean) / (n - correction)."""
     shape = self.shape
     freedom = _count(shape, dim) - (1 if correction is None else correction)
@@ -218,7 +221,7 @@ def _std_gradient(
     dim: Shape | None,
     correction: int | None,
     keepdim: bool,
-) -> Any:
+) -> TensorLike:
     """That of the variance by the chain rule; 0 where the deviation is 0."""
     g = xp.where(xp.equal(out, 0), 0, g / (out * 2))
     return _var_gradient(xp, g, self, dim, correction, keepdim)
@@ -226,13 +229,13 @@ def _std_gradient(
 
 def _mean_gradient(
     xp: ModuleType, g: TensorLike, shape: Shape, dim: Shape | None, keepdim: bool
-) -> Any:
+) -> TensorLike:
     return xp.expand_reduced(g / _count(shape, dim), shape, dim, keepdim)
 
 
 def _var_mean_gradient(
     xp: ModuleType,
-    gs: Any,
+    gs: Sequence[TensorLike | None],
     self: TensorLike,
     dim: Shape | None,
     correction: int | None,
@@ -247,7 +250,7 @@ def _var_mean_gradient(
 
 def _std_mean_gradient(
     xp: ModuleType,
-    gs: Any,
+    gs: Sequence[TensorLike | None],
     self: TensorLike,
     out: TensorLike,
     dim: Shape | None,
@@ -322,7 +325,7 @@ _std_mean = general(
 _GIVEN = object()  # the default of `correction`: that of the overload
 
 
-def _variance_function(name: str, row: Any, doc: str) -> Callable[..., Any]:
+def _variance_function(name: str, row: Any, doc: str) -> AnyCallable:
     """The public function over the three overloads that PyTorch has for each of these."""
 
     def function(
@@ -331,10 +334,10 @@ def _variance_function(name: str, row: Any, doc: str) -> Callable[..., Any]:
         unbiased: bool | None = None,
         keepdim: bool = False,
         *,
-        correction: Any = _GIVEN,
+        correction: object = _GIVEN,
         axis: int | None = None,
         keepdims: Any = None,
-        out: Any = None,
+        out: Tensor | None = None,
     ) -> Any:
         if axis is not None:
             dim = axis

@@ -17,9 +17,10 @@ from ..rows.row import Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
 # ---- what the gradients are made of -----------------------------------------------------------
@@ -61,7 +62,7 @@ recurrence = general(
 
 def _exclusive_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int, back: bool
-) -> Any:
+) -> TensorLike:
     """See Note [A linear recurrence gives the gradients of scans]."""
     by = -1 if back else 1
     return out * xp.recurrence(xp.shifted(g, dim, by), xp.shifted(self, dim, by), dim, not back)
@@ -91,7 +92,7 @@ cumsum = linear(
 
 def _cumprod_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int
-) -> Any:
+) -> TensorLike:
     """See Note [A linear recurrence gives the gradients of scans]."""
     before = xp.exclusive_products(self, dim, False)
     return before * xp.recurrence(g, xp.shifted(self, dim, 1), dim, True)
@@ -107,7 +108,7 @@ cumprod = general(
 )
 
 
-def _keeps_type(name: str, raws: list[Any]) -> None:
+def _keeps_type(name: str, raws: Arguments) -> None:
     """Refuses, in place, another type than that of what is written."""
     wanted = raws[2]
     found = T.from_raw(raws[0].dtype)
@@ -130,7 +131,7 @@ when_settled(cumprod, _note_type)
 
 def _logcumsumexp_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, dim: int
-) -> Any:
+) -> TensorLike:
     """Σ g[j] exp(x[i] - out[j]) over j ≥ i, by the steps exp(out[j] - out[j+1]) ≤ 1.
 
     See Note [A linear recurrence gives the gradients of scans].
@@ -187,12 +188,12 @@ def _dimension(t: Tensor, dim: int) -> int:
     return dim % max(ndim, 1)
 
 
-def _part(t: Tensor, dim: int, start: int, stop: int) -> Any:
+def _part(t: Tensor, dim: int, start: int, stop: int) -> Tensor:
     """The places from `start` to `stop` (negative: from the end; 0: to the end) of a dimension."""
     return table("slice")(t, dim, start, stop or None)
 
 
-def _difference(t: Tensor, dim: int) -> Any:
+def _difference(t: Tensor, dim: int) -> Tensor:
     high, low = _part(t, dim, 1, 0), _part(t, dim, 0, -1)
     if t._raw.dtype.kind == "b":
         return table("logical_xor")(high, low)
@@ -200,8 +201,9 @@ def _difference(t: Tensor, dim: int) -> Any:
 
 
 @composite(method=True, numpy_words=True)
-def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *,
-         out: Any = None) -> Any:  # fmt: skip
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
+         append: Any = None, *,
+         out: Any = None) -> Tensor:  # fmt: skip
     """The differences of neighbours along `dim`, taken `n` times.
 
     Raises:
@@ -236,7 +238,7 @@ def _write_out(result: Any, out: Any) -> Any:
     return out
 
 
-def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Any:
+def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the sample points, shaped to go with `y` along `dim`."""
     shape = x._raw.shape
     if x._raw.ndim == 1:
@@ -262,7 +264,7 @@ def _refuse_bools(name: str, x: Tensor | None, y: Tensor) -> None:
 
 
 @composite(numpy_words=True)
-def trapezoid(y: Any, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
@@ -286,13 +288,13 @@ def trapezoid(y: Any, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) ->
 
 
 @composite(numpy_words=True)
-def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral of samples along `dim`: `trapezoid` under its old name."""
     return trapezoid(y, x, dx=float(dx) if isinstance(dx, bool) else dx, dim=dim)
 
 
 @composite(numpy_words=True)
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The running integrals of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
@@ -309,8 +311,8 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
 
 @composite(numpy_words=True)
 def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
-) -> tuple[Any, ...]:
+    input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
     """The derivatives of samples along each of the dimensions, by central differences.
 
     Raises:
@@ -361,7 +363,7 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list
     return found
 
 
-def _derivative(f: Tensor, dim: int, spacing: Tensor | int, edge_order: int) -> Any:
+def _derivative(f: Tensor, dim: int, spacing: Tensor | int, edge_order: int) -> Tensor:
     if isinstance(spacing, TensorBase):
         return _uneven_derivative(f, dim, spacing, edge_order)
     centre = divided(divided(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
@@ -378,7 +380,7 @@ def _derivative(f: Tensor, dim: int, spacing: Tensor | int, edge_order: int) -> 
     return table("cat")([first, centre, last], dim)
 
 
-def _uneven_derivative(f: Tensor, dim: int, points: Tensor, edge_order: int) -> Any:
+def _uneven_derivative(f: Tensor, dim: int, points: Tensor, edge_order: int) -> Tensor:
     """Second-order differences over the sample points `points`, which must be a row."""
     n = f._raw.shape[dim]
     inner = [1] * f._raw.ndim

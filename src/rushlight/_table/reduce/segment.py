@@ -29,7 +29,7 @@ _EXPECTED = (
 
 
 def _checked(
-    data: Any, reduce: str, lengths: Array, indices: Any, offsets: Any, axis: int, unsafe: bool
+    data: Array, reduce: str, lengths: Array, indices: Any, offsets: object, axis: int, unsafe: bool
 ) -> str:
     """The name of the reduction.
 
@@ -84,7 +84,7 @@ def _checked(
 def _forward(
     data: Array, reduce: str, lengths: Array, indices: Any, offsets: Any, axis: int, unsafe: bool,
     initial: float | None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     axis = axis % data.ndim if data.ndim else axis
     name = _checked(data, reduce, lengths, indices, offsets, axis, unsafe)
     return raw.segment_reduce(data, name, lengths, offsets, axis, initial)
@@ -96,10 +96,10 @@ def _backward(
     data: Array,
     reduce: str,
     lengths: Array,
-    offsets: Any,
+    offsets: object,
     axis: int,
     initial: float | None,
-) -> Any:
+) -> TensorLike:
     name = _WORDS.get(reduce, reduce)
     return raw.segment_reduce_backward(
         g, out, data, name, lengths, offsets, axis % data.ndim, initial
@@ -133,7 +133,7 @@ def _formula(
     data: TensorLike,
     reduce: str,
     lengths: TensorLike,
-    offsets: Any,
+    offsets: object,
     axis: int,
     initial: Any,
 ) -> Any:
@@ -159,8 +159,9 @@ segment_reduce = general(
 
 @composite("")
 def _segment_reduce(
-    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None,
-    axis: int = 0, unsafe: bool = False, initial: Any = None,
+    data: object, reduce: str, *, lengths: object = None, indices: object = None,
+    offsets: object = None,
+    axis: int = 0, unsafe: bool = False, initial: object = None,
 ) -> Any:  # fmt: skip
     """`segment_reduce` under the operator's name."""
     return apply_n(
@@ -169,7 +170,7 @@ def _segment_reduce(
 
 
 # ---- hashes -------------------------------------------------------------------------------------
-def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Any:
+def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Array:
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     every = dim is None or not dim

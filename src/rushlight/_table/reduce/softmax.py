@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
+    from ..rows.row import Row, Unsettled
 
 channels = later("kernels.channel_softmax")
 losses = later("nn.element_losses")
@@ -103,8 +104,13 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def _called(
-    row: Any, name: str, input: Tensor, dim: int | None, stacklevel: int, dtype: D.dtype | None
-) -> Any:
+    row: Row | Unsettled,
+    name: str,
+    input: Tensor,
+    dim: int | None,
+    stacklevel: int,
+    dtype: D.dtype | None,
+) -> TensorLike:
     if dim is None:
         dim = _implicit_dim(name, input.dim(), stacklevel + 1)
     if (
@@ -117,7 +123,9 @@ def _called(
 
 
 @composite("nn.functional")
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
+) -> Any:
     """exp(input) divided by its sum along `dim`: numbers between 0 and 1 that add up to 1.
 
     Special: a row of -inf, a row with inf or nan -> nan.
@@ -128,7 +136,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 @composite("nn.functional")
 def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
 ) -> Any:
     """The logarithm of softmax(input) along `dim`, without its rounding errors.
 
@@ -138,7 +146,9 @@ def log_softmax(
 
 
 @composite("nn.functional")
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
+) -> Any:
     """softmax(-input) along `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel)
@@ -147,8 +157,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 @composite("nn.functional")
 def gumbel_softmax(
-    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Any:
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
     """A Gumbel-softmax sample; `hard` gives one-hot vectors with soft gradients.
 
     Source: E. Jang, S. Gu, B. Poole, Categorical reparameterization with Gumbel-softmax (2017).
@@ -165,14 +175,16 @@ def gumbel_softmax(
 
 
 @composite(name="_softmax_backward_data")
-def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: object) -> Tensor:
     """The gradient of a softmax from its result: programs with their own softmax call it."""
     found = SOFTMAX.op.formulas[0](grad_output, output, dim)
     return found if found.dtype is input_dtype else found.to(input_dtype)
 
 
 @composite(name="_log_softmax_backward_data")
-def log_softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+def log_softmax_backward_data(
+    grad_output: Any, output: Any, dim: int, input_dtype: object
+) -> Tensor:
     """The gradient of a log-softmax from its result."""
     found = LOG_SOFTMAX.op.formulas[0](grad_output, output, dim)
     return found if found.dtype is input_dtype else found.to(input_dtype)

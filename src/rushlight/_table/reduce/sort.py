@@ -15,11 +15,10 @@ from ..rows.row import general, linear, selection
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("reduce.sort")
@@ -28,7 +27,7 @@ raw_search = later("reduce.searchsorted")
 
 def _in_order(
     xp: ModuleType, g0: TensorLike, indices: TensorLike, self_shape: Shape, dim: int
-) -> Any:
+) -> TensorLike:
     """The gradient back at the places that the elements came from."""
     return xp.placed_along(g0, indices, dim, True, self_shape)
 
@@ -74,7 +73,7 @@ topk = selection(
 
 
 @composite(method=True)
-def msort(input: Tensor, *, out: Any = None) -> Any:
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension."""
     if out is not None:
         table("sort")(input, 0, out=(out, new_tensor(T.empty((0,), T.to_raw(D.int64)))))
@@ -87,8 +86,8 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _quantile(
-    input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool
-) -> Any:
+    input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Tensor:
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or "
@@ -166,13 +165,13 @@ def _arranged(
 @composite(method=True, numpy_words=True)
 def quantile(
     input: Tensor,
-    q: Any,
-    dim: Any = None,
+    q: Tensor | float,
+    dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
-    out: Any = None,
-) -> Any:
+    out: Tensor | None = None,
+) -> Tensor:
     """The quantiles `q` of the elements along `dim` (all by default); NaN where there is a NaN.
 
     Raises:
@@ -185,13 +184,13 @@ def quantile(
 @composite(method=True, numpy_words=True)
 def nanquantile(
     input: Tensor,
-    q: Any,
-    dim: Any = None,
+    q: float,
+    dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
-    out: Any = None,
-) -> Any:
+    out: Tensor | None = None,
+) -> Tensor:
     """The quantiles `q` of the elements that aren't NaN, along `dim` (all by default).
 
     Raises:
@@ -222,16 +221,16 @@ _search = general(
 
 @composite()
 def searchsorted(
-    sorted_sequence: Any,
+    sorted_sequence: Tensor,
     input: Any = None,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Any = None,
-    out: Any = None,
-    self: Any = None,
-) -> Any:
+    sorter: object = None,
+    out: Tensor | None = None,
+    self: Tensor | None = None,
+) -> Tensor:
     """Where each value of `input` would go into the row of `sorted_sequence` that it belongs to.
 
     Raises:
@@ -315,8 +314,13 @@ def _levels(row: Array, values: Array | None) -> tuple[D.dtype | None, D.dtype |
 
 @composite()
 def bucketize(
-    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
-) -> Any:
+    input: Tensor,
+    boundaries: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The bucket between the `boundaries` that each value falls into.
 
     Raises:
@@ -330,7 +334,7 @@ def bucketize(
 
 
 # ---- distinct values --------------------------------------------------------------------------
-def _no_derivative(name: str) -> Callable[..., Any]:
+def _no_derivative(name: str) -> AnyCallable:
     def formula(g0: Array) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
@@ -373,7 +377,9 @@ _runs = general(
 )
 
 
-def _chosen(found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Any:
+def _chosen(
+    found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool
+) -> Tensor | tuple[Tensor, ...]:
     values, inverse, counts = found
     if return_inverse:
         return (values, inverse, counts) if return_counts else (values, inverse)
@@ -387,7 +393,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """The distinct values in order (slices across `dim`), if asked with places and counts."""
     asked = bool(return_inverse), bool(return_counts)
     flags = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts}
@@ -418,7 +424,7 @@ def _check_flags(name: str, flags: dict[str, bool]) -> None:
 @composite(method=True)
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
     asked = bool(return_inverse), bool(return_counts)
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
@@ -446,14 +452,14 @@ bincount = general(
 
 @composite()
 def isin(
-    elements: Any,
-    test_elements: Any = None,
+    elements: Tensor,
+    test_elements: Tensor | int | None = None,
     *,
     assume_unique: bool = False,
     invert: bool = False,
     test_element: Any = None,
-    element: Any = None,
-    out: Any = None,
+    element: object = None,
+    out: Tensor | None = None,
 ) -> Any:
     """Whether each element occurs among the test elements."""
     elements = element if elements is None else elements

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +45,7 @@ def asking_too(make: Callable[[bool], F]) -> F:
 
 def _with_out(name: str, function: F) -> F:
     @functools.wraps(function)
-    def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def taking_out(*args: object, out: Tensor | None = None, **kwargs: object) -> Any:
         if out is None:
             return function(*args, **kwargs)
         from .out_argument import run_into
@@ -57,7 +60,7 @@ def _with_numpy_words(function: F) -> F:
     """The function, which also takes `axis` for `dim` and `keepdims` for `keepdim`."""
 
     @functools.wraps(function)
-    def translating(*args: Any, **kwargs: Any) -> Any:
+    def translating(*args: object, **kwargs: object) -> Any:
         if kwargs:
             if "axis" in kwargs and "dim" not in kwargs:
                 kwargs["dim"] = kwargs.pop("axis")

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .row import LOCK
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 K = TypeVar("K")
 
@@ -47,11 +50,11 @@ class Pending(dict[K, Any]):
                 self._makers[key] = None
         return self[key]
 
-    def __setitem__(self, key: K, value: Callable[..., Any]) -> None:
+    def __setitem__(self, key: K, value: AnyCallable) -> None:
         super().__setitem__(key, value)
         self._makers[key] = None
 
-    def get(self, key: K, default: Any = None) -> Any:
+    def get(self, key: K, default: object = None) -> Any:
         """The value of `key`, made if need be; `default` where there is none."""
         return self[key] if key in self._makers else default
 
@@ -92,7 +95,7 @@ class Space:
         self.namespace = namespace
         self.names = [name for space, name in public if space == namespace]
 
-    def fill(self, module: dict[str, Any]) -> None:
+    def fill(self, module: dict[str, object]) -> None:
         """Puts the functions that are there into a module's globals.
 
         What the module has under the name of a function gives way to it.
@@ -103,7 +106,7 @@ class Space:
         for name in module.keys() & set(self.names):
             module[name] = self.public[(self.namespace, name)]
 
-    def find(self, name: str, module: dict[str, Any]) -> Any:
+    def find(self, name: str, module: dict[str, object]) -> AnyCallable:
         """The function called `name`, which the module then has in its globals.
 
         Raises:
@@ -118,7 +121,7 @@ class Space:
         own = made.__dict__
         self.fill(own)
 
-        def find(asked: str) -> Any:
+        def find(asked: str) -> AnyCallable:
             try:
                 return self.find(asked, own)
             except KeyError:

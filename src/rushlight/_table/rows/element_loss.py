@@ -13,12 +13,15 @@ The formulas are those of one place, without `reduction` and without the gradien
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._array.lazy_modules import Function
 from ..._base.schema import Schema
 from ..._formula.words import Formula
 from .row import Row, general
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 
 class Options(NamedTuple):
@@ -49,7 +52,7 @@ class LossFormula(Formula):
         self.options = options
         self.short = short
 
-    def generated(self, name: str, key: str, schema: Schema) -> Any:
+    def generated(self, name: str, key: str, schema: Schema) -> AnyCallable:
         """The function on arrays: the loss, or its gradient for the argument `key`."""
         from ..._array.nn import generated_losses as losses
 
@@ -66,13 +69,13 @@ def element_loss(
     each: Formula,
     *,
     check: Callable[..., None] | None = None,
-    check_values: Any = None,
+    check_values: Function | None = None,
     result: str = "self",
     gradient_like: Callable[[str, tuple[str, ...]], str] = lambda key, given: "",
     in_steps: bool = False,
     same_types: bool = False,
     fast_defaults: bool = False,
-    **declared: Any,
+    **declared: object,
 ) -> Row:
     """Declares a loss by element; `fast_defaults` asks for a faster form of tensors alone."""
     options = Options(check, check_values, result, gradient_like, in_steps, same_types)

@@ -25,7 +25,9 @@ from ..._core.op import (
 from ..._formula.words import Formula
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from ..._base.annotations import AnyCallable
 
 
 def generate_functions(row: Any, schema: Schema) -> None:
@@ -40,7 +42,7 @@ def generate_functions(row: Any, schema: Schema) -> None:
         row.joint = _generated(row.name, "joint", row.joint, schema)
 
 
-def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:
+def _generated(name: str, key: str, formula: Any, schema: Schema) -> AnyCallable:
     """The function of a row, or of its gradient for the argument `key`."""
     called = f"{name}_{key}_gradient" if key else name
     if type(formula) is not Formula:
@@ -56,7 +58,7 @@ def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:
     return generate(called, formula.function, arrays, defaults, override, narrow=formula.narrow)
 
 
-def check_formulas(schema: Schema, formulas: dict[str, Any]) -> None:
+def check_formulas(schema: Schema, formulas: Mapping[str, object]) -> None:
     for name in formulas:
         p = schema.positions.get(name)
         if p is None or schema.params[p].type != "Tensor":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.shape.as_strided import element_strides
@@ -14,6 +14,9 @@ from ..._core.node import Node
 from ..._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
 from ..._core.saved import Packed, output_number, pack_entry, unpack
 from ..._core.storage import TensorBase, new_tensor
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
 
 NODE_CLASSES: dict[str, Any] = {}
 
@@ -79,7 +82,7 @@ def all_edges(op: Op, schema: Schema) -> dict[str, Any]:
     return {}
 
 
-def _edges(node: Any) -> Any:
+def _edges(node: object) -> Any:
     return Node.next_functions.fget(node)  # type: ignore[attr-defined]
 
 
@@ -124,7 +127,7 @@ def _operand(node: Any, edge: int, name: str) -> Any:
     return None
 
 
-def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
+def _refused(cls: type, *args: object, **kwargs: object) -> Any:
     """Nodes are made by the core, which goes around this."""
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 
@@ -162,12 +165,12 @@ def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
     return get
 
 
-def _defaulted(get: Callable[[Node], Any], op: Op, default: Any) -> Callable[[Node], Any]:
+def _defaulted(get: Callable[[Node], Any], op: Op, default: object) -> Callable[[Node], Any]:
     """What reads a saved number, which the short form of an operation doesn't have."""
     return lambda node: get(node) if node.op is op else default
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: Shape | int) -> Any:
     """Dimensions as PyTorch shows them: negative ones as unsigned 64-bit numbers."""
     if isinstance(value, (tuple, list)):
         return tuple(_unsigned(v) for v in value)

@@ -15,7 +15,7 @@ A node stays whole during a backward, and where the shapes of its inputs aren't 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -41,6 +41,7 @@ from .row import Row, when_settled
 from .tensor_namespace import table
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
 # An op that is recorded as one node: what does the same step by step, and the shapes that stand-ins
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 PARTS: Final[dict[Op, tuple[Callable[..., Any], Callable[..., Any]]]] = {}
 
 
-def comes_apart(row: Row, parts: Callable[..., Any], shapes: Callable[..., Any]) -> None:
+def comes_apart(row: Row, parts: AnyCallable, shapes: AnyCallable) -> None:
     """Has the nodes of a row replaced by those of `parts(*arguments)` when somebody looks.
 
     `shapes(known)` gives a shape for each tensor argument by name from those known, or None.
@@ -56,7 +57,7 @@ def comes_apart(row: Row, parts: Callable[..., Any], shapes: Callable[..., Any])
     when_settled(row, lambda settled: _have_parts(settled.op, parts, shapes))
 
 
-def _have_parts(op: Op, parts: Callable[..., Any], shapes: Callable[..., Any]) -> None:
+def _have_parts(op: Op, parts: AnyCallable, shapes: AnyCallable) -> None:
     PARTS[op] = (parts, shapes)
     node_class = op.node_class
     for name in list(vars(node_class)):
@@ -69,24 +70,24 @@ def _have_parts(op: Op, parts: Callable[..., Any], shapes: Callable[..., Any]) -
         setattr(node_class, name, _method(name))
 
 
-def _attribute(node: Any, name: str) -> Any:
+def _attribute(node: object, name: str) -> Any:
     if name.startswith(("_saved_", "_raw_saved_")) and take_apart(node):
         return getattr(node, name)
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
 
 
-def _names(node: Any) -> list[str]:
+def _names(node: object) -> list[str]:
     take_apart(node)
     return list(object.__dir__(node))
 
 
-def _next_functions(node: Any) -> Any:
+def _next_functions(node: object) -> Any:
     take_apart(node)
     return Node.next_functions.fget(node)  # type: ignore[attr-defined]
 
 
-def _method(name: str) -> Callable[..., Any]:
-    def method(node: Any, *args: Any) -> Any:
+def _method(name: str) -> AnyCallable:
+    def method(node: object, *args: object) -> Any:
         take_apart(node)
         return getattr(Node, name)(node, *args)
 
@@ -120,7 +121,7 @@ def take_apart(node: Any) -> bool:
     return True
 
 
-def _arguments(node: Any, shapes: Callable[..., Any]) -> tuple[list[Any], bool] | None:
+def _arguments(node: Any, shapes: AnyCallable) -> tuple[list[Any], bool] | None:
     """The arguments of the operation once more, and whether the node has been freed."""
     op = node.op
     params = op.row.schema.params
@@ -167,7 +168,7 @@ def _arguments(node: Any, shapes: Callable[..., Any]) -> tuple[list[Any], bool] 
     return args, freed
 
 
-def _zeros(shape: tuple[int, ...], integer: bool, raw_type: Any) -> Any:
+def _zeros(shape: tuple[int, ...], integer: bool, raw_type: object) -> Any:
     return T.zeros_like(T.empty(shape, T.to_raw(D.int64) if integer else raw_type))
 
 
@@ -200,7 +201,7 @@ def _place(node: Any, made: Any, freed: bool) -> None:
 class _Parts(Interposer):
     """Records operations by their parts where programs watch what is saved."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: Arguments, mode: Mode, layered: bool) -> Any:
         """The result of an operation by its parts."""
         found = PARTS.get(op) if mode.saved_hooks else None
         made = None if found is None else found[0](*args)
@@ -213,7 +214,7 @@ interpose("parts", _Parts())
 # ---- the parts -----------------------------------------------------------------------------------
 
 
-def _rows(x: Tensor) -> Any:
+def _rows(x: Tensor) -> Tensor:
     """A stack of matrices as one."""
     return table("reshape")(x, (-1, x._raw.shape[-1]))
 
@@ -246,11 +247,11 @@ def _stacked(a: Any, b: Any) -> Any:
     return unsafe_view(table("bmm")(one, two), (*batch, left[-2], right[-1]))
 
 
-def _classes(x: Tensor, target: Tensor, reduction: int, ignore_index: int) -> Any:
+def _classes(x: Tensor, target: Tensor, reduction: int, ignore_index: int) -> TensorLike:
     return _nll(table("log_softmax")(x, 1), target, None, reduction, ignore_index)
 
 
-def _linear_shapes(ndim: int) -> Callable[..., Any]:
+def _linear_shapes(ndim: int) -> AnyCallable:
     """Without its input, a layer on matrices does with one row; how a stack was shaped is lost."""
 
     def shapes(known: dict[str, Any], freed: bool) -> dict[str, Any] | None:
@@ -264,7 +265,7 @@ def _linear_shapes(ndim: int) -> Callable[..., Any]:
     return shapes
 
 
-def _biased_shapes(ndim: int) -> Callable[..., Any]:
+def _biased_shapes(ndim: int) -> AnyCallable:
     bare = _linear_shapes(ndim)
 
     def shapes(known: dict[str, Any], freed: bool) -> dict[str, Any] | None:
@@ -278,7 +279,7 @@ def _biased_shapes(ndim: int) -> Callable[..., Any]:
     return shapes
 
 
-def _both(known: dict[str, Any], freed: bool) -> dict[str, Any] | None:
+def _both(known: Mapping[str, object], freed: bool) -> dict[str, Any] | None:
     if "self" in known and "other" in known:
         return {}
     return {"self": (1, 1, 1), "other": (1, 1, 1)} if freed and not known else None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._array.annotations import Array
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from .row import Row
 
@@ -51,7 +52,7 @@ _NAMED: Final = {
 _ANSWERS: Final = frozenset({"all", "any"})
 
 
-def apply_out(row: Row, args: list[Any], out: Tensor | Sequence[Tensor], name: str = "") -> Any:
+def apply_out(row: Row, args: Arguments, out: Tensor | Sequence[Tensor], name: str = "") -> Any:
     """Runs a row and writes its result into `out` (a tuple where it has several).
 
     A function whose part the row is gives its `name`.
@@ -245,7 +246,7 @@ def earlier(
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 
-def _refuse_tangents(name: str, values: list[Any]) -> None:
+def _refuse_tangents(name: str, values: Sequence[object]) -> None:
     """Refuses `out=` in forward mode.
 
     Raises:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from .warn_once import warn_the_caller
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
 NONE: Final = 0
@@ -17,7 +18,7 @@ SUM: Final = 2
 _NUMBERS: Final = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
-def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
+def number(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """0 for "none", 1 for "mean", 2 for "sum".
 
     Raises:
@@ -36,7 +37,7 @@ def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
     return found
 
 
-def word_of_old(size_average: Any, reduce: Any) -> str:
+def word_of_old(size_average: bool | None, reduce: bool | None) -> str:
     """The word that the two booleans of old meant; warns."""
     average = True if size_average is None else size_average
     reduced = True if reduce is None else reduce
@@ -47,7 +48,7 @@ def word_of_old(size_average: Any, reduce: Any) -> str:
     return word
 
 
-def apply(each: Tensor, reduction: int) -> Any:
+def apply(each: Tensor, reduction: int) -> TensorLike:
     """A tensor of losses, reduced."""
     if reduction == MEAN:
         return each.mean()
@@ -59,7 +60,7 @@ def expand_gradient(g: Tensor, count: int, reduction: int) -> Tensor:
     return g / count if reduction == MEAN else g
 
 
-def refuse_gradient(function: str, **tensors: Any) -> None:
+def refuse_gradient(function: str, **tensors: object) -> None:
     """Refuses tensors that require grad where a loss has no gradient for them.
 
     Raises:

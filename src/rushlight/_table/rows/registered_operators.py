@@ -14,6 +14,7 @@ from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._base.schema import Parameter
+    from ..._tensor.tensor import Tensor
 
 NAMESPACES: Final[dict[str, Namespace]] = {}
 LOADED: Final[set[str]] = set()
@@ -70,10 +71,10 @@ class RegisteredOverload:
         self.kernels: dict[str, Any] = {}  # by dispatch key: "CPU", "CompositeImplicitAutograd" …
         self.run: Any = None  # (overload, values) -> result; values in schema order
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.run(self, self.values(args, kwargs))
 
-    def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def values(self, args: tuple[Any, ...], kwargs: dict[str, object]) -> list[Any]:
         """The values of all parameters, in schema order.
 
         Raises:
@@ -134,7 +135,7 @@ class RegisteredOverload:
             f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname}')>"
         )
 
-    def __deepcopy__(self, memo: Any = None) -> RegisteredOverload:
+    def __deepcopy__(self, memo: object = None) -> RegisteredOverload:
         return self
 
 
@@ -149,7 +150,7 @@ _SIMPLE: Final = {
 }  # fmt: skip
 
 
-def _fits(p: Parameter, value: Any) -> bool:
+def _fits(p: Parameter, value: Tensor | float | str) -> bool:
     if value is None:
         return bool(p.optional)
     if p.is_list:
@@ -185,7 +186,7 @@ class Packet:
         self._qualified_op_name = f"{namespace}::{name}"
         self.own: dict[str, RegisteredOverload] = {}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if len(self.own) == 1:
             return next(iter(self.own.values()))(*args, **kwargs)
         last: RuntimeError | None = None
@@ -217,7 +218,7 @@ class Packet:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self.namespace}.{self.__name__}')>"
 
-    def __deepcopy__(self, memo: Any = None) -> Packet:
+    def __deepcopy__(self, memo: object = None) -> Packet:
         return self
 
 

@@ -17,12 +17,14 @@ from ..modes import meta as _hollow
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import Scalar, TensorLike
     from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 
-def steps_of(name: str, shape: tuple[int, ...], wanted: memory_format, out: Any) -> tuple[int, ...]:
+def steps_of(
+    name: str, shape: tuple[int, ...], wanted: memory_format, out: Tensor | None
+) -> tuple[int, ...]:
     """The strides of a new tensor in a memory format, in elements.
 
     Raises:
@@ -64,7 +66,9 @@ def steps_in(shape: tuple[int, ...], wanted: MemoryFormat) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def array_like(t: Any, dtype: D.dtype, fill: Scalar | None, wanted: memory_format | None) -> Array:
+def array_like(
+    t: Tensor, dtype: D.dtype, fill: Scalar | None, wanted: memory_format | None
+) -> Array:
     """An array shaped like a tensor and laid out like it, or in a memory format.
 
     Raises:
@@ -79,7 +83,7 @@ def array_like(t: Any, dtype: D.dtype, fill: Scalar | None, wanted: memory_forma
     return made
 
 
-def hollow_like(t: Tensor, dtype: D.dtype, wanted: Any, requires_grad: bool) -> Any:
+def hollow_like(t: Tensor, dtype: D.dtype, wanted: Any, requires_grad: bool) -> TensorLike:
     """The tensor without data that `array_like` would be the array of."""
     if wanted is None or wanted is preserve_format or wanted is contiguous_format:
         return _hollow.empty_meta_like(t, dtype, wanted is contiguous_format, requires_grad)

@@ -12,6 +12,7 @@ from ..._base.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
     from .row import Row
 
@@ -65,7 +66,7 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
         return rebuilt, (type(self).__name__, tuple(self))
 
 
-def rebuilt(name: str, items: tuple[Any, ...]) -> Any:
+def rebuilt(name: str, items: Shape) -> Any:
     """The results called `name`, from what pickling kept of them."""
     if name not in RETURN_TYPES:
         make_types(DECLARED[name.removesuffix("_out")])
@@ -114,7 +115,7 @@ def maker(schema: Schema) -> Callable[..., Any] | None:
     return partial(tuple.__new__, named_results(name, fields))
 
 
-def name_outputs(name: str, targets: Any) -> Any:
+def name_outputs(name: str, targets: list[Tensor]) -> Any:
     """The tensors passed as `out=` under the names of the results."""
     made = RETURN_TYPES.get(name.replace(".", "_") + "_out")
     return targets if made is None else tuple.__new__(made, targets)

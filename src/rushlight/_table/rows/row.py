@@ -30,7 +30,7 @@ The kind says the rest:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import Function
 from ..._base.fork_locks import lock as make_lock
@@ -49,6 +49,10 @@ from ..._core.op import (
 from ..._core.storage import TensorBase
 from . import node_classes as _nodes, return_type_classes as _return_types
 from .formulas import check_formulas, generate_functions, lay_out
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._tensor.tensor import Tensor
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
 SHARED: Final = {"partly": SHARED_PARTLY, "never": SHARED_NEVER, "first": SHARED_FIRST,
@@ -113,7 +117,7 @@ class Row:
     def __repr__(self) -> str:
         return f"<row {self.schema.text}>"
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> Any:
         """The operation on positional arguments; missing ones get their defaults."""
         from ..._core.apply import apply_n
 
@@ -140,7 +144,7 @@ class Unsettled(Row):
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Schema | Op | None:
         if name not in _LATE:
             raise AttributeError(f"'Row' object has no attribute {name!r}")
         with LOCK:
@@ -198,7 +202,7 @@ def written_as(row: Row, by_tensor: Row | None, by_number: Row | None = None) ->
     gradients: it leaves no node, and leaves may be written.
     """
 
-    def choose(args: list[Any]) -> Op | None:
+    def choose(args: list[Tensor]) -> Op | None:
         if by_tensor is None:
             return None
         if by_number is not None and not isinstance(args[1], TensorBase):
@@ -255,15 +259,15 @@ def general(schema: str, raw: Any, **declared: Any) -> Row:
 def declare(
     kind: str,
     schema_text: str,
-    raw: Callable[..., Any],
+    raw: AnyCallable,
     *,
     doc: str = "",
     samples: Callable[..., Any] | None = None,
-    formula: Any = None,
-    ref: Any = None,
+    formula: AnyCallable | None = None,
+    ref: object = None,
     joint: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None,
-    batch: Any = None,
+    batch: object = None,
     promote: str | None = None,
     promote_at: tuple[str, ...] | None = None,
     broadcasts: bool | None = None,
@@ -295,7 +299,7 @@ def declare(
     lowering: str = "",
     unit: str = "",
     given_numbers: bool = False,
-    **formulas: Any,
+    **formulas: object,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
@@ -419,7 +423,7 @@ class Declared:
         node_shows: _nodes.Shows | None,
         out: bool | None,
         at_defaults: dict[str, Any] | None,
-        check: Any,
+        check: object,
     ) -> None:
         self.promote = promote
         self.promote_at = promote_at
@@ -472,7 +476,7 @@ def _make_twin(row: Row) -> Row:
     return twin
 
 
-def _at_defaults(formula: Any, defaults: tuple[Any, ...]) -> Any:
+def _at_defaults(formula: AnyCallable | None, defaults: tuple[object, ...]) -> AnyCallable | None:
     """A formula of the tensors alone."""
     return None if formula is None else lambda *tensors: formula(*tensors, *defaults)
 
@@ -494,8 +498,8 @@ _WHOLE_NAMES: Final = ("NotImplemented", "Identity", "CopyBackwards")
 
 def _op(
     schema: Schema,
-    raw: Callable[..., Any],
-    formulas: dict[str, Any],
+    raw: AnyCallable,
+    formulas: dict[str, object],
     joint: Callable[..., Any] | None,
     row: Row,
 ) -> Op:

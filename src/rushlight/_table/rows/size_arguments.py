@@ -60,7 +60,7 @@ def _extent(name: str, value: Any, place: int, packed: bool) -> int:
     return found
 
 
-def _bad_size(name: str, value: Any, place: int, packed: bool) -> str:
+def _bad_size(name: str, value: object, place: int, packed: bool) -> str:
     kind = errors.type_name(value)
     if place:
         return (

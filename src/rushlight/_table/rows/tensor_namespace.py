@@ -17,10 +17,8 @@ from ..._formula.words import WORLDS as WORDS_OF
 from .deferred_functions import Pending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._array.annotations import RawType
-    from ..._base.annotations import Shape
+    from ..._array.annotations import Array, RawType
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -33,7 +31,7 @@ class _Connected(dict[str, Any]):
         self.methods: Pending[str] = Pending()
         self.places: dict[str, tuple[str, str]] = {}
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> AnyCallable:
         if not self.places:
             places: dict[str, tuple[str, str]] = {}
             for key in self.public:
@@ -68,7 +66,7 @@ def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
     _functions.public, _functions.methods = public, methods
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> AnyCallable:
     """A vocabulary name without an entry of its own is the table's function of that name."""
     short = ALIASES.get(name, name)
     try:
@@ -86,7 +84,7 @@ def _alias(short: str) -> Any:
 class _Words(dict[str, Any]):
     """The vocabulary of formulas on Tensors: the table's functions."""
 
-    def __missing__(self, name: str) -> Callable[..., Any]:
+    def __missing__(self, name: str) -> AnyCallable:
         if name in _BOUNDS:
             found = _bounded(*_BOUNDS[name])
         elif name in _REDUCTIONS:
@@ -97,8 +95,8 @@ class _Words(dict[str, Any]):
         return found
 
 
-def _bounded(by_tensor: str, by_number: str) -> Callable[..., Any]:
-    def bound(x: Tensor, y: int) -> Any:
+def _bounded(by_tensor: str, by_number: str) -> AnyCallable:
+    def bound(x: Tensor, y: int) -> Tensor:
         if isinstance(y, TensorBase):
             return _functions[by_tensor](x, y)
         return _functions[by_number](x, y)
@@ -131,7 +129,7 @@ def table(name: str) -> Any:
     return _functions[name]
 
 
-def some(test: Callable[..., Any], t: Tensor) -> bool:
+def some(test: AnyCallable, t: Tensor) -> bool:
     """Whether a test of elements, on arrays and Tensors alike, is true of some element of `t`.
 
     The program of a compiled step expects the answer that it was recorded with.
@@ -139,12 +137,12 @@ def some(test: Callable[..., Any], t: Tensor) -> bool:
     return bool(t._raw.size) and holds(lambda x: test(x).any(), t)
 
 
-def matrix_transpose(x: Tensor) -> Any:
+def matrix_transpose(x: Tensor) -> Tensor:
     """`x` with its last two dimensions exchanged."""
     return _functions["transpose"](x, -1, -2)
 
 
-def expand_dims(x: Tensor, axis: int) -> Any:
+def expand_dims(x: Tensor, axis: int) -> Tensor:
     """`x` with a dimension of size one at `axis`."""
     return _functions["unsqueeze"](x, axis)
 
@@ -156,7 +154,7 @@ def sum(x: Tensor, axis: int | Shape | None = None, keepdims: bool = False) -> A
     return _functions["sum"](x, axis, keepdims)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Zeros of a shape and a dtype."""
     if hollow(None):
         from ..modes.meta import empty_meta
@@ -165,7 +163,7 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     return new_tensor(_raw.zeros(shape, dtype))
 
 
-def eye_like(x: Any) -> Any:
+def eye_like(x: Tensor) -> Any:
     """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
     return new_tensor(_raw.eye_like(x._raw))
 
@@ -177,7 +175,7 @@ def astype(x: Tensor, dtype: D.dtype) -> Any:
     return _functions["to"](x, dtype)
 
 
-def to_dtype(r: Tensor, dtype: RawType) -> Any:
+def to_dtype(r: Tensor, dtype: RawType) -> Tensor:
     """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
     if r._raw.dtype == dtype:
         return r
@@ -200,7 +198,7 @@ def sum_to(r: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def expand_reduced(
     g: Tensor, shape: tuple[int, ...], dim: int | Shape | None, keepdim: bool
-) -> Any:
+) -> Tensor:
     """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
     if dim is not None and not keepdim and len(shape):
         dims = (dim,) if isinstance(dim, int) else dim
@@ -212,12 +210,12 @@ def expand_reduced(
     return _functions["expand"](g, shape)
 
 
-def keep(g: Tensor, mask: Tensor) -> Any:
+def keep(g: Tensor, mask: Tensor) -> Tensor:
     """`g` where `mask` is True, zero elsewhere."""
     return _functions["where"](mask, g, 0)
 
 
-def angle_gradient(x: Tensor) -> Any:
+def angle_gradient(x: Tensor) -> Tensor:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if not T.dtype_of(x).is_complex:
         return _functions["zeros_like"](x)
@@ -226,7 +224,7 @@ def angle_gradient(x: Tensor) -> Any:
     return _functions["where"](zero, 0, x * 1j / _functions["where"](zero, 1, square))
 
 
-def digamma_sum(x: Tensor, p: int) -> Any:
+def digamma_sum(x: Tensor, p: int) -> Tensor:
     """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
     total = _functions["digamma"](x)
     for j in range(1, p):
@@ -239,6 +237,6 @@ def constant(x: Any) -> Any:
     return x if isinstance(x, TensorBase) else new_tensor(x)
 
 
-def fused(kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
+def fused(kernel: AnyCallable, formula: AnyCallable, *args: object) -> Any:
     """`formula(*args)`: what the raw side computes by `kernel`, in operations that are recorded."""
     return formula(*args)

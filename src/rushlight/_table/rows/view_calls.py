@@ -6,18 +6,18 @@ would be half of its time. Here the arguments of the usual positional forms are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
 from .row import Row
 
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
-def view_function(
-    row: Row, others: list[Row], general: Callable[..., Any], packs: bool
-) -> Callable[..., Any]:
+
+def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool) -> AnyCallable:
     """The function for a view row: `general` takes all but the usual calls, also of `others`.
 
     Methods take sizes one by one (`packs`), functions as one sequence.
@@ -39,8 +39,8 @@ def view_function(
     return _other(general)
 
 
-def _bare(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _bare(op: Op, general: AnyCallable) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TensorBase):
             return apply_view(op, args[0], ())
         return general(*args, **kwargs)
@@ -48,8 +48,8 @@ def _bare(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _bare_or_one(op: Op, one: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _bare_or_one(op: Op, one: Op, general: AnyCallable) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if not kwargs and args and isinstance(args[0], TensorBase):
             if len(args) == 1:
                 return apply_view(op, args[0], ())
@@ -60,8 +60,8 @@ def _bare_or_one(op: Op, one: Op, general: Callable[..., Any]) -> Callable[..., 
     return function
 
 
-def _one(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _one(op: Op, general: AnyCallable) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if (
             len(args) == 2
             and not kwargs
@@ -74,8 +74,8 @@ def _one(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _two(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _two(op: Op, general: AnyCallable) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if len(args) == 3 and not kwargs:
             a, i, j = args
             if type(i) is int and type(j) is int and isinstance(a, TensorBase):
@@ -85,10 +85,8 @@ def _two(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _sized(
-    op: Op, general: Callable[..., Any], rest: tuple[Any, ...], packs: bool
-) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _sized(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         if kwargs or len(args) < 2 or not isinstance(args[0], TensorBase):
             return general(*args, **kwargs)
         if not packs and type(args[1]) is int:
@@ -116,8 +114,8 @@ def plain_sizes(args: tuple[Any, ...]) -> tuple[int, ...] | None:
     return size
 
 
-def _other(general: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _other(general: AnyCallable) -> AnyCallable:
+    def function(*args: object, **kwargs: object) -> Any:
         return general(*args, **kwargs)
 
     return function

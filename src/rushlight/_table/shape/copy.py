@@ -29,10 +29,9 @@ from ..rows.row import Row, general, linear
 from .resizing import resized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Namespace, Scalar, Shape, TensorLike
+    from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 _LONGEST: Final = 2**63
@@ -79,7 +78,7 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     return copy_into(self, other, non_blocking)
 
 
-def copy_into(t: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
+def copy_into(t: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Writes one tensor into another."""
     mode = current()
     if (
@@ -173,7 +172,7 @@ zero_row = general(
 
 
 @composite("", method=True)
-def fill_(self: Tensor, value: Any) -> Any:
+def fill_(self: Tensor, value: Scalar) -> Tensor:
     """Writes one value everywhere.
 
     Raises:
@@ -191,7 +190,7 @@ def fill_(self: Tensor, value: Any) -> Any:
 
 
 @composite("", method=True)
-def zero_(self: Tensor) -> Any:
+def zero_(self: Tensor) -> Tensor:
     """Writes zeros everywhere."""
     if is_free(self):
         self._raw.fill(0)
@@ -201,7 +200,7 @@ def zero_(self: Tensor) -> Any:
 
 
 @composite("private", method=True)
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Any:
+def fill_diagonal_(self: Tensor, fill_value: int, wrap: bool = False) -> Tensor:
     """Writes one value on the main diagonal.
 
     Raises:
@@ -273,7 +272,9 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 
 @composite("", method=True)
-def resize_as_(self: Tensor, the_template: Any, memory_format: Any = None) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, memory_format: memory_format | None = None
+) -> Tensor:
     """Gives the tensor the shape of another one."""
     if memory_format is preserve_format:
         last = T.is_channels_last(the_template._raw) and not the_template._raw.flags.c_contiguous
@@ -284,7 +285,11 @@ def resize_as_(self: Tensor, the_template: Any, memory_format: Any = None) -> Te
 
 @composite("private", method=True)
 def set_(
-    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+    self: Tensor,
+    source: object = None,
+    storage_offset: int = 0,
+    size: Shape | None = None,
+    stride: Shape | None = None,
 ) -> Tensor:
     """Makes the tensor show the memory of another one.
 
@@ -319,8 +324,8 @@ def is_recorded(*tensors: Any) -> bool:
 def _inplace_view(
     name: str,
     schema: str,
-    forward: Callable[..., Any],
-    formula: Callable[..., Any],
+    forward: AnyCallable,
+    formula: AnyCallable,
     node: str,
     *rest: int | Shape | None,
 ) -> Row:
@@ -347,7 +352,7 @@ _squeeze_dims = _inplace_view(
 )  # fmt: skip
 
 
-def _transposed(x: Array) -> Any:
+def _transposed(x: Array) -> Array:
     if x.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
     return shapes.t(x)
@@ -381,7 +386,7 @@ _as_strided = _inplace_view(
 )
 
 
-def _no_gradient(xp: Any, g: Any) -> Any:
+def _no_gradient(xp: Namespace, g: TensorLike) -> Any:
     raise RuntimeError("derivative for set_ is not implemented")
 
 
@@ -405,7 +410,7 @@ _set = general(
 )  # fmt: skip
 
 
-def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
+def _change_tangent(t: Any, row: Row, args: tuple[object, ...]) -> None:
     """Turns the tangent of a tensor that is about to be turned in place.
 
     Raises:
@@ -428,7 +433,7 @@ def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
             t._view.forward = (source, Step(row.op, args, -1, before))
 
 
-def _change(t: Tensor, row: Row, args: tuple[Any, ...]) -> Tensor:
+def _change(t: Tensor, row: Row, args: tuple[object, ...]) -> Tensor:
     """Makes `t` its own view: other metadata over the same memory, and one more node.
 
     It counts as a write. Nothing in memory has changed, so a base keeps its history where one of
@@ -488,7 +493,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 @composite("private", method=True)
-def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+def squeeze_(self: Tensor, dim: Tensor | int | None = None) -> Tensor:
     """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
     if dim is None:
         return _change(self, _squeeze, ())
@@ -521,7 +526,7 @@ for _name in ("swapdims_", "swapaxes_"):
 
 
 @composite("", method=True)
-def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Makes the tensor a window of any strides over its memory, in place."""
     from .slices import strided_arguments
 

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def finished(array: Any, requires_grad: bool) -> Any:
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, DeviceLike, Scalar, Shape, TensorLike
+    from ..._base.memory_format import layout, memory_format
+    from ..._tensor.tensor import Tensor
+
+
+def finished(array: Array, requires_grad: bool) -> Any:
     """A tensor over a fresh array.
 
     Raises:
@@ -50,7 +56,7 @@ def _mark(t: TensorBase, requires_grad: bool) -> None:
         t._requires_grad = True
 
 
-def filled(array: Any, requires_grad: bool) -> Any:
+def filled(array: Array, requires_grad: bool) -> TensorLike:
     """A tensor over a fresh array whose elements depend on numbers only."""
     t = new_tensor(array)
     mode = current()
@@ -88,7 +94,7 @@ def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False)
     return out.requires_grad_() if requires_grad else out
 
 
-def type_for(out: Any, dtype: Any) -> Any:
+def type_for(out: Tensor | None, dtype: D.dtype | type | None) -> Any:
     """The dtype to compute in: that of `out`, which an explicit one must equal."""
     if out is None:
         return dtype
@@ -99,7 +105,7 @@ def type_for(out: Any, dtype: Any) -> Any:
     return have
 
 
-def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
+def dtype_or_default(dtype: object, name: str = "") -> D.dtype:
     """The dtype asked for, or the default floating type.
 
     Raises:
@@ -125,8 +131,8 @@ def _looked_at(device: Any, convert: Callable[[], Any]) -> bool:
 
 
 @composite()
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> Any:  # fmt: skip
+def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | None = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
     nowhere = _looked_at(device, lambda: tensor(data, dtype=dtype))
     if isinstance(data, TensorBase):
@@ -146,7 +152,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     return _hollow.emptied(made) if nowhere else made
 
 
-def copy_meta(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad: bool) -> Any:
     """What `tensor` makes of one without data: another.
 
     Raises:
@@ -159,7 +165,7 @@ def copy_meta(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
 
 
 @composite()
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: object, dtype: D.dtype | None = None, device: DeviceLike | None = None) -> Any:
     """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
     nowhere = _looked_at(device, lambda: as_tensor(data, dtype))
     if nowhere or _hollow.is_hollow(data):
@@ -178,7 +184,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 
 @composite()
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
-            requires_grad: bool | None = None) -> Any:  # fmt: skip
+            requires_grad: bool | None = None) -> Tensor:  # fmt: skip
     """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it.
 
     Bytes (a storage, what has the buffer protocol) are read as elements of the type. A tensor that
@@ -250,7 +256,7 @@ def _over_bytes(obj: Any, dtype: Any) -> Any:
 
 
 @composite()
-def from_numpy(*ndarray: Any, **none: Any) -> Any:
+def from_numpy(*ndarray: object, **none: object) -> Tensor:
     """A tensor that shares an array's memory.
 
     Raises:
@@ -267,10 +273,12 @@ def from_numpy(*ndarray: Any, **none: Any) -> Any:
     return finished(T.plain_array(array), False)
 
 
-def _sized(name: str, fill: Any) -> Any:
-    def make(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
-             **kwargs: Any) -> Any:  # fmt: skip
+def _sized(name: str, fill: AnyCallable) -> AnyCallable:
+    def make(*size: object, out: Tensor | None = None, dtype: D.dtype | type | None = None,
+             layout: layout | None = None, device: DeviceLike | None = None,
+             requires_grad: bool = False, pin_memory: bool = False,
+             memory_format: memory_format | None = None,
+             **kwargs: object) -> TensorLike | None:  # fmt: skip
         nowhere = hollow(device)
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
@@ -320,9 +328,10 @@ def empty_strided(
 
 
 @composite("private", method=True)
-def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
-                      device: Any = None, requires_grad: bool = False,
-                      pin_memory: bool = False) -> Any:  # fmt: skip
+def new_empty_strided(self: Tensor, size: int | Sequence[int] | None,
+                      stride: int | Sequence[int] | None, *, dtype: D.dtype | None = None,
+                      layout: layout | None = None, device: DeviceLike | None = None,
+                      requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor of a size with strides of one's own, of this tensor's type unless told."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype
     return empty_strided(size, stride, dtype=found, device=device, requires_grad=requires_grad)
@@ -363,8 +372,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 
 
 @composite()
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
-               requires_grad: bool = False) -> Any:  # fmt: skip
+def frombuffer(buffer: Any, *, dtype: D.dtype, count: int = -1, offset: int = 0,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A flat tensor that shares the memory of an object with the buffer protocol.
 
     Raises:
@@ -410,7 +419,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
 
 
 @composite()
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(ext_tensor: Any, *, device: DeviceLike | None = None,
+                copy: bool | None = None) -> Tensor:  # fmt: skip
     """A tensor that shares the memory of another library's array."""
     if isinstance(ext_tensor, TensorBase):
         return ext_tensor.clone() if copy else ext_tensor.detach()  # type: ignore[attr-defined]
@@ -461,9 +471,8 @@ def full(
     return delivered(array, out, requires_grad)
 
 
-def _of_special(
-    t: Any, fill: Any, dtype: D.dtype, device: Any, wanted: Any, requires_grad: bool
-) -> Any:
+def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: Any,
+                requires_grad: bool) -> Any:  # fmt: skip
     """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
     if t.is_sparse:
         return t._blank(dtype, fill)
@@ -582,8 +591,8 @@ def new_full(
 
 
 @composite("private", method=True, name="new_tensor")
-def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
-                requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = None,
+                requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor with the elements of `data`, with this tensor's type by default."""
     if isinstance(data, TensorBase):
         import warnings

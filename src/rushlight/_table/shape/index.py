@@ -34,7 +34,7 @@ from .slices import select, slice_
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._base.annotations import Scalar, TensorLike
+    from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
 index = linear(
@@ -68,14 +68,18 @@ index_backward = linear(
 )
 
 
-def _zero_at(xp: ModuleType, g: TensorLike, indices: Any, accumulate: bool) -> Any:
+def _zero_at(
+    xp: ModuleType, g: TensorLike, indices: tuple[TensorLike, ...], accumulate: bool
+) -> TensorLike:
     """The gradient of what `index_put` wrote into: nothing comes back from overwritten places."""
     if accumulate:
         return g
     return xp.index_put(g, indices, xp.zeros((), g.dtype), False)
 
 
-def _fitted(xp: ModuleType, g: TensorLike, indices: Any, values_shape: tuple[int, ...]) -> Any:
+def _fitted(
+    xp: ModuleType, g: TensorLike, indices: tuple[TensorLike, ...], values_shape: tuple[int, ...]
+) -> TensorLike:
     """The gradient of the values that `index_put` wrote: summed to their shape."""
     return xp.sum_to(xp.index(g, indices), values_shape)
 
@@ -84,7 +88,7 @@ _of_places = warned("index_put", 976, "tensor[indices] = tensor")
 _of_mask = warned("masked_fill", 2450)
 
 
-def _warned(args: list[Any]) -> list[str]:
+def _warned(args: Arguments) -> list[str]:
     """The warnings of a write to an expanded tensor; one number at a mask is a fill, too."""
     _, indices, values, *_ = args
     filled = len(indices) == 1 and not values._raw.ndim and is_mask(indices[0])
@@ -109,7 +113,7 @@ index_put_row = linear(
 )
 
 
-def _checked(indices: Any) -> tuple[Any, ...]:
+def _checked(indices: tuple[Tensor, ...]) -> tuple[Any, ...]:
     found = tuple(indices)
     for place, i in enumerate(found):
         if not isinstance(i, TensorBase):
@@ -120,7 +124,9 @@ def _checked(indices: Any) -> tuple[Any, ...]:
 
 
 @composite("", method=True)
-def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(
+    input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """A copy with `values` written (or added) at index tensors, one per dimension."""
     if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
         return apply_n(index_put_row.op, [input, indices, values, accumulate])
@@ -129,7 +135,9 @@ def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False
 
 
 @composite("", method=True)
-def index_put_(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put_(
+    input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """Writes (or adds) `values` at index tensors, in place."""
     checked = _checked(indices)
     if len(checked) > input._raw.ndim and current().grad:
@@ -137,7 +145,7 @@ def index_put_(input: Tensor, indices: Any, values: Any, accumulate: bool = Fals
     return _put_at(input, _counted(input, checked), values, accumulate)
 
 
-def _counted(t: Tensor, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+def _counted(t: Tensor, indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The indices, unless there are more than dimensions.
 
     Raises:
@@ -149,7 +157,7 @@ def _counted(t: Tensor, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return indices
 
 
-def _put_at(t: Tensor, indices: tuple[Any, ...], values: Tensor, accumulate: bool) -> Any:
+def _put_at(t: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool) -> Tensor:
     return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
 
 
@@ -222,7 +230,7 @@ _SKIP: Final = object()
 
 # ---- reading ----------------------------------------------------------------------------------
 @asks
-def getitem(self: Tensor, given: Any) -> Any:
+def getitem(self: Tensor, given: Any) -> Tensor:
     """The part of the tensor that an index names: a view for basic indices, else a copy.
 
     Raises:
@@ -359,7 +367,7 @@ basic = linear(
 
 
 # ---- writing ----------------------------------------------------------------------------------
-def setitem(self: Tensor, given: Any, value: Any) -> None:
+def setitem(self: Tensor, given: object, value: Any) -> None:
     """Writes a number or a tensor into the part that an index names.
 
     Raises:
@@ -492,7 +500,7 @@ def _write(t: Tensor, value: Tensor) -> None:
     copy_into(t, value)
 
 
-def _without_ones(value: Tensor) -> Any:
+def _without_ones(value: Tensor) -> Tensor:
     """`value` without leading dimensions of size one."""
     shape = value._raw.shape
     lead = 0
@@ -505,13 +513,13 @@ def _without_ones(value: Tensor) -> Any:
     return apply_view(view.op, value, (shape[lead:],))
 
 
-def _write_at(t: Tensor, found: tuple[Any, ...], value: Tensor) -> None:
+def _write_at(t: Tensor, found: tuple[Tensor, ...], value: Tensor) -> None:
     if value._raw.ndim and value._raw.shape[0] == 1:
         value = _without_ones(value)
     _put_at(t, found, value, False)
 
 
-def delitem(self: Any, given: Any) -> None:
+def delitem(self: Tensor, given: object) -> None:
     """Raises TypeError: tensors have a fixed size."""
     raise TypeError("Tensor does not support deleting items")
 

@@ -58,7 +58,7 @@ def _refused(item: float) -> IndexError:
     )
 
 
-def _is_sequence(item: Any) -> bool:
+def _is_sequence(item: object) -> bool:
     """Whether C counts a value as a sequence."""
     if isinstance(item, (dict, TensorBase)) or T.is_number(item):
         return False
@@ -114,7 +114,7 @@ def _plain(item: Any) -> Any:
     return _plain(_from_sequence(item))
 
 
-def _cut(array: Any) -> Any:
+def _cut(array: object) -> Any:
     return table("tensor")(array).long()
 
 

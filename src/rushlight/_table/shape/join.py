@@ -22,10 +22,9 @@ from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -77,7 +76,7 @@ stack = linear(
 )
 
 
-def _checked(tensors: Any) -> list[Any]:
+def _checked(tensors: Any) -> list[Tensor]:
     """The tensors as a list; the words of the call can't tell what a list holds."""
     found = list(tensors)
     for x in found:
@@ -89,7 +88,7 @@ def _checked(tensors: Any) -> list[Any]:
     return found
 
 
-def _joining(name: str, row: Row, doc: str) -> Callable[..., Any]:
+def _joining(name: str, row: Row, doc: str) -> AnyCallable:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
 
@@ -139,7 +138,7 @@ def _list(tensors: Any, name: str) -> list[Any]:
     return found
 
 
-def _finished(result: Any, out: Any) -> Any:
+def _finished(result: Any, out: Tensor | None) -> Any:
     if out is None:
         return result
     from ..rows.out_argument import place
@@ -149,14 +148,14 @@ def _finished(result: Any, out: Any) -> Any:
 
 
 @composite("")
-def hstack(tensors: Any, *, out: Any = None) -> Any:
+def hstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their second dimension; vectors along their only one."""
     found = [atleast_1d(x) for x in _list(tensors, "hstack")]
     return _finished(apply_list(cat.op, found, (0 if found[0]._raw.ndim == 1 else 1,)), out)
 
 
 @composite("")
-def vstack(tensors: Any, *, out: Any = None) -> Any:
+def vstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their first dimension; vectors as rows."""
     return _finished(apply_n(cat.op, [[atleast_2d(x) for x in _list(tensors, "vstack")], 0]), out)
 
@@ -165,13 +164,13 @@ composite("", name="row_stack")(vstack)
 
 
 @composite("")
-def dstack(tensors: Any, *, out: Any = None) -> Any:
+def dstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their third dimension."""
     return _finished(apply_n(cat.op, [[atleast_3d(x) for x in _list(tensors, "dstack")], 2]), out)
 
 
 @composite("")
-def column_stack(tensors: Any, *, out: Any = None) -> Any:
+def column_stack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their second dimension; vectors as columns."""
     found = [
         reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x
@@ -212,13 +211,13 @@ block_diag_ = linear(
 
 
 @composite("")
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: object) -> Tensor:
     """A matrix with the given ones along its diagonal, zeros elsewhere."""
     return apply_n(block_diag_.op, [_checked(tensors)])
 
 
 # ---- common shapes ----------------------------------------------------------------------------
-def _each(name: str, function: Any, tensors: tuple[Any, ...]) -> Any:
+def _each(name: str, function: AnyCallable, tensors: tuple[Any, ...]) -> Any:
     if len(tensors) == 1:
         if isinstance(tensors[0], TensorBase):
             return function(tensors[0])
@@ -236,7 +235,7 @@ def _one_dimension(x: Any) -> Any:
     return reshape(x, (1,)) if x._raw.ndim == 0 else x
 
 
-def _two_dimensions(x: Tensor) -> Any:
+def _two_dimensions(x: Tensor) -> TensorLike:
     if x._raw.ndim == 0:
         return reshape(x, (1, 1))
     return apply_view(unsqueeze.op, x, (0,)) if x._raw.ndim == 1 else x
@@ -252,19 +251,19 @@ def _three_dimensions(x: Any) -> Any:
 
 
 @composite("")
-def atleast_1d(*tensors: Any) -> Any:
+def atleast_1d(*tensors: object) -> Any:
     """The tensor with at least one dimension; a tuple for several tensors."""
     return _each("atleast_1d", _one_dimension, tensors)
 
 
 @composite("")
-def atleast_2d(*tensors: Any) -> Any:
+def atleast_2d(*tensors: Tensor) -> Tensor:
     """The tensor with at least two dimensions; a tuple for several tensors."""
     return _each("atleast_2d", _two_dimensions, tensors)
 
 
 @composite("")
-def atleast_3d(*tensors: Any) -> Any:
+def atleast_3d(*tensors: object) -> Any:
     """The tensor with at least three dimensions; a tuple for several tensors."""
     return _each("atleast_3d", _three_dimensions, tensors)
 
@@ -330,7 +329,7 @@ def broadcast_shapes(*shapes: Any) -> Shape:
 
 
 @composite("")
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Every vector expanded along its own dimension of a common grid."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
@@ -374,7 +373,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 
 @composite("")
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Any) -> Tensor:
     """All tuples with one element of each vector, as rows."""
     for x in _checked(tensors):
         if x._raw.ndim != 1:
@@ -388,7 +387,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 @composite("")
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of `r` elements of a vector, as rows."""
     if input._raw.ndim != 1:
         raise RuntimeError(

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base.device import check_cpu
 from ..rows.composite import composite
 from .create import dtype_or_default, finished
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+    from ..._base.memory_format import layout
+    from ..._tensor.tensor import Tensor
 
 stored = later("memory.raw_bytes")
 

@@ -12,6 +12,10 @@ from ..rows.composite import composite
 from ..rows.row import linear
 from .slices import strided_arguments
 
+if TYPE_CHECKING:
+    from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
+
 select_scatter = linear(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     raw.select_scatter,
@@ -100,8 +104,8 @@ as_strided_scatter_ = linear(
 
 @composite("", method=True)
 def as_strided_scatter(
-    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
-) -> Any:
+    input: Tensor, src: object, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
     """A copy with `src` written into a window of any strides."""
     geometry = strided_arguments(input, size, stride, storage_offset)
     if windows.is_overlapping(input._raw):  # the copy has a memory of its own

@@ -20,6 +20,8 @@ from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
 
 if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 
@@ -89,9 +91,9 @@ def _format(value: float) -> str:
 
 @composite(name="range")
 def range_(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
     *,
     out: Any = None,
     dtype: Any = None,
@@ -143,8 +145,8 @@ def _check_range(start: float, end: float, step: float) -> None:
 
 @composite()
 def linspace(
-    start: Any,
-    end: Any,
+    start: Tensor | float,
+    end: Tensor | float,
     steps: int,
     *,
     out: Any = None,
@@ -188,7 +190,7 @@ def _type_between(name: str, start: object, end: object, dtype: Any, out: Tensor
 
 
 def _check_steps(
-    name: str, start: Tensor | float, end: Tensor | float, steps: int, *base: Any
+    name: str, start: Tensor | float, end: Tensor | float, steps: int, *base: object
 ) -> None:
     """Refuses ends that aren't numbers and steps that aren't a count.
 

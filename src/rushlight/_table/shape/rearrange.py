@@ -24,7 +24,9 @@ from .shape import clone_contiguous, expand, reshape, unsqueeze, view
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._base.annotations import TensorLike
+    from ..._array.annotations import Array
+    from ..._base.annotations import DeviceLike, Shape, TensorLike
+    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 raw = later("shape.rearrange")
@@ -54,7 +56,7 @@ repeat_backward = linear(
 
 
 @composite("", method=True)
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Tensor, *dims: Any) -> Tensor:
     """A copy repeated along its last dimensions."""
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
@@ -142,7 +144,7 @@ flip = linear(
 
 
 @composite("", method=True)
-def fliplr(input: Any) -> Any:
+def fliplr(input: Tensor) -> Tensor:
     """A copy with the order along the second dimension reversed."""
     if input._raw.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
@@ -150,7 +152,7 @@ def fliplr(input: Any) -> Any:
 
 
 @composite("", method=True)
-def flipud(input: Any) -> Any:
+def flipud(input: Tensor) -> Tensor:
     """A copy with the order along the first dimension reversed."""
     if input._raw.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
@@ -203,11 +205,11 @@ def tril_indices(
     col: int,
     offset: int = 0,
     *,
-    dtype: Any = D.int64,
+    dtype: D.dtype = D.int64,
     device: str | None = None,
     layout: object = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
     nowhere = hollow(device)
     made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
@@ -224,14 +226,14 @@ def triu_indices(
     device: Any = None,
     layout: object = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
     nowhere = hollow(device)
     made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
     return _hollow.emptied(made) if nowhere else made
 
 
-def _triangle(name: str, row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
+def _triangle(name: str, row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Array:
     if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
     return raw.triangle_places(row, col, offset, dtype, lower)
@@ -249,7 +251,7 @@ diag_embed = linear(
 
 
 @composite("", method=True, out=True)
-def diag(input: Tensor, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     ndim = input._raw.ndim
     if ndim == 1:
@@ -260,7 +262,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Any:
 
 
 @composite("", method=True)
-def diagflat(input: Any, offset: int = 0) -> Any:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements on a diagonal."""
     return apply_n(diag_embed.op, [reshape(input, (-1,)), offset, -2, -1])
 
@@ -280,7 +282,7 @@ trace = linear(
 
 
 # ---- padded, summed ---------------------------------------------------------------------------
-def _pad_backward(xp: ModuleType, g: TensorLike, pad: tuple[int, ...]) -> Any:
+def _pad_backward(xp: ModuleType, g: TensorLike, pad: tuple[int, ...]) -> TensorLike:
     return xp.constant_pad_nd(g, tuple([-n for n in pad]), 0)
 
 
@@ -298,7 +300,7 @@ constant_pad_nd = general(
 
 
 @composite("private", method=True)
-def sum_to_size(self: Any, *size: Any) -> Any:
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """The sum over the dimensions along which `size` broadcasts to the tensor's shape."""
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     if not wanted:
@@ -312,7 +314,7 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 
 @composite("")
-def unravel_index(indices: Any, shape: Any) -> Any:
+def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     """The index in every dimension of the elements at flat places."""
     if indices.is_complex() or indices._raw.dtype.kind not in "iu":
         raise TypeError(

@@ -33,7 +33,7 @@ STORAGES: Final[list[type]] = []
 NOT_RESIZABLE: Final = "Trying to resize storage that is not resizable"
 
 
-def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     """The array of `t` in another shape over the same memory, which grows where it must.
 
     Raises:
@@ -100,7 +100,7 @@ def grown(t: Tensor, count: int) -> None:
             holder._data = moved[at:] if at + data.size == old.size else moved[at : at + data.size]
 
 
-def _view_from(array: Array, moved: Array, begin: int) -> Any:
+def _view_from(array: Array, moved: Array, begin: int) -> Array:
     at = _address(array) - begin
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 

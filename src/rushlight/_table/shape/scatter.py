@@ -21,10 +21,11 @@ from ..rows.warn_once import say_once
 from .shape import expand, reshape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
 placing = later("shape.scatter")
@@ -58,7 +59,7 @@ index_select_backward = linear(
 
 def _read_back(
     xp: ModuleType, g: TensorLike, dim: int, index: TensorLike, source_shape: tuple[int, ...]
-) -> Any:
+) -> TensorLike:
     """The gradient of what was written at `index`: the gradient read there, reshaped."""
     return xp.reshape(xp.index_select(g, dim, index), source_shape)
 
@@ -207,7 +208,7 @@ scatter_value_with = general(
 
 def _gathered(
     xp: ModuleType, g: TensorLike, dim: int, index: TensorLike, src_shape: tuple[int, ...]
-) -> Any:
+) -> TensorLike:
     """The gradient of `scatter`'s source: that of the elements which were read, zeros elsewhere."""
     found = xp.gather(g, dim, index)
     for d, n in enumerate(found.shape):
@@ -240,7 +241,7 @@ def _reduce_backward(
     g: TensorLike,
     self: Any,
     dim: int,
-    index: Any,
+    index: TensorLike,
     src: Any,
     reduce: str,
     include_self: bool,
@@ -280,11 +281,11 @@ def _reduce_backward(
     return [to_self if need[0] else None, to_src if need[1] else None]
 
 
-def _at_least_one(xp: Any, count: Any) -> Any:
+def _at_least_one(xp: Namespace, count: object) -> Any:
     return xp.where(count == 0, 1, count)
 
 
-def _filled_out(xp: Any, part: Any, shape: tuple[int, ...]) -> Any:
+def _filled_out(xp: Namespace, part: Any, shape: tuple[int, ...]) -> Any:
     for d, n in enumerate(part.shape):
         if n != shape[d]:
             part = xp.slice_backward(
@@ -294,7 +295,7 @@ def _filled_out(xp: Any, part: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _product_backward(
-    xp: Any,
+    xp: Namespace,
     g: TensorLike,
     self: Any,
     dim: int,
@@ -302,7 +303,7 @@ def _product_backward(
     src: Any,
     include_self: bool,
     result: TensorLike,
-) -> tuple[Any, Any]:
+) -> tuple[TensorLike, TensorLike]:
     zeros = xp.zeros(self.shape, g.dtype)
     safe_self = xp.where(self == 0, 1, self)
     others = xp.scatter_reduce(safe_self, dim, index, src, "prod", include_self=include_self)
@@ -353,7 +354,7 @@ def _index_reduce_backward(
     include_self: bool,
     result: TensorLike,
     need: list[bool],
-) -> list[Any]:
+) -> Sequence[TensorLike]:
     """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the
     source.
     """
@@ -417,7 +418,9 @@ put = linear(
 
 
 @composite("", method=True, numpy_words=True)
-def take_along_dim(input: Tensor, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The elements that `indices` name along a dimension, the others broadcast.
 
     Without a dimension, of the flattened tensor.
@@ -468,7 +471,7 @@ def take_along_dim(input: Tensor, indices: Any, dim: int | None = None, *, out: 
 # ---- masks ------------------------------------------------------------------------------------
 def _select_backward(
     xp: ModuleType, g: TensorLike, self_shape: tuple[int, ...], mask: TensorLike
-) -> Any:
+) -> TensorLike:
     shape = T.broadcast_shape(self_shape, tuple(mask.shape))
     return xp.sum_to(xp.masked_place(g, mask, shape), self_shape)
 
@@ -498,7 +501,7 @@ masked_place = linear(
 
 def _unmasked_gradient(
     xp: ModuleType, g: TensorLike, mask: TensorLike, self_shape: tuple[int, ...]
-) -> Any:
+) -> TensorLike:
     return xp.sum_to(xp.where(mask, 0, g), self_shape)
 
 
@@ -545,7 +548,9 @@ nonzero_static = general(
 
 
 @composite("", method=True)
-def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
+def nonzero(
+    input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False
+) -> Tensor | tuple[Tensor, ...]:
     """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
     if not as_tuple:
         found = apply_n(nonzero_.op, [input])
@@ -556,6 +561,6 @@ def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
 
 
 @composite("", method=True)
-def argwhere(input: Tensor) -> Any:
+def argwhere(input: Tensor) -> Tensor:
     """The places of all nonzero elements, a row each."""
     return apply_n(nonzero_.op, [input])

@@ -32,6 +32,7 @@ from ..rows.composite import METHODS, asking_too, asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Shape
     from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
@@ -129,7 +130,7 @@ _expand_words = expand
 
 @composite("private", method=True, name="view")
 @asks
-def _view(self: Tensor, /, *size: Any, **kwargs: Any) -> Any:
+def _view(self: Tensor, /, *size: object, **kwargs: object) -> Tensor:
     """The same elements in another shape (one size may be -1), or their bits as another type.
 
     Raises:
@@ -177,7 +178,7 @@ def _as_type(self: Tensor, dtype: D.dtype) -> Any:
 
 
 @composite("", method=True)
-def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
+def clone(input: Tensor, *, memory_format: memory_format | None = preserve_format) -> Tensor:
     """A copy, laid out like the tensor where that is dense, or as `memory_format` says."""
     if memory_format is preserve_format or memory_format is None:
         return apply1(clone_.op, input)
@@ -215,7 +216,7 @@ def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
     return apply1(clone_channels_last.op, self)
 
 
-def is_laid_out(t: Tensor, memory_format: Any) -> bool:
+def is_laid_out(t: Tensor, memory_format: memory_format | None) -> bool:
     """Whether a tensor lies in memory as the format says."""
     if type(memory_format) is not MemoryFormat:
         raise misuse("method", "is_contiguous", (), {"memory_format": memory_format})
@@ -319,25 +320,25 @@ _RESHAPE = linear(
 
 
 @composite("private", method=True)
-def view_as(self: Tensor, other: Any) -> Any:
+def view_as(self: Tensor, other: Any) -> Tensor:
     """A view in the shape of `other`."""
     return apply_view(view.op, self, (other._raw.shape,))
 
 
 @composite("private", method=True)
-def reshape_as(self: Tensor, other: Any) -> Any:
+def reshape_as(self: Tensor, other: Any) -> Tensor:
     """The same elements in the shape of `other`."""
     return reshape(self, other._raw.shape)
 
 
 @composite("private", method=True)
-def expand_as(self: Tensor, other: Any) -> Any:
+def expand_as(self: Tensor, other: Any) -> Tensor:
     """The tensor expanded to the shape of `other`."""
     return apply_view(expand.op, self, (other._raw.shape, False))
 
 
 @composite("", method=True)
-def broadcast_to(input: Tensor, *size: Any) -> Any:
+def broadcast_to(input: Tensor, *size: object) -> Tensor:
     """The tensor expanded to a shape, without copying."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
@@ -385,7 +386,7 @@ def _whole(dim: Any) -> int:
 
 
 @composite("", method=True)
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The tensor with its dimensions from `start_dim` to `end_dim` made one."""
     if type(start_dim) is not int or type(end_dim) is not int:
         start_dim, end_dim = _whole(start_dim), _whole(end_dim)
@@ -444,7 +445,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
 
 
 @composite("", method=True)
-def ravel(input: Tensor) -> Any:
+def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view where the layout allows it."""
     array = input._raw
     if not array.flags.c_contiguous:
@@ -490,7 +491,7 @@ permute = linear(
 
 
 @composite("", method=True)
-def movedim(input: Tensor, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: Tensor | Shape | int, destination: Shape | int) -> Tensor:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
     given = integers((source,) if is_int(source) else source)
@@ -519,13 +520,13 @@ composite("", method=True, name="moveaxis")(movedim)
 
 
 @composite("", "private", method=True)
-def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """The tensor with two dimensions exchanged."""
     return apply_view(transpose.op, input, (axis0, axis1))
 
 
 @composite("", method=True)
-def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """The tensor with two dimensions exchanged."""
     return apply_view(transpose.op, input, (dim0, dim1))
 
@@ -598,7 +599,7 @@ def _warn_zero_dim(what: str, name: str) -> None:
     )
 
 
-def _T(self: Tensor) -> Any:
+def _T(self: Tensor) -> Tensor:
     """The tensor with its dimensions in reverse order."""
     ndim = self._raw.ndim
     if ndim == 0:

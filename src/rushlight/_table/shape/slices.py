@@ -85,7 +85,9 @@ REGENERATE.op = as_strided_.op
 
 
 @composite("", method=True)
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(
+    input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None
+) -> Tensor:
     """A window of any strides over the memory that the tensor is part of.
 
     Raises:
@@ -111,7 +113,7 @@ def strided_arguments(
 
 
 @composite("", method=True, numpy_words=True)
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     """`length` places of a dimension from `start` on."""
     if isinstance(start, TensorBase):
         if start._raw.ndim or start._raw.dtype.kind not in "iu":
@@ -143,13 +145,13 @@ view_as_complex = linear(
 
 
 @composite("", method=True)
-def resolve_conj(input: Any) -> Any:
+def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugation is never delayed here."""
     return input
 
 
 @composite("", method=True)
-def resolve_neg(input: Any) -> Any:
+def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never delayed here."""
     return input
 

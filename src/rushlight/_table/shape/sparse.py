@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array.lazy_modules import later
 from ..rows.row import multilinear
@@ -17,7 +17,7 @@ raw = later("shape.sparse")
 
 def _values_gradient(
     xp: ModuleType, g: TensorLike, dense: TensorLike, rows: TensorLike, columns: TensorLike
-) -> Any:
+) -> TensorLike:
     """d(A·X)/dA at the places of A: the products of rows of `g` and of X that meet there."""
     return xp.sum(xp.index_select(g, 0, rows) * xp.index_select(dense, 0, columns), -1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -17,15 +17,30 @@ from ..rows.composite import METHODS, composite
 from ..rows.row import linear
 from .slices import slice_
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, Namespace, Shape, TensorLike
+    from ..._base.dtypes import dtype
+    from ..._tensor.tensor import Tensor
+
 
 # ---- pieces -----------------------------------------------------------------------------------
-def _zeros(xp: Any, shape: Any, dim: int, size: int, dtype: Any) -> Any:
+def _zeros(xp: Namespace, shape: Shape, dim: int, size: int, dtype: dtype) -> Array:
     whole = list(shape)
     whole[dim % len(whole)] = size
     return xp.zeros(tuple(whole), dtype)
 
 
-def _pieces(xp: Any, gs: Any, sizes: Any, shape: Any, dtype: Any, dim: int) -> Any:
+def _pieces(
+    xp: Namespace,
+    gs: Sequence[TensorLike | None],
+    sizes: Sequence[int],
+    shape: Shape,
+    dtype: dtype,
+    dim: int,
+) -> TensorLike:
     """The gradients of the pieces joined again; zeros where a piece got none."""
     return xp.cat(
         [_zeros(xp, shape, dim, n, dtype) if g is None else g for g, n in zip(gs, sizes)], dim
@@ -39,19 +54,31 @@ def _equal_sizes(n: int, size: int) -> list[int]:
 
 
 def _split_backward(
-    xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_size: int, dim: int
-) -> Any:
+    xp: Namespace,
+    gs: Sequence[TensorLike | None],
+    self_shape: Shape,
+    self_dtype: dtype,
+    split_size: int,
+    dim: int,
+) -> TensorLike:
     sizes = _equal_sizes(self_shape[dim % len(self_shape)], split_size)
     return _pieces(xp, gs, sizes, self_shape, self_dtype, dim)
 
 
 def _sizes_backward(
-    xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_sizes: Any, dim: int
-) -> Any:
+    xp: Namespace,
+    gs: Sequence[TensorLike | None],
+    self_shape: Shape,
+    self_dtype: dtype,
+    split_sizes: Shape,
+    dim: int,
+) -> TensorLike:
     return _pieces(xp, gs, split_sizes, self_shape, self_dtype, dim)
 
 
-def _unbind_backward(xp: Any, gs: Any, self_shape: Any, self_dtype: Any, dim: int) -> Any:
+def _unbind_backward(
+    xp: Namespace, gs: Sequence[TensorLike | None], self_shape: Shape, self_dtype: dtype, dim: int
+) -> TensorLike:
     axis = dim % len(self_shape)
     part = tuple(self_shape[:axis]) + tuple(self_shape[axis + 1 :])
     return xp.stack([xp.zeros(part, self_dtype) if g is None else g for g in gs], axis)
@@ -106,7 +133,7 @@ unbind = linear(
 
 
 @composite("")
-def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """The pieces of a size, or of several sizes, along a dimension."""
     size = split_size_or_sections
     if type(dim) is int:
@@ -126,7 +153,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     return apply_n(split_with_sizes.op, [tensor, tuple([int(n) for n in size]), dim])
 
 
-def _split_method(self: Any, split_size: Any, dim: int = 0) -> Any:
+def _split_method(self: Tensor, split_size: list[int] | int, dim: int = 0) -> tuple[Tensor, ...]:
     """The pieces of a size, or of several sizes, along a dimension."""
     return split(self, split_size, dim)
 
@@ -135,7 +162,7 @@ METHODS["split"] = _split_method
 _split_method.__name__ = _split_method.__qualname__ = "split"
 
 
-def _chunk_size(array: Any, chunks: int, dim: int) -> int:
+def _chunk_size(array: Array, chunks: int, dim: int) -> int:
     if array.ndim == 0:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -144,7 +171,7 @@ def _chunk_size(array: Any, chunks: int, dim: int) -> int:
 
 
 @composite("", method=True, numpy_words=True)
-def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces along a dimension, all of one size but the last."""
     size = _chunk_size(input._raw, chunks, dim)
     if not size:
@@ -153,7 +180,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 
 @composite("", method=True)
-def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` pieces along a dimension: the same memory, without the records of views."""
     size = _chunk_size(input._raw, chunks, dim)
     if not size:
@@ -163,7 +190,7 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 @composite("", method=True, numpy_words=True)
 def tensor_split(
-    input: Any,
+    input: Tensor,
     indices_or_sections: Any = None,
     dim: int = 0,
     *,
@@ -213,9 +240,9 @@ def _places_in(where: Any) -> Any:
     return array.tolist()
 
 
-def _along(name: str, least: int, axis: Any) -> None:
+def _along(name: str, least: int, axis: AnyCallable) -> None:
     def pieces(
-        input: Any, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
+        input: Tensor, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
     ) -> Any:
         where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
         shape = input._raw.shape

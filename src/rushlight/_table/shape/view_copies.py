@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array.shape import concatenate as joins, views as shapes
 from ..._base import dtypes as D
@@ -34,6 +33,7 @@ from .slices import (
 from .split import split_, split_with_sizes, unbind
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
 
@@ -57,7 +57,7 @@ def _copy_of(row: Row) -> Row:
     )
 
 
-def _copying(forward: Callable[..., Any], several: bool) -> Callable[..., Any]:
+def _copying(forward: AnyCallable, several: bool) -> AnyCallable:
     if several:
         return lambda *args: joins.copies(forward(*args))
     return lambda *args: shapes.contiguous_copy(forward(*args))
@@ -95,8 +95,8 @@ narrow_copy = linear(
 
 @composite("", out=True)
 def as_strided_copy(
-    input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
-) -> Any:
+    input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None
+) -> Tensor:
     """A copy of a window of any strides over the memory that the tensor is part of."""
     from ..._core.apply import apply_n
 
