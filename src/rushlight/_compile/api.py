@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..nn.modules.module import Module
 from .refusal import InvalidBackend
 from .step import STANCE, CompiledStep
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
+    from .._tensor.tensor import Tensor
+    from .ir.program import Program
 
 __all__ = ["OptimizedModule", "compile", "reset"]
 
@@ -27,7 +32,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = None,
+    backend: AnyCallable | str | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -55,7 +60,7 @@ def compile(
     """
     if model is None:
 
-        def decorated(function: Any) -> Any:
+        def decorated(function: AnyCallable) -> Any:
             return compile(function, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                            mode=mode, options=options, disable=disable)  # fmt: skip
 
@@ -74,7 +79,9 @@ def compile(
     return step
 
 
-def _check_options(mode: str | None, options: Any, backend: Any, dynamic: Any) -> bool:
+def _check_options(
+    mode: str | None, options: Any, backend: AnyCallable | str | None, dynamic: object
+) -> bool:
     """Whether machine code is wanted, after a look at all that may be said.
 
     Raises:
@@ -109,23 +116,23 @@ class OptimizedModule(Module):
         self.__dict__["training"] = module.training
         _steps.add(self._step)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: tuple[object, ...], **kwargs: Any) -> Any:
         own = self.__dict__
         if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
                 or own["_backward_pre_hooks"]):  # fmt: skip
             return super().__call__(*args, **kwargs)
         return own["_step"](*args, **kwargs)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         """What the module gives."""
         return self.__dict__["_step"](*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | AnyCallable:
         if name == "_orig_mod":
             return self._modules["_orig_mod"]
         return getattr(self._modules["_orig_mod"], name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         inner = self.__dict__.get("_modules", {}).get("_orig_mod")
         if inner is None or name == "_orig_mod":
             super().__setattr__(name, value)
@@ -140,7 +147,7 @@ class OptimizedModule(Module):
         delattr(self._orig_mod, name)
 
     @property
-    def program(self) -> Any:
+    def program(self) -> Program:
         """The program that was compiled last."""
         return self.__dict__["_step"].program
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.mode import current
 
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
-def eager_only(function: Any, reason: str | None) -> Any:
+
+def eager_only(function: AnyCallable, reason: str | None) -> Any:
     """`function`; a step that calls it while it is recorded stays eager."""
     from ..nn.modules.module import Module
 
@@ -16,7 +19,7 @@ def eager_only(function: Any, reason: str | None) -> Any:
         return function
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         recorder = current().recorder
         if recorder is not None:
             name = getattr(function, "__name__", "a function")

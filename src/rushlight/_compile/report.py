@@ -6,7 +6,7 @@ are the program's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .ir.iteration_values import size_of
 from .ir.program import Instruction, Value
@@ -28,7 +28,7 @@ def lines_of(machine: Machine) -> list[str]:
     return found + _arena(machine)
 
 
-def _format_item(item: Any, group: Group | None) -> list[str]:
+def _format_item(item: Instruction | Kernel | Product | Sweep, group: Group | None) -> list[str]:
     if isinstance(item, Kernel):
         head = f"kernel over {item.rows} x {item.columns} gives {_names(item.outputs)}"
         return [head, *(f"    {m.instruction!r}{_format_results(m.outputs)}" for m in item.members)]

@@ -42,7 +42,9 @@ from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable, Arguments
     from .._core.mode import Mode
+    from .._tensor.tensor import Tensor
 
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
@@ -54,7 +56,8 @@ class Recording:
 
     __slots__ = ("program", "structure", "arguments", "state", "grad", "used", "apart")
 
-    def __init__(self, program: Program, structure: Any, arguments: list[Any], state: State,
+    def __init__(self, program: Program, structure: tuple[tuple[object, ...], object],
+                 arguments: Arguments, state: State,
                  grad: bool) -> None:  # fmt: skip
         self.program = program
         self.structure = structure
@@ -70,7 +73,9 @@ class CompiledStep:
     `program` is the program that ran last, `explain()` says why a step runs eagerly.
     """
 
-    def __init__(self, function: Any, *, fullgraph: bool = False, native: bool = True) -> None:
+    def __init__(
+        self, function: AnyCallable, *, fullgraph: bool = False, native: bool = True
+    ) -> None:
         self.function = function
         self.fullgraph = fullgraph
         self.native = native
@@ -89,7 +94,7 @@ class CompiledStep:
         functools.update_wrapper(self, function, updated=())
 
     # ---- calling -------------------------------------------------------------------------------
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         for variant in self.variants:
             try:
                 found = variant.run(args, kwargs)
@@ -103,7 +108,7 @@ class CompiledStep:
                 return self._strayed(variant, args, kwargs)
         return self._miss(args, kwargs)
 
-    def _refused(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _refused(self, variant: Variant, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
         """A row refuses some value: the eager step does so where that row stands in it."""
         variant.left.refused = False
         self.calls["eager"] += 1
@@ -140,7 +145,7 @@ class CompiledStep:
                 self.refusals.append(Refusal("its branches on values take too many paths"))
         return self._miss(args, kwargs, tried=True)
 
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
+    def __get__(self, owner: object, kind: object = None) -> Any:
         return self if owner is None else MethodType(self, owner)
 
     @property
@@ -178,7 +183,7 @@ class CompiledStep:
         finally:
             self.inside.pop()
 
-    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode) -> Any:
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, object], mode: Mode) -> Any:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
         recording.
         """
@@ -237,7 +242,7 @@ class CompiledStep:
         return reads.plain(result)
 
     def _take(self, recorder: Recorder, observation: Observation, state: State, given: Given,
-              result: Any, mode: Mode, numbers: Substitution) -> None:  # fmt: skip
+              result: object, mode: Mode, numbers: Substitution) -> None:  # fmt: skip
         arguments = given.tensors
         if observation.problem is not None:
             raise Refusal(*observation.problem)
@@ -337,7 +342,7 @@ class CompiledStep:
             self.recordings.clear()
 
     # ---- copies --------------------------------------------------------------------------------
-    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledStep:
+    def __deepcopy__(self, memo: dict[int, object]) -> CompiledStep:
         """A step of its own: of the same function, or of the copied object's method or module."""
         made = CompiledStep.__new__(CompiledStep)
         memo[id(self)] = made
@@ -410,7 +415,7 @@ class CompiledStep:
         return "\n".join(lines)
 
 
-def restored(function: Any, fullgraph: bool, native: bool) -> CompiledStep:
+def restored(function: AnyCallable, fullgraph: bool, native: bool) -> CompiledStep:
     """A step that was pickled."""
     return CompiledStep(function, fullgraph=fullgraph, native=native)
 
@@ -425,7 +430,7 @@ class Stance:
 STANCE: Final = Stance()
 
 
-def _place(function: Any) -> str:
+def _place(function: object) -> str:
     code = getattr(function, "__code__", None)
     return "?" if code is None else f"{code.co_filename}, line {code.co_firstlineno}"
 
@@ -445,7 +450,7 @@ def _others(structure: Any) -> list[Any]:
     return found
 
 
-def _with_leaves(state: State, arguments: list[Any]) -> list[Any]:
+def _with_leaves(state: State, arguments: list[Tensor]) -> list[Tensor]:
     leaves = state.leaves()
     known = {id(x) for x in leaves}
     return leaves + [t for t in arguments if t._requires_grad and id(t) not in known]

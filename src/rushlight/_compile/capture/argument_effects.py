@@ -14,6 +14,8 @@ from ..._core.storage import TensorBase
 from ..guards.guards import Spot, structure_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..._tensor.tensor import Tensor
     from ..guards.captured_state import State
     from ..ir.program import Program
@@ -24,7 +26,7 @@ class Given:
 
     __slots__ = ("args", "kwargs", "structure", "tensors", "before", "containers")
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
         self.args = args
         self.kwargs = kwargs
         self.tensors: list[Any] = []
@@ -60,7 +62,7 @@ class StandIn:
 
     __slots__ = ("_raw", "_requires_grad", "kind", "roomy")
 
-    def __init__(self, t: Any, arrays: dict[int, Any]) -> None:
+    def __init__(self, t: Tensor, arrays: dict[int, Any]) -> None:
         raw = t._raw
         self.kind = type(t)
         self.roomy = hasattr(t, "__dict__")  # it may have attributes of its own
@@ -71,7 +73,7 @@ class StandIn:
         self._requires_grad = t._requires_grad
 
 
-def standing_in(tensors: list[Any], program: Program, state: State) -> list[Any]:
+def standing_in(tensors: list[Tensor], program: Program, state: State) -> list[Any]:
     """The arguments for keeping: those that a program names themselves, stand-ins for the rest."""
     named = [i.holder for i in program.instructions] + [v.holder for v in program.inputs]
     kept = (*named, *program.leaves, *program.without, *state.tensors.values())
@@ -80,7 +82,7 @@ def standing_in(tensors: list[Any], program: Program, state: State) -> list[Any]
     return [t if id(t) in own else StandIn(t, arrays) for t in tensors]
 
 
-def returned_container(result: Any, containers: set[int], seen: dict[int, Any]) -> bool:
+def returned_container(result: Any, containers: set[int], seen: dict[int, object]) -> bool:
     """Whether a list or dict that was there before is returned: a program would return a copy."""
     if type(result) in (list, dict) and (id(result) in containers or id(result) in seen):
         return True

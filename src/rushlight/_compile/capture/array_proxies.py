@@ -18,7 +18,9 @@ from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, TensorLike
+    from .recorder import Recorder
 
 
 class Proxy:
@@ -28,7 +30,7 @@ class Proxy:
 
     __array_ufunc__ = None  # arrays leave arithmetic with proxies to them
 
-    def __init__(self, raw: Any, recorder: Any) -> None:
+    def __init__(self, raw: Array, recorder: Recorder) -> None:
         self.raw = raw
         self.recorder = recorder
 
@@ -48,11 +50,11 @@ class Proxy:
     def dtype(self) -> Any:
         return self.raw.dtype
 
-    def run_formula(self, function: Any, args: tuple[Any, ...]) -> Any:
+    def run_formula(self, function: AnyCallable, args: tuple[object, ...]) -> Any:
         """A call of a function that is made of a formula: one call of the program."""
         return self.recorder.run(function, function.__name__, args)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self.recorder.run(operator.getitem, "getitem", (self, key))
 
     def __getattr__(self, name: str) -> Any:
@@ -67,16 +69,16 @@ class Proxy:
         raise TypeError("a formula branches on a value")
 
 
-def _forward(name: str) -> Callable[..., Any]:
+def _forward(name: str) -> AnyCallable:
     function = getattr(operator, name)
 
-    def method(self: Proxy, *others: Any) -> Any:
+    def method(self: Proxy, *others: object) -> Any:
         return self.recorder.run(function, name.strip("_"), (self, *others))
 
     return method
 
 
-def _backward(name: str) -> Callable[..., Any]:
+def _backward(name: str) -> AnyCallable:
     function = getattr(operator, name)
 
     def method(self: Proxy, other: int) -> Any:
@@ -108,7 +110,7 @@ class Attribute:
     def of(cls, name: str) -> Attribute:
         return cls.known.setdefault(name, cls(name))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: TensorLike) -> Array:
         return getattr(x, self.name)
 
     @property
@@ -129,7 +131,7 @@ class Caller:
     def of(cls, name: str) -> Caller:
         return cls.known.setdefault(name, cls(name))
 
-    def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, x: Any, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         return getattr(x, self.name)(*args, **kwargs)
 
     @property
@@ -146,7 +148,7 @@ class Method:
         self.name = name
         self.owner = owner
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         call = Caller.of(self.name)
         return self.owner.recorder.run(call, self.name, (self.owner, *args), kwargs)
 
@@ -154,25 +156,25 @@ class Method:
 class Names:
     """`xp` for formulas that run on proxies: the raw namespace, noted."""
 
-    def __init__(self, recorder: Any) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> AnyCallable:
         function = getattr(WORLDS.raw, name)
         if not callable(function):
             return function
         recorder = self.recorder
 
-        def noted(*args: Any, **kwargs: Any) -> Any:
+        def noted(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
             return recorder.run(function, name, args, kwargs)
 
         return noted
 
-    def fused(self, kernel: Callable[..., Any], formula: Callable[..., Any], *args: Any) -> Any:
+    def fused(self, kernel: AnyCallable, formula: AnyCallable, *args: tuple[object, ...]) -> Any:
         """What the raw namespace makes of it: the kernel."""
         return self.recorder.run(kernel, getattr(kernel, "__name__", "kernel"), args)
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: TensorLike) -> Any:
         """An array that a formula has made."""
         return x
 
@@ -180,16 +182,16 @@ class Names:
 class World:
     """The namespace in which an engine that runs on Tensors computes outside of formulas."""
 
-    def __init__(self, recorder: Any) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> AnyCallable:
         function = getattr(WORLDS.raw, name, None)
         if function is None:
             return getattr(WORLDS.traced, name)
         recorder = self.recorder
 
-        def noted(*args: Any, **kwargs: Any) -> Any:
+        def noted(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
             given = [recorder.proxied(x) for x in args]
             return recorder.unproxied(recorder.run(function, name, given, kwargs))
 

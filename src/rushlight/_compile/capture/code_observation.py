@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from ..._core.storage import CLASSES
@@ -91,7 +91,7 @@ class Observation:
         if self.collecting:
             gc.enable()
 
-    def _event(self, frame: Any, event: str, arg: Any) -> None:
+    def _event(self, frame: FrameType, event: str, arg: Any) -> None:
         if event == "call":
             code = frame.f_code
             if code is HASH and self.problem is None:
@@ -126,7 +126,7 @@ class Observation:
             if why is not None:
                 self._blame(why, frame)
 
-    def _hashed(self, frame: Any) -> None:
+    def _hashed(self, frame: FrameType) -> None:
         """A tensor's hash tells which one it is: an argument is another one in each call."""
         asking, t = frame.f_back, next(iter(frame.f_locals.values()), None)
         mine = asking is not None and not is_library(asking.f_code.co_filename)
@@ -177,7 +177,7 @@ class Observation:
         return None
 
 
-def _generated(frame: Any) -> bool:
+def _generated(frame: FrameType) -> bool:
     """Whether the library runs code that was made for one of its own classes: a dataclass's."""
     caller = frame.f_back
     if frame.f_code.co_filename != "<string>" or caller is None:
@@ -188,13 +188,13 @@ def _generated(frame: Any) -> bool:
     return mine and is_library(caller.f_code.co_filename)
 
 
-def _of_numbers(function: Any) -> bool:
+def _of_numbers(function: object) -> bool:
     """Whether a builtin looks at numbers without asking them."""
     owner = getattr(function, "__self__", None)
     return isinstance(owner, ModuleType) and owner.__name__ in ("math", "cmath", "_struct")
 
 
-def refused(function: Any) -> str | None:
+def refused(function: object) -> str | None:
     """Why a builtin may not be called in a compiled step; None where it may."""
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "?")

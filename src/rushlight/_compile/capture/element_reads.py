@@ -22,7 +22,7 @@ from ..refusal import is_rushlight
 from .symbolic_numbers import NUMBERS, READS, plain_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._base.annotations import AnyCallable
 
 
 def plain(result: Any) -> Any:
@@ -39,7 +39,7 @@ def plain(result: Any) -> Any:
     return result
 
 
-def holds_read(x: Any) -> bool:
+def holds_read(x: object) -> bool:
     """Whether a number that was read is among some arguments."""
     if type(x) in READS:
         return True
@@ -48,9 +48,9 @@ def holds_read(x: Any) -> bool:
     return isinstance(x, dict) and any(holds_read(y) for y in x.values())
 
 
-def _note_read(function: Callable[..., Any], how: str) -> Callable[..., Any]:
+def _note_read(function: AnyCallable, how: str) -> AnyCallable:
     @functools.wraps(function)
-    def reading(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def reading(self: Tensor, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         recorder = current().recorder
         if recorder is None:
             return function(self, *args, **kwargs)
@@ -69,9 +69,9 @@ ASKED: Final = (
 _ASKING: Final = settings.__file__  # `torch.is_inference(x)` asks for who calls it
 
 
-def _note_question(function: Any, name: str) -> Callable[..., Any]:
+def _note_question(function: Any, name: str) -> AnyCallable:
     @functools.wraps(function)
-    def asking(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def asking(self: Tensor, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         recorder = current().recorder
         if recorder is not None:
             file = sys._getframe(1).f_code.co_filename
@@ -82,7 +82,7 @@ def _note_question(function: Any, name: str) -> Callable[..., Any]:
     return asking
 
 
-def _install_questions(kind: type[Any]) -> None:
+def _install_questions(kind: type) -> None:
     for name in ASKED:
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):

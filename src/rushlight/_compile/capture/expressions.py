@@ -89,7 +89,7 @@ class Expr:
         if getattr(self.function, "constant", False):
             return repr(self.parts[0])
 
-        def constant(x: Any) -> str:
+        def constant(x: float | type) -> str:
             return x.__name__ if callable(x) else repr(x)
 
         text = self.text(leaf, constant)

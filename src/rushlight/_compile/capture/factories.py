@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.storage import new_tensor
 from ..ir.program import same
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..._base.annotations import Arguments
 
 
 class Like:
@@ -36,7 +41,7 @@ class Factory:
 
     __slots__ = ("function", "args", "kwargs")
 
-    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(self, function: Any, args: Arguments, kwargs: Mapping[str, object]) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
@@ -59,11 +64,11 @@ class Keywords:
 
     __slots__ = ("function", "kwargs")
 
-    def __init__(self, function: Any, kwargs: dict[str, Any]) -> None:
+    def __init__(self, function: Any, kwargs: Mapping[str, object]) -> None:
         self.function = function
         self.kwargs = kwargs
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Sequence[object]) -> Any:
         return self.function(*args, **self.kwargs)
 
     def same_as(self, other: Keywords) -> bool:

@@ -26,8 +26,8 @@ from .output_structure import outlives
 from .replay_safety import check_rehearsal, rehearsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable
     from ..._core.mode import Mode
     from ..._tensor.tensor import Tensor
     from .recorder import Recorder
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Joint:
     """What is differentiated, with respect to what, and the values of the gradients."""
 
-    def __init__(self, outputs: list[Any], wanted: list[Any], incoming: list[Value],
+    def __init__(self, outputs: list[Tensor], wanted: list[Any], incoming: list[Value],
                  grads: list[Value | None]) -> None:  # fmt: skip
         self.outputs = outputs  # tensors; only while it is recorded
         self.wanted = wanted  # ("argument", position) or ("leaf", tensor)
@@ -52,7 +52,7 @@ class Joint:
         )
 
 
-def live_outputs(result: Any) -> list[Any]:
+def live_outputs(result: object) -> list[Tensor]:
     """The tensors in a result whose history can still be used."""
     found: list[Any] = []
     stack = [result]
@@ -70,7 +70,7 @@ def live_outputs(result: Any) -> list[Any]:
 
 
 def record_gradients(
-    recorder: Recorder, outputs: list[Any], arguments: list[Any], mode: Mode
+    recorder: Recorder, outputs: list[Tensor], arguments: list[Tensor], mode: Mode
 ) -> Joint:
     """Records the gradients of some results, as part 1 of the program.
 
@@ -119,7 +119,7 @@ def record_gradients(
     return Joint(outputs, [wanted[k] for k in kept], incoming, [values[k] for k in kept])
 
 
-def arrivals(outputs: list[Any]) -> dict[Any, int]:
+def arrivals(outputs: list[Tensor]) -> dict[Any, int]:
     """When gradients are complete: a leaf that refuses one stops those after it."""
     nodes: dict[Any, None] = {}
     stack: list[Any] = [t._node for t in outputs]
@@ -176,7 +176,7 @@ class CompiledFunctionBackward(Node):
     given: Any  # the same of results: counts of writes; the tensors would be a cycle
     freed: bool
 
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+    def call(self, grads: list[Array], need: list[bool], traced: bool) -> Any:
         """The gradients of everything that the call has read.
 
         Raises:
@@ -227,8 +227,8 @@ _OP = custom_op("CompiledFunction", CompiledFunctionBackward)
 
 
 def joined(
-    run: Callable[..., Any], kept: Any, read: list[Tensor], tensors: list[Tensor], metas: Any
-) -> Any:
+    run: AnyCallable, kept: list[Array], read: list[Tensor], tensors: list[Tensor], metas: object
+) -> CompiledFunctionBackward:
     """The node of one call; `tensors` are what gradients go to."""
     node: Any = CompiledFunctionBackward.__new__(CompiledFunctionBackward)
     targets = tuple([view_target(t) for t in tensors])

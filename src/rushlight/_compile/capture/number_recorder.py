@@ -14,7 +14,10 @@ from .expressions import READ, Expr, as_it_is
 from .symbolic_numbers import NUMBERS, identical, plain_number, read, released, used
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Arguments
     from ..._core.op import Op
+    from ...optim.optimizer import Optimizer
     from .recorder import Recorder
     from .symbolic_numbers import GivenFloat
 
@@ -38,13 +41,13 @@ class Readings:
         self.reads: list[tuple[Expr, int]] = []  # leaves, and after how many instructions
         self.conditions: list[tuple[Expr, Any]] = []  # on numbers that come from outside
 
-    def leaf(self, t: Any) -> Expr:
+    def leaf(self, t: object) -> Expr:
         """The expression that reads a tensor's number, as it is at this place of the program."""
         made = Expr(READ, self.value_of(t))
         self.reads.append((made, len(self.program.instructions)))
         return made
 
-    def item(self, t: Any, value: Any) -> Any:
+    def item(self, t: object, value: object) -> Any:
         """What `item()` gives: a number that notes what is done with it."""
         if type(value) is bool:
             self.decided(self.leaf(t), value)
@@ -57,7 +60,7 @@ class Readings:
         self.plain_reads.append((leaf, value))
         return number
 
-    def operands(self, op: Op, args: list[Any], raws: list[Any]) -> tuple[Any, ...]:
+    def operands(self, op: Op, args: Arguments, raws: Arguments) -> tuple[Any, ...]:
         """The operands of a row: shapes and places that whole numbers give are constants."""
         found = []
         for k, (arg, raw) in enumerate(zip(args, raws)):
@@ -68,7 +71,7 @@ class Readings:
                 found.append(self.operand(arg, raw))
         return tuple(found)
 
-    def number(self, x: GivenFloat, raw: Any, computes: bool = True) -> Any:
+    def number(self, x: GivenFloat, raw: float, computes: bool = True) -> Any:
         """A number as an operand, where an operation takes it for `raw`.
 
         A function that doesn't just compute may give another shape for another number.
@@ -98,7 +101,7 @@ class Readings:
             return {k: self.constants(v, how) for k, v in x.items()}
         return x
 
-    def bare(self, raws: list[Any]) -> list[Any]:
+    def bare(self, raws: Arguments) -> list[Array]:
         """Operands with ordinary numbers in them, for a row that is about to run."""
         self.drawn = self.draws
         return [
@@ -141,7 +144,7 @@ class Readings:
                 self.decided(Expr(operator.eq, leaf, value), True)
 
     @contextmanager
-    def plain_options(self, optimizer: Any) -> Iterator[None]:
+    def plain_options(self, optimizer: Optimizer) -> Iterator[None]:
         """Has an optimizer see ordinary numbers; what the step has changed, the program sets."""
         noting: list[tuple[Any, Any, Any]] = []
         for group in optimizer.param_groups:
@@ -182,7 +185,7 @@ def settle_reads(recorder: Recorder) -> None:
             leaf.parts = (copy,)
 
 
-def _counts(op: Any, position: int) -> bool:
+def _counts(op: Op, position: int) -> bool:
     """Whether a row computes with the number at a position: it isn't a size or an index."""
     params = getattr(getattr(op.row, "schema", None), "params", ())
     return position < len(params) and params[position].type in ("Scalar", "Tensor", "float")

@@ -10,13 +10,20 @@ expression, and writing it is the last thing that the program does.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..guards.captured_state import State
 from ..guards.places import Place
 from .expressions import Expr, as_it_is
 from .other_threads import others_run
 from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..._tensor.tensor import Tensor
+    from .recorder import Recorder
+    from .symbolic_numbers import GivenFloat, GivenInt, ReadFloat
 
 _SCALARS: Final = (int, float, bool, str, type(None))
 _MISSING: Final = object()
@@ -54,7 +61,7 @@ class Effect:
 
     __slots__ = ("expr", "source")
 
-    def __init__(self, source: Source, expr: Any) -> None:
+    def __init__(self, source: Source, expr: Expr) -> None:
         self.source = source
         self.expr = expr
 
@@ -70,7 +77,7 @@ class Effect:
         return f"{self.source.text} <- {self.expr!r}"
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return type(x) is float or type(x) is int
 
 
@@ -82,7 +89,9 @@ class Numbers:
         self.sources: dict[Any, Source] = {}
         self.fixed: set[Any] = set()  # what is needed as it is
 
-    def seen(self, state: State, args: Any, kwargs: Any) -> dict[Any, tuple[Source, Any]]:
+    def seen(
+        self, state: State, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> dict[Any, tuple[Source, Any]]:
         """The numbers that have been others before, by key, with their values."""
         found: dict[Any, tuple[Source, Any]] = {}
         options = _watch_options(state)
@@ -125,7 +134,9 @@ def _watch_options(state: State) -> set[int]:
     return groups
 
 
-def _numbers(state: State, args: Any, kwargs: Any) -> list[tuple[Any, Source, Any]]:
+def _numbers(
+    state: State, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> list[tuple[Any, Source, Any]]:
     found = []
     for k, x in enumerate(args):
         if _is_number(x):
@@ -146,7 +157,7 @@ def _numbers(state: State, args: Any, kwargs: Any) -> list[tuple[Any, Source, An
     return found
 
 
-def _described(place: Place, key: Any) -> str:
+def _described(place: Place, key: int | str) -> str:
     label = place.label.strip("`")
     if place.kind in ("cell", "names"):
         return str(key)
@@ -155,7 +166,9 @@ def _described(place: Place, key: Any) -> str:
     return f"{label}[{key!r}]"
 
 
-def write_number(kind: str, container: Any, key: Any, value: Any) -> None:
+def write_number(
+    kind: str, container: Any, key: Any, value: Tensor | float | GivenFloat | GivenInt
+) -> None:
     """Puts a value into a place."""
     if kind == "cell":
         container.cell_contents = value
@@ -189,7 +202,9 @@ def _resized(place: Place) -> bool:
 class Substitution:
     """Numbers that note what is done with them, in the places of those that change."""
 
-    def __init__(self, found: dict[Any, tuple[Source, Any]], state: State, recorder: Any) -> None:
+    def __init__(
+        self, found: dict[Any, tuple[Source, Any]], state: State, recorder: Recorder
+    ) -> None:
         self.found = found
         self.state = state
         self.recorder = recorder
@@ -249,7 +264,13 @@ class Substitution:
                     # A constant, as are the numbers from which it was computed: all are guarded.
                     self._effect(place, key, now, Expr(as_it_is, now))
 
-    def _effect(self, place: Place, key: Any, value: Any, expr: Expr) -> None:
+    def _effect(
+        self,
+        place: Place,
+        key: int | str,
+        value: float | GivenFloat | GivenInt | ReadFloat | str,
+        expr: Expr,
+    ) -> None:
         source = Source(place.kind, place.container, key, type(value), _described(place, key))
         self.effects.append(Effect(source, expr))
         self.state.moved.add((id(place.container), key))
@@ -257,7 +278,7 @@ class Substitution:
             write_number(place.kind, place.container, key, plain_number(value))
 
 
-def _alike(old: Any, now: Any) -> bool:
+def _alike(old: float | str | None, now: float | str | None) -> bool:
     return old is now or (type(old) is type(now) and identical(old, now))
 
 

@@ -17,7 +17,10 @@ from ..ir.program import same
 from ..refusal import Refusal
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
+    from .output_structure import Fresh, Held
+    from .recorder import Recorder
 
 _PLAIN: Final = (int, float, bool, str, type(None))
 
@@ -27,7 +30,7 @@ class Shared:
 
     __slots__ = ("source", "steps", "creation")
 
-    def __init__(self, source: Any, steps: tuple[Any, ...] | None, creation: int) -> None:
+    def __init__(self, source: Fresh | Held, steps: tuple[Any, ...] | None, creation: int) -> None:
         self.source = source  # how the other tensor is made or found
         self.steps = steps  # (operation, arguments, index) of each view; None: the count alone
         self.creation = creation
@@ -41,7 +44,7 @@ class Shared:
         )
 
 
-def sources(t: Any, arguments: list[Any], recorder: Any) -> tuple[Any, Any]:
+def sources(t: Any, arguments: Arguments, recorder: Recorder) -> tuple[Any, Any]:
     """The tensor whose view `t` is (one from outside, or made by the step), and the way there.
 
     Raises:
@@ -65,7 +68,7 @@ def sources(t: Any, arguments: list[Any], recorder: Any) -> tuple[Any, Any]:
     return view.base, _steps(chain)
 
 
-def owner(t: Any) -> Any:
+def owner(t: Tensor) -> Any:
     """The tensor that counts the writes to the memory of `t`."""
     return t if t._view is None else t._view.base
 
@@ -83,7 +86,7 @@ def _plain(x: Any) -> bool:
     return type(x) in _PLAIN or type(x).__name__ in ("dtype", "slice", "ellipsis")
 
 
-def sharing(t: Any, source: Any, steps: Any, creation: int) -> Any:
+def sharing(t: Any, source: Any, steps: Any, creation: int) -> Tensor:
     """A result, made to share with a tensor what an eager step's would."""
     if steps is None:
         t._cell = version_cell(source)

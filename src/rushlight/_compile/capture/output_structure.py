@@ -16,6 +16,9 @@ from .symbolic_numbers import NUMBERS
 from .weak_tables import refers
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
+    from ..._tensor.tensor import Tensor
+    from .expressions import Expr
     from .recorder import Recorder
 
 
@@ -104,7 +107,7 @@ class Held:
         return f"argument {self.holder}" if self.kind == "argument" else f"the {self.kind} itself"
 
 
-def described(result: Any, recorder: Recorder, arguments: list[Any]) -> Any:
+def described(result: object, recorder: Recorder, arguments: list[Tensor]) -> Any:
     """The structure of a result, with a `Fresh` or `Held` for each tensor.
 
     Raises:
@@ -115,7 +118,7 @@ def described(result: Any, recorder: Recorder, arguments: list[Any]) -> Any:
     return found
 
 
-def _described(result: Any, recorder: Recorder, arguments: list[Any]) -> Any:
+def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
     if isinstance(result, TensorBase):
         return _tensor(result, recorder, arguments)
     kind = type(result)
@@ -139,7 +142,7 @@ class Read:
 
     __slots__ = ("expr",)
 
-    def __init__(self, expr: Any) -> None:
+    def __init__(self, expr: Expr) -> None:
         self.expr = expr
 
     def same_as(self, other: Read) -> bool:
@@ -165,7 +168,7 @@ class Named:
         return self.kind is other.kind and same(self.items, other.items)
 
 
-def _tensor(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
+def _tensor(t: TensorBase, recorder: Recorder, arguments: list[Tensor]) -> Any:
     """Where a returned tensor comes from; the same object for one that is returned twice."""
     found = recorder.described.get(id(t))
     if found is None:
@@ -173,7 +176,7 @@ def _tensor(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
     return found
 
 
-def _origin(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
+def _origin(t: TensorBase, recorder: Recorder, arguments: Arguments) -> Any:
     for position, argument in enumerate(arguments):
         if argument is t:
             return Held("argument", position)
@@ -213,7 +216,7 @@ def _origin(t: TensorBase, recorder: Recorder, arguments: list[Any]) -> Any:
     return made
 
 
-def _share_counts(recorder: Recorder, arguments: list[Any]) -> None:
+def _share_counts(recorder: Recorder, arguments: Arguments) -> None:
     """Has detached results share the count of writes with what else can be seen of their memory."""
     for sharers in recorder.cells.values():
         (first, made), *others = sharers

@@ -31,11 +31,14 @@ from .symbolic_numbers import NUMBERS, plain_number
 from .weak_tables import ById, loosely, refers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping, Sequence
 
     from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable, Arguments
     from ..._core.op import Op
     from ..._tensor.tensor import Tensor
+    from ...optim.optimizer import Optimizer
+    from .array_proxies import Attribute
 
 #: Kinds of rows that do nothing but compute.
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
@@ -44,7 +47,9 @@ PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
 class Recorder(Readings):
     """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
 
-    def __init__(self, arguments: list[Any], leaves: list[Any], known: dict[int, Any]) -> None:
+    def __init__(
+        self, arguments: list[Tensor], leaves: list[Tensor], known: dict[int, Any]
+    ) -> None:
         self.program = Program()
         self.values = ById()  # by the array
         self.roots = ById()  # by what holds the memory
@@ -78,12 +83,12 @@ class Recorder(Readings):
                 self._input("argument", t._raw, position)
 
     # ---- values --------------------------------------------------------------------------------
-    def refuse(self, why: str, where: Any = None) -> None:
+    def refuse(self, why: str, where: tuple[None, int] | None = None) -> None:
         """Notes the first reason for which the step can't be compiled."""
         if self.problem is None:
             self.problem = (why, where or user_line())
 
-    def _value(self, kind: str, raw: Array, holder: Any = None) -> Value:
+    def _value(self, kind: str, raw: Array, holder: object = None) -> Value:
         program = self.program
         number = len(program.values)
         memory = A.memory_of(raw)
@@ -121,7 +126,7 @@ class Recorder(Readings):
         self.program.inputs.append(value)
         return value
 
-    def constant(self, raw: Any) -> Value:
+    def constant(self, raw: Array) -> Value:
         """An array that the library has made and that is the same in each call."""
         return self.values.get(id(raw)) or self._input("constant", raw)
 
@@ -150,7 +155,7 @@ class Recorder(Readings):
         """The value of an array that is nobody's tensor: known, or a constant."""
         return self.values.get(id(raw)) or self.constant(raw)
 
-    def made(self, t: Any) -> bool:
+    def made(self, t: Tensor) -> bool:
         """Whether the step has made a tensor, and the memory that it shows."""
         found = self.values.get(id(t._raw))
         return found is not None and self.program.values[found.root].kind == "result"
@@ -161,7 +166,7 @@ class Recorder(Readings):
             return None
         return self._value("result", raw)
 
-    def operand(self, arg: Tensor, raw: Array) -> Any:
+    def operand(self, arg: Tensor, raw: Array) -> Value:
         """An argument of a call: a value, a list with values, or as it is."""
         if isinstance(arg, TensorBase):
             value = self.value_of(arg)
@@ -179,7 +184,7 @@ class Recorder(Readings):
             return self.values[id(raw)]
         return raw
 
-    def add(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
+    def add(self, kind: str, function: Any, name: str, inputs: tuple[object, ...],
             outputs: tuple[Value | None, ...], **more: Any) -> Instruction:  # fmt: skip
         """Appends an instruction."""
         made = Instruction(kind, function, name, inputs, outputs, where=user_line(), **more)
@@ -188,7 +193,7 @@ class Recorder(Readings):
         return made
 
     # ---- what the slow path tells --------------------------------------------------------------
-    def called(self, op: Op, args: list[Any], raws: list[Any], outs: list[Any]) -> None:
+    def called(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor]) -> None:
         """A row has run."""
         if self.muted:
             return
@@ -202,7 +207,7 @@ class Recorder(Readings):
         self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
 
-    def wrote(self, op: Any, args: list[Any], raws: list[Any], me: Any, writer: Any) -> None:
+    def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: Any) -> None:
         """A row has written its first operand."""
         if self.muted:
             return
@@ -222,13 +227,15 @@ class Recorder(Readings):
         self.kept.append(cell)
         self.writes[id(cell)] = self.writes.get(id(cell), 0) + 1
 
-    def copied(self, copy: Any, t: Any) -> None:
+    def copied(self, copy: Any, t: Tensor) -> None:
         """The core has copied a tensor that is about to be written."""
         value = self.value_of(t)
         made = self.define(copy._raw)
         self.add("call", T.copy_like, "copy", (value, value), (made,), pure=True)
 
-    def refilled(self, t: Any, fill: Any, operands: tuple[Any, ...] = (), draws: int = 1) -> None:
+    def refilled(
+        self, t: Tensor, fill: Any, operands: tuple[Any, ...] = (), draws: int = 1
+    ) -> None:
         """A tensor has been written by a function of its array and those of the operands."""
         self.draws -= draws
         if any(A.is_array(x) for x in cells(fill)):
@@ -237,7 +244,7 @@ class Recorder(Readings):
         self.note_write(t)
         self.add("write", fill, "fill", inputs, (), holder=True, draws=draws > 0)
 
-    def filled(self, t: Any) -> None:
+    def filled(self, t: Tensor) -> None:
         """The library has made a tensor from numbers and a shape: a copy of a constant."""
         source = A.copied(t._raw)
         value = self.constant(source)
@@ -245,14 +252,16 @@ class Recorder(Readings):
         self._watch(t)
         self.add("call", A.copied, "filled", (value,), (made,))
 
-    def drew(self, function: Any, args: tuple[Any, ...], made: list[Any]) -> None:
+    def drew(self, function: AnyCallable, args: tuple[object, ...], made: list[Any]) -> None:
         """Random arrays have been made by a function of arrays."""
         args = self.constants(args, "random numbers")
         inputs = tuple(self.value_of(a) if isinstance(a, TensorBase) else a for a in args)
         outs = tuple(self.define(t._raw) for t in made)
         self.add("call", function, "random", inputs, outs, several=True, draws=True)
 
-    def factory(self, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def factory(
+        self, function: AnyCallable, name: str, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Any:
         """A function that makes a tensor from numbers and shapes is asked for one."""
         stem = name.partition(".")[0]
         if stem == "_local_scalar_dense":
@@ -279,7 +288,7 @@ class Recorder(Readings):
             self.add("call", make, stem, (), (made,), pure=not draws, draws=draws)
         return result
 
-    def quietly(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def quietly(self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]) -> Any:
         """A call of which nothing is noted."""
         before = CURRENT.get()
         try:
@@ -288,7 +297,7 @@ class Recorder(Readings):
         finally:
             CURRENT.set(before)
 
-    def read(self, t: Any, how: str, value: Any) -> Any:
+    def read(self, t: Tensor, how: str, value: object) -> Any:
         """Python has read the elements of a tensor."""
         if type(value) is bool and how in ("bool()", "is_nonzero()") and t._plain:
             self.decided(Expr(bool, self.leaf(t)), value)
@@ -300,7 +309,7 @@ class Recorder(Readings):
         return value
 
     # ---- backward ------------------------------------------------------------------------------
-    def proxied(self, x: Any) -> Any:
+    def proxied(self, x: object) -> Any:
         """An operand of a formula: a Tensor becomes a proxy."""
         if isinstance(x, TensorBase):
             self.value_of(x)
@@ -311,7 +320,7 @@ class Recorder(Readings):
             return self.names
         return x
 
-    def unproxied(self, x: Any) -> Any:
+    def unproxied(self, x: object) -> Any:
         """A result of a formula: a proxy becomes a Tensor."""
         if type(x) is Proxy:
             return new_tensor(x.raw)
@@ -322,7 +331,13 @@ class Recorder(Readings):
             return new_tensor(x)
         return x
 
-    def run(self, function: Any, name: str, args: Any, kwargs: Any = None) -> Any:
+    def run(
+        self,
+        function: AnyCallable | Attribute,
+        name: str,
+        args: Sequence[object],
+        kwargs: Any = None,
+    ) -> Any:
         """Calls a function on the arrays of proxies, and notes the call."""
         raws = [_bare(x) for x in args]
         if kwargs:
@@ -361,7 +376,7 @@ class Recorder(Readings):
             return type(x)(self._proxy_operand(y, computes) for y in x)
         return x
 
-    def formula(self, formula: Callable[..., Any], arguments: list[Any]) -> Any:
+    def formula(self, formula: AnyCallable, arguments: Arguments) -> Any:
         """The result of a formula on Tensors, by the calls that it makes on arrays."""
         given = [self.proxied(x) for x in arguments]
         program = self.program
@@ -435,7 +450,13 @@ class Recorder(Readings):
             value = self.value_of(now)
             self.add("grad", None, "set_grad", (value,), (), holder=leaf)
 
-    def optimizer_step(self, optimizer: Any, step: Any, args: Any, kwargs: Any) -> Any:
+    def optimizer_step(
+        self,
+        optimizer: Optimizer,
+        step: object,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> Any:
         """Runs an optimizer, which stays one instruction: its state and options are its own."""
         closure = args[0] if args else kwargs.get("closure")
         if closure is not None:
@@ -512,7 +533,7 @@ class Recorder(Readings):
         self.kept.clear()
 
 
-def _bare(x: Any) -> Any:
+def _bare(x: object) -> Any:
     """An operand with arrays in place of proxies, and ordinary numbers."""
     if type(x) is Proxy:
         return x.raw
@@ -523,7 +544,7 @@ def _bare(x: Any) -> Any:
     return x
 
 
-def _holds_tensor(x: Any) -> bool:
+def _holds_tensor(x: object) -> bool:
     if isinstance(x, TensorBase):
         return True
     return isinstance(x, (list, tuple)) and any(_holds_tensor(y) for y in x)

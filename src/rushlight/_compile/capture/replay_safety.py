@@ -22,7 +22,8 @@ from ..refusal import Refusal, is_library
 from .code_observation import HARMLESS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._base.annotations import AnyCallable
+    from ..._tensor.tensor import Tensor
 
 _STORES: Final = frozenset({
     "STORE_GLOBAL", "STORE_DEREF", "STORE_SUBSCR", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_DEREF",
@@ -34,7 +35,7 @@ _CHANGES: Final = frozenset({
 })  # fmt: skip
 
 
-def check_rehearsal(outputs: list[Any]) -> None:
+def check_rehearsal(outputs: list[Tensor]) -> None:
     """Looks at all that a backward from some results would run.
 
     Raises:
@@ -57,7 +58,7 @@ def check_rehearsal(outputs: list[Any]) -> None:
             stack.extend(vertex.next)
 
 
-def rehearsed(run: Callable[..., Any]) -> Any:
+def rehearsed(run: AnyCallable) -> tuple[Tensor, ...]:
     """The result of a backward that the user hasn't asked for.
 
     Raises:
@@ -78,14 +79,14 @@ def rehearsed(run: Callable[..., Any]) -> Any:
     return result
 
 
-def _packed(saved: Any) -> bool:
+def _packed(saved: object) -> bool:
     """Whether a hook has made something of what a node has saved."""
     if type(saved) is tuple or type(saved) is list:
         return any(map(_packed, saved))
     return isinstance(saved, Packed)
 
 
-def _computes(function: Callable[..., Any], seen: frozenset[Any] = frozenset()) -> bool:
+def _computes(function: AnyCallable, seen: frozenset[Any] = frozenset()) -> bool:
     """Whether a function, as far as its code shows, changes nothing outside."""
     if not isinstance(function, FunctionType):
         return False

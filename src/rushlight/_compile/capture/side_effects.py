@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dis
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +27,9 @@ from .output_structure import described
 from .unwatchable import names_of
 
 if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from .code_observation import Observation
+    from .output_structure import Fresh
     from .recorder import Recorder
 
 GROW: Final = ("append", "extend")
@@ -52,7 +55,7 @@ class Added:
 
     __slots__ = ("container", "shown")
 
-    def __init__(self, container: Any, shown: list[Any]) -> None:
+    def __init__(self, container: object, shown: Sequence[object]) -> None:
         self.container = container
         self.shown = shown  # how each is made or found, see `outputs`
 
@@ -69,7 +72,7 @@ class Stored:
 
     __slots__ = ("container", "key", "kind", "shown")
 
-    def __init__(self, kind: str, container: Any, key: Any, shown: Any) -> None:
+    def __init__(self, kind: str, container: Any, key: str, shown: Fresh) -> None:
         self.kind = kind
         self.container = container
         self.key = key
@@ -105,7 +108,7 @@ class Uses:
                 self.loads.setdefault(i.argval, set()).add(_followed(all_, k + 1))
 
 
-def _followed(code: list[Any], k: int) -> tuple[Any, ...]:
+def _followed(code: list[Any], k: int) -> tuple[str, ...]:
     first, second = code[k], code[k + 1]
     if first is None or second is None:
         return ("read",)
@@ -122,7 +125,7 @@ def _followed(code: list[Any], k: int) -> tuple[Any, ...]:
 class Keeping:
     """What one recorded call has added to lists and left in places that it doesn't read."""
 
-    def __init__(self, state: State, observation: Any, containers: set[int]) -> None:
+    def __init__(self, state: State, observation: Observation, containers: set[int]) -> None:
         self.state = state
         self.own = observation.own()
         self.containers = containers
@@ -167,7 +170,7 @@ class Keeping:
             self.uses = Uses(self.own)
         return not (self.uses.hidden or self.looked)
 
-    def _edges(self, x: Any) -> list[tuple[Place, Any]] | None:
+    def _edges(self, x: object) -> list[tuple[Place, Any]] | None:
         """The places that hold a container; None where something else does, too."""
         if self.holders is None:
             self.holders = {}
@@ -178,7 +181,7 @@ class Keeping:
         found = self.holders.get(id(x), [])
         return found if len(found) >= self.state.pushes.get(id(x), 0) else None
 
-    def _named(self, place: Place, key: Any) -> bool:
+    def _named(self, place: Place, key: object) -> bool:
         """Whether an entry is reached by its name alone."""
         if type(key) is not str or place.kind in ("list", "set", "function", "array"):
             return False
@@ -196,7 +199,7 @@ class Keeping:
         own = kind.__name__ in _SPACES or not is_library_class(kind)
         return own and not any(is_library_class(base) for base in kind.__mro__[1:-1])
 
-    def _reached(self, x: Any) -> set[str]:
+    def _reached(self, x: object) -> set[str]:
         """What the code does with a container that is held by names."""
         edges = self._edges(x)
         if not edges or id(x) in self.containers:
@@ -238,7 +241,7 @@ class Keeping:
         """All that is kept, for those who look for tensors in it."""
         return [items for _, items in self.grown] + [value for *_, value in self.stored]
 
-    def effects(self, result: Any, recorder: Recorder, arguments: list[Any]) -> list[Any]:
+    def effects(self, result: object, recorder: Recorder, arguments: list[Tensor]) -> list[Any]:
         """The effects, as parts of a program; what they change is no longer watched.
 
         Raises:

@@ -28,8 +28,9 @@ from ..._core.node import Node
 from .expressions import GIVEN, READ, Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
+    from ..._base.annotations import AnyCallable, TensorLike
     from .number_sources import Source
     from .recorder import Recorder
 
@@ -65,14 +66,16 @@ class Given:
 
     __slots__ = ("expr", "recorder", "value")
 
-    def __init__(self, value: Any, recorder: Any, expr: Any) -> None:
+    def __init__(self, value: Any, recorder: Recorder, expr: object) -> None:
         self.value = value
         self.recorder = recorder
         self.expr = expr
 
     __class__ = property(lambda self: type(self.value))
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: object, method: str, *inputs: object, **options: object
+    ) -> Any:
         """Arithmetic with an array, which needs the value."""
         plain = [used(x, "an array") if type(x) in NUMBERS else x for x in inputs]
         return getattr(ufunc, method)(*plain, **options)
@@ -97,7 +100,7 @@ NUMBERS: Final = (ReadFloat, ReadInt, GivenFloat, GivenInt)
 READS: Final = (ReadFloat, ReadInt)
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: TensorLike) -> bool:
     """Whether something is a number that notes what is done with it."""
     return type(x) in NUMBERS
 
@@ -153,7 +156,7 @@ def used(x: Any, how: str) -> Any:
     return value
 
 
-def identical(x: Any, y: Any) -> bool:
+def identical(x: object, y: object) -> bool:
     """Whether two numbers are the same, signs of zeros and kinds included."""
     return type(x) is type(y) and (x == y or x != x) and repr(x) == repr(y)
 
@@ -180,19 +183,19 @@ def released(numbers: list[Any]) -> None:
             things, by = _replaced(by, [h for h in holders_of(things) if h is not things])
 
 
-def _held_elsewhere(numbers: list[Any]) -> list[Any]:
+def _held_elsewhere(numbers: Sequence[object]) -> list[Any]:
     """Those that something else holds, too."""
     return [x for x in numbers if getrefcount(x) > 3]  # the list, `x`, the argument
 
 
-def _young_holders(things: list[Any]) -> list[Any]:
+def _young_holders(things: Sequence[object]) -> list[Any]:
     """What holds some things, of the containers made since the collector was held back."""
     ids = {id(x) for x in things}
     young = gc.get_objects(generation=0)
     return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
 
 
-def _replaced(by: dict[int, Any], holders: list[Any]) -> tuple[list[Any], dict[int, Any]]:
+def _replaced(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], dict[int, Any]]:
     """Puts others in the places of some things; the tuples that hold them, and what replaces those.
 
     Tuples that the interpreter or the recorder itself holds are left as they are.
@@ -224,7 +227,7 @@ def _replaced(by: dict[int, Any], holders: list[Any]) -> tuple[list[Any], dict[i
     return list(tuples.values()), new
 
 
-def _replace_slots(holder: Any, by: dict[int, Any]) -> None:
+def _replace_slots(holder: object, by: dict[int, object]) -> None:
     for base in type(holder).__mro__:
         names = vars(base).get("__slots__", ())
         for name in (names,) if isinstance(names, str) else names:
@@ -239,7 +242,7 @@ def _part(x: Any) -> Any:
     return x.expr if type(x) in NUMBERS else x
 
 
-def _computed(function: Any, recorder: Any, *operands: Any) -> Any:
+def _computed(function: AnyCallable, recorder: Recorder, *operands: object) -> Any:
     """The result of arithmetic, with its expression."""
     value = function(*[plain_number(x) for x in operands])
     if recorder is None:
@@ -253,17 +256,17 @@ def _computed(function: Any, recorder: Any, *operands: Any) -> Any:
     return trace_number(value, expr, recorder)
 
 
-def _is_plain(x: Any) -> bool:
+def _is_plain(x: object) -> bool:
     return type(x) in (int, float, bool) or type(x) in NUMBERS
 
 
-def _arithmetic(function: Callable[..., Any]) -> tuple[Any, Any]:
+def _arithmetic(function: AnyCallable) -> tuple[AnyCallable, AnyCallable]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
         return _computed(function, recorder_of(self), self, other)
 
-    def backward(self: Any, other: Any) -> Any:
+    def backward(self: Any, other: object) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, True)
         return _computed(function, recorder_of(self), other, self)
@@ -271,7 +274,7 @@ def _arithmetic(function: Callable[..., Any]) -> tuple[Any, Any]:
     return forward, backward
 
 
-def _elsewhere(self: Any, other: Any, function: Any, reflected: bool) -> Any:
+def _elsewhere(self: object, other: object, function: AnyCallable, reflected: bool) -> Any:
     """Arithmetic with something that isn't a number: tensors know what to do, others get it."""
     if issubclass(type(self), Given) and not hasattr(type(other), "_raw"):
         value = used(self, "arithmetic")
@@ -279,7 +282,7 @@ def _elsewhere(self: Any, other: Any, function: Any, reflected: bool) -> Any:
     return NotImplemented
 
 
-def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compared(function: AnyCallable) -> AnyCallable:
     def compare(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
@@ -300,15 +303,15 @@ def _truth(self: Any) -> bool:
     return outcome
 
 
-def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
+def _unary(function: AnyCallable) -> AnyCallable:
     def compute(self: Any) -> Any:
         return _computed(function, recorder_of(self), self)
 
     return compute
 
 
-def _noting(name: str) -> Callable[..., Any]:
-    def use(self: Any, *args: Any) -> Any:
+def _noting(name: str) -> AnyCallable:
+    def use(self: object, *args: tuple[object, ...]) -> Any:
         value = used(self, name)
         return getattr(value, name)(*[plain_number(x) for x in args])
 

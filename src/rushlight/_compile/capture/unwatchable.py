@@ -76,7 +76,7 @@ class Opaque:
         self.label = label
 
 
-def why_opaque(x: Any) -> str | None:
+def why_opaque(x: object) -> str | None:
     """Why a thing can't be watched; None where it can."""
     kind = type(x)
     module = kind.__module__ or ""
@@ -101,7 +101,7 @@ def why_opaque(x: Any) -> str | None:
     return f"an object of type {kind.__name__}, which can't be watched"
 
 
-def inner_of(x: Any) -> list[Any] | None:
+def inner_of(x: object) -> list[Any] | None:
     """What some things hold that are made of nothing else; None for others."""
     if type(x) is functools.partial:
         return [x.func, x.args, x.keywords]

@@ -22,11 +22,11 @@ class ById(dict[int, Any]):
     def __init__(self) -> None:
         self.refs: dict[int, Any] = {}
 
-    def put(self, thing: Any, found: Any) -> None:
+    def put(self, thing: object, found: Any) -> None:
         """Notes something of a thing until it dies."""
         key = id(thing)
 
-        def forget(_: Any) -> None:
+        def forget(_: object) -> None:
             self.refs.pop(key, None)
             self.pop(key, None)
 
@@ -47,7 +47,7 @@ def loosely(x: Tensor | None) -> Any:
     return None if x is None else ref(x)
 
 
-def refers(held: Any, x: Any) -> bool:
+def refers(held: Any, x: object) -> bool:
     """Whether a loose reference is one to just that; to None only where it was made of None."""
     return x is None if held is None else x is not None and held() is x
 

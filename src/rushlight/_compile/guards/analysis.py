@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, Final
 
@@ -67,7 +67,7 @@ _DICTS: Final = (dict, defaultdict, OrderedDict)
 class Cover:
     """The guards of a program, sorted: see the top."""
 
-    def __init__(self, guards: list[Rendered], loose: list[Any]) -> None:
+    def __init__(self, guards: list[Rendered], loose: Sequence[object]) -> None:
         """`loose` are dictionaries of numbers that are read at each call."""
         self.loose = {id(x) for x in loose}
         self.looked: dict[int, Looked] = {}
@@ -143,7 +143,7 @@ class Cover:
             self.look(x.thing).join(x)
         return None
 
-    def look(self, thing: Any) -> Looked:
+    def look(self, thing: object) -> Looked:
         """What is looked at of an object."""
         return self.looked.setdefault(id(thing), Looked(thing))
 
@@ -231,7 +231,7 @@ class _Reader:
                 self._condition(condition)
         return list(self.found.values())
 
-    def _look(self, thing: Any) -> Looked:
+    def _look(self, thing: object) -> Looked:
         return self.found.setdefault(id(thing), Looked(thing))
 
     def _filled(self, source: Held | Item) -> None:
@@ -332,7 +332,7 @@ class _Reader:
         elif not isinstance(x, Held):
             raise Uncovered
 
-    def _attribute(self, thing: Any, name: str) -> None:
+    def _attribute(self, thing: object, name: str) -> None:
         if name == "__class__":
             if type(thing) is not thing.__class__:
                 raise Uncovered
@@ -374,7 +374,7 @@ class _Reader:
             if name in space:
                 return
 
-    def _own(self, thing: Any, name: str) -> None:
+    def _own(self, thing: object, name: str) -> None:
         """An attribute that lies in the object's own dictionary."""
         kind = type(thing)
         shown = inspect.getattr_static(kind, name, None)

@@ -28,6 +28,10 @@ from ..._table.random.generator import Generator, default_generator
 from ..ir.program import Instruction, Program, cells
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ...optim.optimizer import Optimizer
+    from ..capture.factories import Factory
+    from ..runtime.replay import Leaving
     from .guards import Lines
 
 
@@ -105,7 +109,7 @@ class KeptOptimizer:
 
     __slots__ = ("groups", "optimizer", "state", "tensors", "versions")
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.state = [(p, entry, dict(entry)) for p, entry in optimizer.state.items()]
         self.tensors = [
@@ -137,7 +141,7 @@ class KeptOptimizer:
 class Expectations:
     """Writes the lines of what may end a run: conditions, and refusals of rows left to NumPy."""
 
-    def __init__(self, program: Program, left: Any, names: set[str] | None = None) -> None:
+    def __init__(self, program: Program, left: Leaving, names: set[str] | None = None) -> None:
         self.program = program
         self.left = left
         self.names = names  # of the rows that aren't native; None: all
@@ -201,7 +205,7 @@ class Expectations:
         self.count += 1
 
 
-def _generators(function: Any) -> list[Any]:
+def _generators(function: AnyCallable | Factory) -> list[Any]:
     """The generators that a drawing function names; the default one, where it names none."""
     found: list[Any] = []
     stack: list[Any] = [function]

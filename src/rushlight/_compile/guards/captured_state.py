@@ -15,7 +15,7 @@ import inspect
 import sys
 from abc import ABCMeta
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dis import get_instructions
 from types import (
     BuiltinFunctionType,
@@ -28,6 +28,7 @@ from types import (
 from typing import Any, Final
 
 from ..._array.memory import aliasing as A
+from ..._base.annotations import AnyCallable
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
@@ -92,7 +93,8 @@ WALKS: Final = frozenset({
 class State:
     """All places that a function and its arguments lead to."""
 
-    def __init__(self, function: Any, values: list[Any], tensors: list[Any]) -> None:
+    def __init__(self, function: AnyCallable, values: Sequence[object],
+                 tensors: list[TensorBase]) -> None:  # fmt: skip
         """`values` are arguments that are no tensors; of these only the classes matter."""
         self.places: list[Place] = []
         self.names: set[str] = set()  # of attributes
@@ -153,7 +155,7 @@ class State:
         self._narrow()
         self._ask()
 
-    def _push(self, x: Any, label: str, name: str | None = None, holder: int = 0) -> None:
+    def _push(self, x: object, label: str, name: str | None = None, holder: int = 0) -> None:
         """Takes something up, that code reaches from what is being visited, by a name or anyhow."""
         if isinstance(x, (list, dict, deque)):
             self.pushes[id(x)] = self.pushes.get(id(x), 0) + 1
@@ -265,7 +267,7 @@ class State:
         self.spaces.append((x.__dict__, name, True))
         self._push_space(x.__dict__)
 
-    def _push_space(self, space: dict[str, Any]) -> None:
+    def _push_space(self, space: Mapping[str, object]) -> None:
         """Notes that code reaches a namespace, without looking at what isn't named in it."""
         self.edges.setdefault(self.at, []).append((None, id(space)))
 
@@ -332,7 +334,7 @@ class State:
         self._place(f, "function", {"__code__": code, "__defaults__": f.__defaults__,
                                     "__kwdefaults__": f.__kwdefaults__}, f.__name__)  # fmt: skip
 
-    def _code(self, code: CodeType, space: dict[str, Any]) -> None:
+    def _code(self, code: CodeType, space: dict[str, object]) -> None:
         if (code, id(space)) in self._coded:
             return
         self._coded.add((code, id(space)))
@@ -354,7 +356,7 @@ class State:
             if isinstance(constant, CodeType):
                 self._code(constant, space)
 
-    def _named(self, space: dict[str, Any], label: str, names: set[str],
+    def _named(self, space: Mapping[str, object], label: str, names: set[str],
                done: set[tuple[int, str]], at: int = 0) -> None:  # fmt: skip
         """Takes up the entries of a namespace that the code names."""
         fresh = {}
@@ -377,7 +379,7 @@ class State:
                 self._push(value, f"`{name}`", name)
         self.at = 0
 
-    def _object(self, x: Any, label: str) -> None:
+    def _object(self, x: object, label: str) -> None:
         kind = type(x)
         user = not is_library_class(kind)
         inside = not user and not kind.__module__.startswith("rushlight")  # any name may be used

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..._array.annotations import RawType
+    from ..._base.annotations import Shape
 
 __all__ = ["Argument", "Geometry", "Looked", "Uncovered"]
 
@@ -43,7 +47,7 @@ class Geometry:
         self.strides: Any = None
         self.dtype: Any = None
 
-    def take(self, shape: Any, strides: Any, dtype: Any) -> None:
+    def take(self, shape: Shape, strides: Shape, dtype: RawType) -> None:
         """Notes all of it."""
         self.shape, self.strides, self.dtype = shape, strides, dtype
 

@@ -30,8 +30,8 @@ from .conditions import Looked
 from .native_guards import Sentry, fields, unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
     from ..ir.program import Program
     from ..lowering.lower import Machine
@@ -42,7 +42,9 @@ _CODE = "    return k"
 MISS, UNSURE, FRESH, STALE, REFUSED = range(5)
 
 
-def quickened(variant: Variant, args: Any, kwargs: Any) -> Any:
+def quickened(
+    variant: Variant, args: tuple[object, ...], kwargs: dict[str, object]
+) -> AnyCallable | None:
     """A variant's `run` with its guards in machine code; None where it stays as it is.
 
     The arguments are of a call that has just passed the guards.
@@ -83,12 +85,12 @@ def _loose(variant: Variant) -> list[Any]:
 
 
 def _guards_only(
-    variant: Variant, cover: Cover, guarded: Callable[..., Any], names: dict[str, Any]
+    variant: Variant, cover: Cover, guarded: AnyCallable, names: dict[str, object]
 ) -> Any:
     sentry = Sentry(cover, guarded, {}, 0)
     sentry.settle([], [], [], [])
 
-    def look(args: Any, kwargs: Any) -> bool | None:
+    def look(args: tuple[object, ...], kwargs: dict[str, object]) -> bool | None:
         return None if sentry.take(args, kwargs) is None else True
 
     names |= {"enter": sentry.enter, "look": look}
@@ -136,7 +138,9 @@ def _simple(machine: Machine, program: Program) -> bool:
 class Whole:
     """A step that is one call of a builtin."""
 
-    def __init__(self, variant: Variant, cover: Cover, guarded: Any, names: dict[str, Any]) -> None:
+    def __init__(
+        self, variant: Variant, cover: Cover, guarded: AnyCallable, names: dict[str, object]
+    ) -> None:
         self.reference = variant.reference  # not the variant, which leads here
         self.written = variant.lines
         self.program = variant.program
@@ -202,7 +206,7 @@ class Whole:
 
     def _text(self, cover: Cover, slots: dict[str, int], held: dict[int, Any], made: list[Value],
               sets: list[Instruction], filled: list[Instruction],
-              bumped: list[Any]) -> Any:  # fmt: skip
+              bumped: list[Tensor]) -> AnyCallable:  # fmt: skip
         machine = self.machine
         lines: list[str] = list(cover.structure)
         body = self._body(lines)
@@ -237,7 +241,7 @@ class Whole:
         return compiled_text("attempt", "args, kwargs", lines, self.names)
 
     # ---- what the builtin doesn't pass -----------------------------------------------------------
-    def _other(self, args: tuple[Tensor, ...], kwargs: Any, code: int) -> Any:
+    def _other(self, args: tuple[Tensor, ...], kwargs: dict[str, object], code: int) -> Any:
         for _ in range(4):
             if code == MISS:
                 return None
@@ -273,7 +277,7 @@ class _Constant:
 
     __slots__ = ("_raw",)
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Array) -> None:
         self._raw = raw
 
 

@@ -89,7 +89,7 @@ class Lines:
         made.count = self.count
         return made
 
-    def name(self, x: Any, stem: str = "c") -> str:
+    def name(self, x: object, stem: str = "c") -> str:
         """The name of an object in the source."""
         found = self.known.get(id(x))
         if found is None:
@@ -116,7 +116,7 @@ class Lines:
         """A guard that machine code knows nothing of."""
         self.guard(Python(text, first))
 
-    def as_recorded(self, source: Source, value: Any) -> Condition:
+    def as_recorded(self, source: Source, value: object) -> Condition:
         """The condition that a source has a value as it had when recorded."""
         if type(value) is Free:  # the program takes any number of this type
             return ByClass(source, value.source.type, value.source.name)

@@ -10,7 +10,7 @@ others: that is all a call asks as a rule. Else owners are compared, and at last
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array.memory import aliasing as A
 from ..ir.program import Program, Value
@@ -18,6 +18,8 @@ from .guards import Lines
 from .records import Apart, Is, Local, Writable
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from .captured_state import State
 
@@ -85,7 +87,7 @@ def guard_memory(program: Program, names: dict[int, str], lines: Lines) -> None:
     lines.guard(Apart(apart, layout, arrays, given, own, always))
 
 
-def apart(layout: list[tuple[int, int, bool]], arrays: tuple[Any, ...]) -> bool:
+def apart(layout: list[tuple[int, int, bool]], arrays: tuple[Array, ...]) -> bool:
     """Whether arrays overlap as a program wants: (root, offset, whether it is written) of each."""
     memory = [A.memory_of(raw) for raw in arrays]
     for k, (root, offset, written) in enumerate(layout):
@@ -127,7 +129,7 @@ def _may_be_read(t: Tensor, state: State) -> bool:
     return not known
 
 
-def guard_shared(program: Program, arguments: list[Any], state: State, lines: Lines) -> None:
+def guard_shared(program: Program, arguments: Arguments, state: State, lines: Lines) -> None:
     """Checks that tensors that were there before share one array where they did.
 
     A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well,

@@ -93,7 +93,7 @@ class Lookups:
         self.kinds[id(space)] = kind, kind.__mro__
         (self.lack if lacking else self.ask)(space, names, kind.__name__)
 
-    def lack(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
+    def lack(self, space: dict[str, object], names: Iterable[str], label: str) -> None:
         """Notes names that a namespace hasn't; what it has is looked at elsewhere."""
         self.ask(space, [k for k in names if k not in space], label)
 

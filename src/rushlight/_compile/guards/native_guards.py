@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +40,7 @@ from .name_lookups import space_of
 if TYPE_CHECKING:
     from ..._array.annotations import RawType
     from ..._base.annotations import Shape
+    from ..._tensor.tensor import Tensor
 
 _ONES: Final = -1
 _PATIENCE: Final = 1 << 12  # calls without a new snapshot, at most
@@ -80,7 +81,7 @@ class Fields:
         self.template = layout.same_words(new_tensor(array), new_tensor(other), self.raw)
 
     @staticmethod
-    def _put(t: Any, name: str) -> Callable[[Any], None]:
+    def _put(t: Tensor, name: str) -> Callable[[Any], None]:
         return lambda value: setattr(t, name, value)
 
     def condition(self, name: str, value: bool | None) -> tuple[int, int, int]:
@@ -193,7 +194,7 @@ class Sentry:
         elif one.whole or one.keys:
             self._table(one, now)
 
-    def _field(self, thing: Any, name: str, now: Snapshot) -> None:
+    def _field(self, thing: object, name: str, now: Snapshot) -> None:
         if isinstance(thing, TensorBase):
             if name == "writeable":
                 now.writable(thing._raw)
@@ -265,8 +266,8 @@ class Sentry:
         self.entrance.close()
 
     # ---- what doesn't change -------------------------------------------------------------------
-    def settle(self, given: list[int], grads: list[tuple[Any, Any, int]], bumped: list[Any],
-               stale: list[Any]) -> None:  # fmt: skip
+    def settle(self, given: list[int], grads: list[tuple[Any, Any, int]], bumped: list[Tensor],
+               stale: Sequence[object]) -> None:  # fmt: skip
         """Fills the tables of what is the same in each snapshot.
 
         `given` are the addresses of the slots of further arguments; of gradients: the leaf, the

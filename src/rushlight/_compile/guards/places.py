@@ -74,7 +74,7 @@ def contents_of(raw: Array) -> dict[str, Any]:
     return {"bytes": raw.tobytes(), "shape": str(raw.shape), "dtype": str(raw.dtype)}
 
 
-def attributes_of(x: Any) -> dict[str, Any] | None:
+def attributes_of(x: object) -> dict[str, Any] | None:
     """The `__dict__` of an object, without running code of its class."""
     try:
         found = object.__getattribute__(x, "__dict__")
@@ -83,7 +83,7 @@ def attributes_of(x: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def is_set(member: Any, x: Any) -> bool:
+def is_set(member: Any, x: object) -> bool:
     """Whether a slot of an object holds something."""
     try:
         member.__get__(x)
@@ -104,7 +104,7 @@ def _mangled(base: type, name: str) -> str:
     return f"_{base.__name__.lstrip('_')}{name}" if private else name
 
 
-def plain(x: Any) -> bool:
+def plain(x: object) -> bool:
     """Whether something is a number or a text, and no more than its value."""
     return type(x) in SCALARS or isinstance(x, A.number_types)
 
@@ -123,7 +123,7 @@ def in_c(kind: type, name: str) -> bool:
     return False
 
 
-def unchanged(old: Any, new: Any) -> bool:
+def unchanged(old: object, new: object) -> bool:
     """Whether an entry holds what it held: the same object, or an equal number or text."""
     if old is new:
         return True

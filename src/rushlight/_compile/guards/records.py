@@ -21,12 +21,12 @@ __all__ = [
 Name = Callable[[Any], str]  # of an object in the text
 
 
-def literal(key: Any) -> bool:
+def literal(key: object) -> bool:
     """Whether a key is the same wherever it is written: a text or a whole number, of no class."""
     return type(key) in (str, int, bool)
 
 
-def written(key: Any, name: Name) -> str:
+def written(key: object, name: Name) -> str:
     """A key as the text has it."""
     return repr(key) if literal(key) else name(key)
 

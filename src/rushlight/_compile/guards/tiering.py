@@ -19,7 +19,7 @@ def warm(variant: Variant) -> None:
     hits = 0
     held = ref(variant)  # which holds this function
 
-    def run(args: Any, kwargs: Any) -> Any:
+    def run(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         nonlocal hits
         variant = held()
         assert variant is not None
@@ -34,7 +34,7 @@ def warm(variant: Variant) -> None:
     variant.run = run
 
 
-def _quicken(variant: Variant, args: Any, kwargs: Any) -> None:
+def _quicken(variant: Variant, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
     from .fast_entry import quickened
 
     try:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.elementwise.ufuncs import FORMULAS
 from ..._array.memory import aliasing as A
 from ..._formula.ir import trace
 from ..runtime.ufuncs import ufunc_of
 from .program import Instruction, Value
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._formula.ir import Symbol
 
 DTYPES: Final = {"float32": "f32", "float64": "f64", "bool": "b1", "int64": "i64"}
 FLOATS: Final = ("float32", "float64")
@@ -46,11 +50,11 @@ def _formula_of(i: Instruction) -> Callable[..., Any] | None:
 
 
 @lru_cache(1024)
-def _result_of(function: Callable[..., Any], operands: tuple[Any, ...]) -> str | None:
+def _result_of(function: AnyCallable, operands: tuple[Any, ...]) -> str | None:
     """The dtype of a formula's result; None where it means nothing for such operands."""
     names = {f"x{k}": ("f", x) for k, x in enumerate(operands) if type(x) is str}
 
-    def given(*symbols: Any) -> Any:
+    def given(*symbols: object) -> Symbol:
         rest = iter(symbols)
         return function(*[next(rest) if type(x) is str else x[1] for x in operands])
 

@@ -26,7 +26,9 @@ from ..._array.memory import aliasing as T
 from ..capture.expressions import GIVEN, READ, Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable
+    from ..._core.op import Op
 
 
 @cache
@@ -51,7 +53,7 @@ class Value:
     __slots__ = ("kind", "number", "root", "shape", "dtype", "strides", "raw", "holder", "view",
                  "offset")  # fmt: skip
 
-    def __init__(self, number: int, kind: str, raw: Any, root: int, holder: Any = None) -> None:
+    def __init__(self, number: int, kind: str, raw: Array, root: int, holder: Any = None) -> None:
         self.number = number
         self.kind = kind  # "argument", "tensor", "gradient", "constant" or "result"
         self.root = root  # the number of the first value in the same memory
@@ -66,7 +68,7 @@ class Value:
     def __repr__(self) -> str:
         return f"v{self.number}"
 
-    def like(self, number: int, **changes: Any) -> Value:
+    def like(self, number: int, **changes: object) -> Value:
         """Another value of such an array, which isn't there yet, with what is changed."""
         made = Value.__new__(Value)
         for name in Value.__slots__:
@@ -86,7 +88,7 @@ class Instruction:
                  "several", "part", "row", "rule", "draws")  # fmt: skip
 
     def __init__(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
-                 outputs: tuple[Value | None, ...], *, op: Any = None, where: Any = None,
+                 outputs: tuple[Value | None, ...], *, op: Op | None = None, where: Any = None,
                  pure: bool = False, holder: Any = None, several: bool = False,
                  draws: bool = False) -> None:  # fmt: skip
         self.kind = kind
@@ -366,7 +368,7 @@ def _other_effects(a: Program, b: Program) -> str:
     return "it writes other things outside in each call"
 
 
-def _changed(name: str, p: Any, q: Any) -> str:
+def _changed(name: str, p: object, q: object) -> str:
     if isinstance(p, (int, float)) and isinstance(q, (int, float)):
         return f"the number {_format(p)} that `{name}` got was {_format(q)} in the next call"
     return f"`{name}` got {_format(p)} in one call, {_format(q)} in the next"
@@ -421,7 +423,7 @@ def same(p: Any, q: Any) -> bool:
     return type(p).__module__ == "numpy" and bool(p == q)
 
 
-def cells(function: Callable[..., Any]) -> tuple[Any, ...]:
+def cells(function: AnyCallable) -> tuple[Any, ...]:
     """What a function has closed over; empty cells are left out."""
     found = []
     for cell in getattr(function, "__closure__", None) or ():

@@ -135,7 +135,7 @@ def _scores(s: Symbol, mask: Symbol, scale: Symbol) -> Symbol:
     return G.where(mask, x, -inf) if mask.dtype == "b1" else x + mask
 
 
-def _masked(s: Symbol, mask: Symbol, scale: Symbol) -> Any:
+def _masked(s: Symbol, mask: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
     """The weights of masked scores, in place; rows that see nothing have no weights."""
     weights, logs = formulas.masked_weights(_scores(s, mask, scale))
     return G.into(s, weights.symbol), logs
@@ -143,7 +143,7 @@ def _masked(s: Symbol, mask: Symbol, scale: Symbol) -> Any:
 
 def _masked_back(
     s: Symbol, d: Symbol, mask: Symbol, logs: Symbol, along: Symbol, scale: Symbol
-) -> Any:
+) -> tuple[Symbol, ...]:
     w = G.exp(_scores(s, mask, scale) - logs)
     return G.into(s, w), G.into(d, w * (d - along) * scale)
 

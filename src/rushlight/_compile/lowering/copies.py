@@ -147,7 +147,7 @@ def move(machine: Machine, to: Value, source: Value, dims: list[tuple[int, int, 
     return addresses()[f"move_{size}"], machine.words_of(words), 1
 
 
-def _alike(x: Any, out: Value | None) -> bool:
+def _alike(x: object, out: Value | None) -> bool:
     return bool(
         type(x) is Value and out is not None and not out.view and x.dtype == out.dtype
         and 0 not in out.shape and 0 not in x.shape and x.dtype.itemsize in _BITS
@@ -188,7 +188,7 @@ def _unrepeated(out: Value) -> list[int]:
     return list(out.strides)
 
 
-def expanded(i: Instruction, plan: Any) -> Command | None:
+def expanded(i: Instruction, plan: object) -> Command | None:
     """A copy of a value for each place of dimensions that it lacks."""
     x, out = i.inputs[0], i.outputs[0]
     if not _alike(x, out) or out is None or len(x.shape) > len(out.shape):

@@ -144,7 +144,7 @@ class Kernel:
     def _number(self, v: Value) -> int:
         return v.number if v.number in self.own else self.same.get(v.number, v.number)
 
-    def _traced(self, *symbols: Any) -> Any:
+    def _traced(self, *symbols: object) -> Any:
         found: dict[int, Any] = {self._number(v): s for v, s in zip(self.operands, symbols)}
         for m in self.members:
             inputs = m.instruction.inputs

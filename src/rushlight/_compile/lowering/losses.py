@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
 from .lowering_rule import Meaning, Shared
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
+    from ..._formula.ir import Symbol
 
 Maker = Callable[[Instruction], Meaning | None]
 
@@ -43,7 +47,7 @@ def by_element(i: Instruction) -> Meaning | None:
         return None
     function = form.bound(form.required)
 
-    def each(a: list[Any]) -> Any:
+    def each(a: Arguments) -> Symbol:
         return function(*[a[places[p]] for p in form.required], *numbers)
 
     size = float(size_of(x.shape)) if reduction == 1 else 1.0
@@ -54,7 +58,7 @@ def by_element(i: Instruction) -> Meaning | None:
     if reduction == 0:
         return Meaning(i, out.shape, lambda a, _: (each(a),))
 
-    def body(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
         shared.factors[out.number] = 1.0 / size
         return (G.total(shared.counted(each(a), x.shape)),)
 
@@ -85,7 +89,7 @@ def _entropy(i: Instruction) -> Meaning | None:
     out = i.outputs[0]
     assert out is not None
 
-    def body(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, shared: Shared) -> tuple[Any, ...]:
         x, classes = a[-4], a[-3]
         if x not in shared.known:
             top = G.row_top(x)
@@ -118,7 +122,7 @@ def _likelihood(i: Instruction) -> Meaning | None:
     rows = x.shape[0]
     if not back:
 
-        def picked(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+        def picked(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
             shared.factors[out.number] = 1.0 / rows if reduction == 1 else 1.0
             return (G.total(-G.pick(a[0], a[1])),)
 
@@ -126,7 +130,7 @@ def _likelihood(i: Instruction) -> Meaning | None:
         found.fixed.add(x.number)
     else:
 
-        def placed(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        def placed(a: Arguments, _: Shared) -> tuple[Any, ...]:
             scale = a[0] / float(rows) if reduction == 1 else a[0]
             return (G.where(G.one_hot(a[2]), -scale, 0.0),)
 

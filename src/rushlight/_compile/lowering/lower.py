@@ -43,9 +43,8 @@ from .optimizer_sweeps import Sweep
 from .plan import Plan, reads_of, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._array.annotations import Array
+    from ..._base.annotations import AnyCallable
     from ..._formula.ir import Group
     from .optimizer_sweeps import Part
 
@@ -121,7 +120,7 @@ class Machine(Frames):
         for word in self.pools:
             self.all[word] = state
 
-    def starter(self, segment: int) -> Callable[..., Any]:
+    def starter(self, segment: int) -> AnyCallable:
         """Runs a segment: None, or NotImplemented where a check refuses."""
         return starter("run", driver.addresses()["run"], self.states[segment])
 
@@ -199,7 +198,9 @@ class Machine(Frames):
                 checks.append((driver.addresses()["check_index"], frame))
         self._tables(tables, checks + self.equal)
 
-    def _commands(self, place: int, item: Any) -> list[tuple[int, int, int]]:
+    def _commands(
+        self, place: int, item: Command | Kernel | Product | Sweep
+    ) -> list[tuple[int, int, int]]:
         if isinstance(item, Product):
             return self._product(item)
         if isinstance(item, Sweep):

@@ -6,7 +6,7 @@ Here are rows of softmaxes and norms; `elementwise`, `reductions` and `losses` h
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.kernels import formulas
 from ..._formula import gelu, ir as G
@@ -14,6 +14,10 @@ from ..ir.iteration_values import FLOATS, function_of, in_order
 from ..ir.program import Instruction, Value
 from . import losses, reductions
 from .lowering_rule import Meaning, Shared
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Arguments
+    from ..._formula.ir import Symbol
 
 
 def element_value(i: Instruction, written: bool = False) -> Meaning | None:
@@ -60,7 +64,7 @@ def memory_order(v: Value) -> tuple[int, ...] | None:
     return tuple(order)
 
 
-def _float(*values: Any) -> bool:
+def _float(*values: object) -> bool:
     return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
 
 
@@ -88,7 +92,7 @@ def _layer_norm(i: Instruction) -> Meaning | None:
         return None
     part = 1.0 / x.shape[-1]
 
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
         hat, mean, inverse = formulas.layer_norm(a[0], part, float(eps))  # type: ignore[arg-type]
         if weight is not None:
             hat = hat * a[2]
@@ -110,7 +114,7 @@ def _layer_norm_back(i: Instruction) -> Meaning | None:
         return None
     part = 1.0 / x.shape[-1]
 
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, _: Shared) -> tuple[Any, ...]:
         hat = (a[1] - a[3]) * a[4]
         scaled = a[0] if weight is None else a[0] * a[5]
         along, level = G.row_sum(scaled * hat) * part, G.row_sum(scaled) * part

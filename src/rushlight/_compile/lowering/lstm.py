@@ -15,10 +15,12 @@ from .commands import Call, Command, strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
+    from ..._formula.ir import Symbol
     from .plan import Plan
 
 
-def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
+def _cell(i: Symbol, f: Symbol, u: Symbol, o: Symbol, c: Symbol) -> Any:
     """Gates from their sums, in place; the new cell state, and the output."""
     gates, cell, out = cells_of.lstm(i, f, u, o, c)
     return *map(G.into, (i, f, u, o), gates), cell, out
@@ -35,7 +37,7 @@ def _cell_back_both(dh: Any, more: Any, *rest: Any) -> Any:
     return _cell_back(dh + more, *rest)
 
 
-def _sums(x: Any) -> Any:
+def _sums(x: Any) -> Symbol:
     return G.column_sum(x)
 
 
@@ -54,7 +56,7 @@ class Layer:
         return Matrix(v, count, width, width, 1, first * width * self.item)
 
 
-def _layer(operands: list[Any]) -> Layer | None:
+def _layer(operands: Arguments) -> Layer | None:
     x, hx, cx, *weights = operands
     given = [v for v in operands if v is not None]
     if any(type(v) is not Value or v.dtype != x.dtype or not in_order(v) for v in given):
@@ -149,7 +151,7 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
     return Command(reads, outputs, write)
 
 
-def _added(x: Any, y: Any) -> Any:
+def _added(x: Symbol, y: Symbol) -> Symbol:
     return x + y
 
 

@@ -8,7 +8,7 @@ optimizer is called from Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
@@ -38,6 +38,8 @@ from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
 
 if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from ...optim.optimizer import Optimizer
     from ..guards.guards import Lines
 
 _SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
@@ -50,7 +52,7 @@ _CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered"
 class Sweep:
     """The update of all parameters of an optimizer."""
 
-    def __init__(self, optimizer: Any, groups: list[Part]) -> None:
+    def __init__(self, optimizer: Optimizer, groups: list[Part]) -> None:
         self.optimizer = optimizer
         self.groups = groups
 
@@ -62,7 +64,7 @@ class Sweep:
 class Part:
     """One parameter group of a sweep."""
 
-    def __init__(self, options: dict[str, Any], leaves: list[Any], params: list[Value],
+    def __init__(self, options: Mapping[str, object], leaves: list[Tensor], params: list[Value],
                  grads: list[Value]) -> None:  # fmt: skip
         self.options = options
         self.leaves = leaves
@@ -115,7 +117,7 @@ def sweep_of(i: Instruction) -> Sweep | None:
     return Sweep(optimizer, parts)
 
 
-def hooked(optimizer: Any) -> bool:
+def hooked(optimizer: Optimizer) -> bool:
     """Whether something else runs around the optimizer's steps."""
     return bool(
         optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
@@ -205,7 +207,7 @@ def guard_sweep(sweep: Sweep, lines: Lines) -> None:
             lines.unless(*checks)
 
 
-def betas_usable(betas: Any) -> bool:
+def betas_usable(betas: object) -> bool:
     """Whether Adam's formula takes these, as its options hold them: they may change."""
     return (
         type(betas) is tuple and len(betas) == 2
@@ -213,6 +215,6 @@ def betas_usable(betas: Any) -> bool:
     )  # fmt: skip
 
 
-def address_of(t: Any) -> int:
+def address_of(t: Tensor) -> int:
     """Where a tensor's elements lie."""
     return arena.address(t._raw)

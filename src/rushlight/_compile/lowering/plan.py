@@ -77,7 +77,7 @@ class Plan:
         if i.kind != "grad":
             self.first = len(self.items)
 
-    def append(self, item: Any) -> int:
+    def append(self, item: object) -> int:
         """Adds a command, or a call from Python, at the end; its place."""
         self.items.append(item)
         place = len(self.items) - 1
@@ -174,7 +174,7 @@ def reads_of(item: Any) -> list[Value]:
     return list(item.reads())
 
 
-def results_of(item: Any) -> list[Value]:
+def results_of(item: Instruction | Command | Kernel | Product | Sweep) -> list[Value]:
     """The values that a command makes."""
     if isinstance(item, Product):
         return [item.out] + ([item.room] if item.room is not None else [])

@@ -16,6 +16,7 @@ from ..ir.program import Instruction, Value
 from .lowering_rule import Body, Meaning, Reduced, Shared
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Arguments
     from ..._formula.ir import Symbol
 
 
@@ -80,7 +81,7 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
     assert out is not None
     if over.whole:
 
-        def total(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+        def total(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
             shared.factors[out.number] = factor
             return (G.total(shared.counted(a[0], x.shape)),)
 
@@ -90,7 +91,7 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
             return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])),))
         return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])) * factor,))
 
-    def columns(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def columns(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
         x = G.everywhere(a[0])
         return (G.column_sum(x if factor == 1 else x * factor),)
 
@@ -135,7 +136,7 @@ def _sum_to(i: Instruction) -> Meaning | None:
 # ---- along rows ----------------------------------------------------------------------------------
 
 
-def _float(*values: Any) -> bool:
+def _float(*values: object) -> bool:
     return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
 
 
@@ -194,7 +195,7 @@ def _place(x: Symbol, top: Symbol) -> Symbol:
     return G.cast(G.row_min(G.where(there, G.column(x), 2**31 - 1)), "i64")
 
 
-def _with_places(i: Instruction, reduce: Callable[..., Any]) -> Meaning | None:
+def _with_places(i: Instruction, reduce: AnyCallable) -> Meaning | None:
     x = i.inputs[0]
     if len(i.inputs) < 2 or type(i.inputs[1]) is not int or not _float(x):
         return None
@@ -203,7 +204,7 @@ def _with_places(i: Instruction, reduce: Callable[..., Any]) -> Meaning | None:
         return None
     values = i.outputs[0] is not None, i.outputs[1] is not None
 
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, _: Shared) -> tuple[Any, ...]:
         top = reduce(a[0])
         both = (top, _place(a[0], top))
         return tuple(one for one, given in zip(both, values) if given)
@@ -246,7 +247,7 @@ def _variance(i: Instruction) -> Meaning | None:
         return None
     part, share = 1.0 / over.count, over.count - free
 
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, _: Shared) -> tuple[Any, ...]:
         mean = G.row_sum(a[0]) * part
         d = a[0] - mean
         found = G.row_sum(d * d) / float(share)

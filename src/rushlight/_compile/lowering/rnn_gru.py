@@ -16,9 +16,7 @@ from .commands import Call, Command, strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._formula.ir import Symbol
     from .lower import Machine
     from .plan import Plan
@@ -65,11 +63,11 @@ def _tanh_back_both(dh: Symbol, more: Symbol, out: Symbol) -> Any:
     return _tanh_back(dh + more, out)
 
 
-def _relu_back_both(dh: Any, more: Any, out: Any) -> Any:
+def _relu_back_both(dh: Symbol, more: Any, out: Any) -> Any:
     return _relu_back(dh + more, out)
 
 
-def _added(x: Any, y: Any) -> Any:
+def _added(x: TensorLike, y: TensorLike) -> Any:
     return x + y
 
 
@@ -80,7 +78,7 @@ def _sums(x: Symbol) -> Symbol:
 class Layer:
     """The sizes of a layer, its operands, and the order of its places."""
 
-    def __init__(self, operands: list[Any], gates: int, reverse: bool) -> None:
+    def __init__(self, operands: Arguments, gates: int, reverse: bool) -> None:
         self.x, self.hx, self.w_ih, self.w_hh, self.b_ih, self.b_hh = operands
         self.places, self.batch, self.features = self.x.shape
         self.size = self.hx.shape[1]
@@ -155,7 +153,7 @@ class Layer:
         return calls
 
 
-def _layer(operands: list[Any], gates: int, sizes: Shape | None, reverse: bool) -> Layer | None:
+def _layer(operands: Arguments, gates: int, sizes: Shape | None, reverse: bool) -> Layer | None:
     x, hx, w_ih, w_hh, b_ih, b_hh = operands
     given = [v for v in operands if v is not None]
     if any(type(v) is not Value or v.dtype != x.dtype or not in_order(v) for v in given):
@@ -312,7 +310,7 @@ def gru_backward(i: Instruction, plan: Plan) -> Command | None:
 
 
 def _backward(
-    i: Instruction, plan: Plan, rooms: list[Value], copy: Value | None, write: Callable[..., Any]
+    i: Instruction, plan: Plan, rooms: list[Value], copy: Value | None, write: AnyCallable
 ) -> Command:
     reads = [v for v in i.inputs if type(v) is Value]
     outputs = [v for v in i.outputs if v is not None]

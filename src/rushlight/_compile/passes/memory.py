@@ -7,7 +7,7 @@ the memory of an operand that nobody reads after that kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..ir.iteration_values import in_order, size_of
@@ -16,8 +16,8 @@ from ..lowering.fusion import Kernel
 
 
 def placed(
-    items: list[Any], kept: set[int], reads: Callable[[Any], list[Value]],
-    made: Callable[[Any], list[Value]], groups: dict[int, Any],
+    items: Sequence[object], kept: set[int], reads: Callable[[Any], list[Value]],
+    made: Callable[[Any], list[Value]], groups: dict[int, object],
 ) -> tuple[dict[int, int], int, list[tuple[Value, Value]]]:  # fmt: skip
     """Offsets of roots, how large the arena is, and which values took the place of which.
 
@@ -67,7 +67,7 @@ def _first_fit(size: int, live: Iterable[tuple[int, int, int]]) -> int:
     return offset
 
 
-def _dying(item: Any, place: int, last: dict[int, int], offsets: dict[int, int],
+def _dying(item: object, place: int, last: dict[int, int], offsets: dict[int, int],
            groups: dict[int, Any]) -> list[Value]:  # fmt: skip
     """The operands whose memory an elementwise kernel may write: each element is read before."""
     if not isinstance(item, Kernel) or not item.flat or not groups[place].elementwise:

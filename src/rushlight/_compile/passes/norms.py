@@ -16,7 +16,7 @@ from ..ir.program import Instruction, Program, Value
 from .layout import like
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..._base.annotations import AnyCallable
 
 
 class _Steps:
@@ -27,7 +27,7 @@ class _Steps:
         self.origin = i
         self.found: list[Instruction] = []
 
-    def call(self, name: str, function: Any, inputs: tuple[Any, ...], out: Value | None,
+    def call(self, name: str, function: AnyCallable, inputs: tuple[object, ...], out: Value | None,
              of: Value) -> Value:  # fmt: skip
         """A call; its result is `out`, or new and like `of`."""
         out = like(self.program, of, of.shape) if out is None else out
@@ -39,7 +39,7 @@ class _Steps:
         larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
         return self.call(operator.__name__, UFUNC_OF[operator], (x, y), out, larger)
 
-    def down(self, function: Any, x: Value, of: Value, out: Value | None = None) -> Value:
+    def down(self, function: AnyCallable, x: Value, of: Value, out: Value | None = None) -> Value:
         """A sum or mean of the rows."""
         return self.call(function.__name__, function, (x, (0,), False, None), out, of)
 
@@ -49,7 +49,7 @@ class _Steps:
         self._add("write", "mul", UFUNC_OF[operator.mul], (target, kept), ())
         self._add("write", "add", UFUNC_OF[operator.add], (target, step), ())
 
-    def _add(self, kind: str, name: str, function: Callable[..., Any], inputs: tuple[Any, ...],
+    def _add(self, kind: str, name: str, function: AnyCallable, inputs: tuple[object, ...],
              outputs: tuple[Value, ...]) -> None:  # fmt: skip
         made = Instruction(kind, function, name, inputs, outputs, where=self.origin.where,
                            pure=kind == "call", holder=False)  # fmt: skip
@@ -66,7 +66,7 @@ def apart(program: Program) -> None:
     program.instructions[:] = kept
 
 
-def _usable(x: Value, vectors: tuple[Any, ...], training: bool) -> bool:
+def _usable(x: Value, vectors: tuple[object, ...], training: bool) -> bool:
     """Whether it is a norm of rows in order, and every vector is one number a column."""
     if type(x) is not Value or len(x.shape) != 2 or not in_order(x) or training is not True:
         return False

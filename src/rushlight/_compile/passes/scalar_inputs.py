@@ -55,7 +55,7 @@ def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -
     return known[key]
 
 
-def _with(i: Instruction, inputs: tuple[Any, ...]) -> Instruction:
+def _with(i: Instruction, inputs: tuple[object, ...]) -> Instruction:
     made = Instruction(i.kind, i.function, i.name, inputs, i.outputs, op=i.op, where=i.where,
                        pure=i.pure, holder=i.holder, several=i.several)  # fmt: skip
     made.part = i.part

@@ -6,13 +6,16 @@ makes the rows, and a sum down the few columns that are left.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.reduce import reduce
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Program, Value
 from ..lowering.reductions import Over
 from .layout import like
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 #: Elements of a row below which a pass by rows is slower than one call more.
 _SHORT: Final = 32
@@ -62,7 +65,9 @@ def _split(program: Program, i: Instruction) -> list[Instruction] | None:
     ]  # fmt: skip
 
 
-def _sum(i: Instruction, function: Any, x: Value, dims: tuple[int, ...], out: Value) -> Instruction:
+def _sum(
+    i: Instruction, function: AnyCallable, x: Value, dims: tuple[int, ...], out: Value
+) -> Instruction:
     keepdim = len(out.shape) == len(x.shape)
     inputs = (x, dims, keepdim, None)
     made = Instruction("call", function, function.__name__, inputs, (out,), where=i.where,

@@ -8,7 +8,7 @@ that kernel reads the old value, and if the kernel reads the target's memory in 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array.memory.aliasing import UFUNC_OF
 from ..._formula import ir as G
@@ -19,6 +19,10 @@ from ..lowering.lowering_rules import element_value
 from .fuse import joined, renewed
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
+    from ..._formula.ir import Symbol
+    from ..lowering.commands import Command
+    from ..lowering.gemm import Product
     from ..lowering.plan import Plan
 
 
@@ -63,7 +67,7 @@ def _clashes(v: Value, target: Value) -> bool:
     return v.root == target.root and not _alike(v, target)
 
 
-def _reads_otherwise(item: Any, target: Value) -> bool:
+def _reads_otherwise(item: Instruction | Command | Kernel | Product, target: Value) -> bool:
     if not isinstance(item, Kernel):
         return False
     return any(_clashes(v, target) for v in (*item.reads(), *item.made.values()))
@@ -114,7 +118,7 @@ def _filled(i: Instruction, out: Value, target: Value) -> Meaning | None:
     inputs = (target, source)
     made = Instruction("call", None, i.name, inputs, (out,), pure=True)
 
-    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+    def body(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
         if isinstance(a[1], G.Symbol):
             return (a[1] if a[1].dtype == a[0].dtype else G.cast(a[1], a[0].dtype),)
         return (a[0].like(a[1]),)

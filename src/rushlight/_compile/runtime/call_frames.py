@@ -28,10 +28,10 @@ from ..lowering.gemm import SHARED, Matrix, blocks_of, narrow_form
 from . import driver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ..._array.annotations import RawType
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Arguments, Shape
     from ..._formula.ir import Group
 
 #: Elements from which a kernel is cut into chunks for threads, and elements of a chunk.
@@ -57,7 +57,7 @@ def kernel_address(group: Group, vectors: int | None, ragged: bool) -> int:
 
 
 @cache
-def _formula(formula: Callable[..., Any], kinds: tuple[str, ...], suffix: str) -> Group:
+def _formula(formula: AnyCallable, kinds: tuple[str, ...], suffix: str) -> Group:
     names = {}
     for k, text in enumerate(kinds):
         kind, _, dtype = text.partition(" ")
@@ -121,7 +121,7 @@ class Frames:
                 self.plain[frame + k] = x
         return frame
 
-    def call(self, name: str, words: list[Any], chunks: int = 1) -> tuple[int, int, int]:
+    def call(self, name: str, words: list[object], chunks: int = 1) -> tuple[int, int, int]:
         """A call of one of the driver's functions."""
         self.threaded = self.threaded or chunks > 1
         return driver.addresses()[name], self.words_of(words), chunks
@@ -181,13 +181,13 @@ class Frames:
 
     def rows(
         self,
-        formula: Callable[..., Any],
+        formula: AnyCallable,
         kinds: tuple[str, ...],
         dtype: RawType,
         rows: int,
         columns: int,
-        operands: list[Any],
-        outputs: list[Any],
+        operands: Arguments,
+        outputs: Sequence[object],
     ) -> tuple[int, int, int]:
         """A formula on rows: (value, offset in bytes, elements from row to row) of each operand.
 
@@ -209,7 +209,7 @@ class Frames:
             self.plain[word + len(operands) + len(outputs)] = stride
         return address, frame, 1
 
-    def flat(self, formula: Any, kinds: tuple[str, ...], dtype: Any, count: int,
+    def flat(self, formula: AnyCallable, kinds: tuple[str, ...], dtype: RawType, count: int,
              operands: list[Value], outputs: list[Value]) -> tuple[int, int, int]:  # fmt: skip
         """A formula on all elements of some values."""
         group = _formula(formula, kinds, DTYPES[dtype.name])

@@ -23,6 +23,8 @@ from .ufuncs import ufunc_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..._base.annotations import AnyCallable
+    from ..._core.node import Node
     from ..._tensor.tensor import Tensor
 
 
@@ -297,14 +299,16 @@ class Body:
 class Ending:
     """What a call with a history leaves for its backward."""
 
-    def __init__(self, joint: Any, saved: list[Value], run: Any, numbers: list[str]) -> None:
+    def __init__(
+        self, joint: Any, saved: list[Value], run: AnyCallable, numbers: list[str]
+    ) -> None:
         self.joint = joint
         self.saved = saved
         self.numbers = numbers  # that come from outside: names, kept behind what is saved
         self.run = run
 
 
-def with_history(t: Tensor, node: Any, nr: int) -> Tensor:
+def with_history(t: Tensor, node: Node, nr: int) -> Tensor:
     """A result with the history, used up, that it had when it was recorded."""
     t._node = node
     t._nr = nr

@@ -31,8 +31,10 @@ from .run_lock import TURN, in_turn, lasting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..._base.annotations import AnyCallable, Arguments
     from ..._tensor.tensor import Tensor
     from ..guards.captured_state import State
+    from ..lowering.lower import Machine
 
 
 class Leaving:
@@ -48,7 +50,7 @@ class Leaving:
         """Notes where a run has left the path of the program, and was abandoned."""
         self.missed = place
 
-    def slow(self, args: tuple[Tensor, ...], kwargs: Any) -> None:
+    def slow(self, args: tuple[Tensor, ...], kwargs: dict[str, object]) -> None:
         """Has a call run eagerly: a check of the native form refuses, and has done nothing yet.
 
         An index is out of range, as a rule. So the error is raised where it would be, and what the
@@ -63,7 +65,8 @@ class Variant:
     Where it gives None, nothing has been done.
     """
 
-    def __init__(self, program: Program, structure: Any, arguments: list[Any], state: Any,
+    def __init__(self, program: Program, structure: tuple[tuple[object, ...], object],
+                 arguments: Arguments, state: Any,
                  grad: bool, native: bool = True) -> None:  # fmt: skip
         self.program = program
         self.structure = structure
@@ -108,7 +111,7 @@ class Variant:
         self.reference = compiled_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `tiering`
 
-    def placed(self, lines: list[str], names: dict[str, Any]) -> list[str]:
+    def placed(self, lines: list[str], names: dict[str, object]) -> list[str]:
         """The lines of a call of this program, with its turn around them where it needs one."""
         return in_turn(lines, names) if self.turn else lines
 
@@ -125,7 +128,7 @@ class Variant:
 
 
 def _bind_inputs(
-    program: Program, arguments: list[Any], lines: Lines, state: State
+    program: Program, arguments: Arguments, lines: Lines, state: State
 ) -> dict[int, str]:
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
@@ -191,7 +194,7 @@ def _bind_inputs(
     return names
 
 
-def _guard_unread(program: Program, arguments: list[Any], state: State, lines: Lines) -> None:
+def _guard_unread(program: Program, arguments: Arguments, state: State, lines: Lines) -> None:
     """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
     seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
     seen |= {id(t) for t in arguments}
@@ -204,7 +207,9 @@ def _guard_unread(program: Program, arguments: list[Any], state: State, lines: L
 class NativeBody(Body):
     """The lines of a program of which most runs natively."""
 
-    def __init__(self, program: Program, lines: Lines, names: dict[int, str], machine: Any) -> None:
+    def __init__(
+        self, program: Program, lines: Lines, names: dict[int, str], machine: Machine
+    ) -> None:
         super().__init__(program, lines, names)
         self.machine = machine
         self.plan = machine.plan
@@ -316,7 +321,7 @@ class NativeBody(Body):
             place = word * (2 if single else 1)
             lines.add(f"{lines.name(table)}[{place}] = {self._operand(v.holder)}")
 
-    def _operand(self, x: Any) -> str:
+    def _operand(self, x: object) -> str:
         if type(x) is Value and x.kind == "number":
             return self._operand(x.holder)
         if type(x) is Value and x.number not in self.names:
@@ -335,7 +340,7 @@ class NativeBody(Body):
 
 def backward_function(
     second: Program, saved: list[Value], whole: Program, native: bool
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """The backward program as a function of the saved arrays and the gradients of results."""
     lines = Lines()
     names: dict[int, str] = {}

@@ -49,7 +49,7 @@ def lasting(program: Program) -> bool:
     )
 
 
-def in_turn(lines: list[str], names: dict[str, Any]) -> list[str]:
+def in_turn(lines: list[str], names: dict[str, object]) -> list[str]:
     """The lines of a program that has its turn while it runs."""
     names |= {"turn": TURN.lock, "gate": TURN.gate}
     inner = [line for x in lines for line in x.split("\n")]
