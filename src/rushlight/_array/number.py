@@ -72,7 +72,7 @@ def number_like(value: Any, dtype: RawType) -> Any:
     return value
 
 
-def filling(value: Any, dtype: Any, count: int) -> Any:
+def filling(value: Any, dtype: RawType, count: int) -> Any:
     """A Python number as a fill writes it `count` times: one half is rounded without a look.
 
     Raises:

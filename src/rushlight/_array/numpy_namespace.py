@@ -216,7 +216,7 @@ def contiguous(x: Array) -> Array:
     return np.ascontiguousarray(x) if x.ndim else x
 
 
-def permute_dims(x: TensorLike, axes: tuple[int, ...]) -> Any:
+def permute_dims(x: TensorLike, axes: tuple[int, ...]) -> Array:
     """`x` with its dimensions in the order `axes`."""
     return x.transpose(axes)
 
@@ -240,7 +240,7 @@ def sum(x: Array, axis: int | Shape | None = None, keepdims: bool = False) -> An
     return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
 
 
-def zeros(shape: tuple[int, ...], dtype: RawType | D.dtype) -> Any:
+def zeros(shape: tuple[int, ...], dtype: RawType | D.dtype) -> TensorLike:
     """Zeros of a shape and a dtype (a NumPy dtype, or one of ours)."""
     return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .._array.lazy_modules import Function
     from .._array.nn.generated_losses import _Rounded
-    from .._base.annotations import TensorLike
+    from .._base.annotations import AnyCallable, TensorLike
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
@@ -92,7 +92,7 @@ trunc = _word("trunc", "The whole number towards 0.")
 _choose = _word("where", "The second where the first is True, else the third.")
 
 
-def where(condition: Any, x: object, y: Any) -> Any:
+def where(condition: object, x: object, y: Any) -> Any:
     """`x` where the condition is True, else `y`; numbers decide as a whole."""
     if type(condition) is bool:
         return x if condition else y
@@ -128,7 +128,7 @@ def formula(function: Word, *, override: Function | None = None, narrow: bool = 
 def with_formula(function: Word) -> Callable[[Word], Any]:
     """Says what a hand-written function of arrays computes, in the vocabulary."""
 
-    def said(raw: Any) -> Any:
+    def said(raw: Any) -> AnyCallable:
         raw.formula = function
         return raw
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def absolute(x: Any) -> Any:
+def absolute(x: Any) -> Array:
     """The size of each element: real for complex numbers.
 
     Raises:

@@ -130,7 +130,7 @@ def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Array:
     )
 
 
-def floor_divide(a: Any, b: Any) -> Any:
+def floor_divide(a: Any, b: Any) -> Array:
     """The largest integer not above a / b.
 
     Raises:
@@ -151,7 +151,7 @@ def floor_divide_from(number: float, x: Array) -> TensorLike:
     return floor_divide(np.asarray(number, x.dtype), x)
 
 
-def remainder(a: Array, b: Any) -> Any:
+def remainder(a: Array, b: Any) -> Array:
     """The remainder of the division rounded down: it has the sign of `b`.
 
     Raises:
@@ -180,7 +180,7 @@ def remainder_from(number: float, x: Array) -> Array:
     return remainder(np.asarray(number, x.dtype), x)
 
 
-def fmod(a: Any, b: Any) -> Array:
+def fmod(a: Array, b: Any) -> Array:
     """The remainder of the division rounded towards zero: it has the sign of `a`.
 
     Raises:
@@ -197,7 +197,7 @@ def fmod(a: Any, b: Any) -> Array:
 _NO_NUMBER: Final = complex(np.nan, np.nan)
 
 
-def power_scalar(x: Any, exponent: Any) -> Any:
+def power_scalar(x: Any, exponent: Any) -> Array:
     """x to a Python number's power.
 
     Raises:
@@ -266,7 +266,7 @@ def power_formula(x: TensorLike, n: float) -> TensorLike:
     return words.power(x, n) if known is None else known(x)
 
 
-def _square_of_square(x: TensorLike) -> Any:
+def _square_of_square(x: TensorLike) -> Array:
     square = x * x
     return square * square
 

@@ -486,7 +486,7 @@ def body_of(code: Code, space: dict[str, object], tag: str) -> list[str]:
     return [*constants_of(code, space, tag), *code.lines, f"return {code.result}"]
 
 
-def constants_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
+def constants_of(code: Code, space: dict[str, object], tag: str) -> list[str]:
     """The lines that name the code's constants, by the dtype `d`."""
     lines: list[str] = []
     if not code.constants:
@@ -517,7 +517,7 @@ class Limits:
 LIMITS: Final = Limits()
 
 
-def _elsewhere(me: Any, *args: object) -> Any:
+def _elsewhere(me: Any, *args: object) -> TensorLike:
     """The formula where the first argument is no array."""
     if isinstance(args[0], np.generic):
         return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])

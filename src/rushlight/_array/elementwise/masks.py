@@ -45,7 +45,7 @@ def anywhere(mask: Array) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
-def _kept(g: Symbol, mask: Symbol) -> Any:
+def _kept(g: Symbol, mask: Symbol) -> Symbol:
     return words.where(mask, g, 0.0)
 
 

@@ -41,7 +41,7 @@ def _scipy() -> ModuleType:
     return scipy.special
 
 
-def _call(name: str, x: Array, *rest: Array) -> Any:
+def _call(name: str, x: Array, *rest: Array) -> Array:
     """A function of SciPy in the type of `x`; 16-bit floats are computed in float32."""
     function = getattr(_scipy(), name)
     if x.dtype.itemsize == 2:
@@ -56,7 +56,7 @@ def _fast(x: Array) -> bool:
     return x.dtype.itemsize == 4 and fits(x)
 
 
-def digamma(x: Array) -> Any:
+def digamma(x: Array) -> Array:
     """The derivative of `lgamma`; nan at the negative integers, -inf at 0 and inf at -0."""
     result = _call("digamma", x)
     zero = np.equal(x, 0)
@@ -121,7 +121,7 @@ def trigamma(x: Array) -> Array:
     return total.astype(x.dtype)
 
 
-def mvlgamma(x: Array, p: int) -> Any:
+def mvlgamma(x: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p.
 
     Raises:
@@ -330,7 +330,7 @@ def polynomial(family: str, x: Any, n: Any) -> Array:
     return result
 
 
-def _chebyshev(kind: str, x: Any, degree: Any) -> Any:
+def _chebyshev(kind: str, x: Any, degree: Any) -> Array:
     """Chebyshev's polynomials between -1 and 1, by cosines and sines of multiples."""
     n = degree.astype(np.float64)
     angle = np.arccos(x.astype(np.float64))

@@ -22,7 +22,7 @@ RAW_DTYPES: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _sigmoid(x: TensorLike) -> Any:
+def _sigmoid(x: TensorLike) -> Array:
     return 1 / (1 + np.exp(-x))
 
 

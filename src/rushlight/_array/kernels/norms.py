@@ -168,7 +168,7 @@ def batch_norm_backward(
     mean: Array | None,
     var: Any,
     centre: Any,
-    inverse: Any,
+    inverse: Array,
     training: bool,
     eps: float,
     need: Sequence[bool],

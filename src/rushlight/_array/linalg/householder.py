@@ -231,5 +231,5 @@ def ormqr(a: Array, tau: Array, other: Array, left: bool = True, transpose: bool
     return out
 
 
-def _adjoint(x: Any) -> Any:
+def _adjoint(x: Any) -> Array:
     return np.conjugate(x).swapaxes(-1, -2)

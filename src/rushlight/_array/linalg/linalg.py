@@ -263,7 +263,7 @@ def det(x: Array) -> Array:
     return lapack.call("det", x)
 
 
-def slogdet(x: Array) -> tuple[Any, Any]:
+def slogdet(x: Array) -> tuple[Array, Array]:
     """The sign of each determinant and the logarithm of its absolute value."""
     check(x, "linalg.slogdet")
     sign, log = lapack.call("slogdet", x)

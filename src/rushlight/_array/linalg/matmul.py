@@ -25,7 +25,7 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
             "int8": "signed char", "int16": "short int"}  # fmt: skip
 
 
-def matrix_product(a: Array, b: Array, out: Array | None = None) -> Any:
+def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
     if a.size * b.shape[-1] >= kernels.PRODUCT:
         found = kernels.gemm.product(a, b, out)
@@ -34,7 +34,7 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Any:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
-def _product(a: Array, b: Any) -> Any:
+def _product(a: Array, b: Array) -> Any:
     """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return matrix_product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
@@ -79,7 +79,7 @@ def _same_dtype(a: Array, b: Array) -> None:
         )
 
 
-def mm(a: Any, b: Any) -> Any:
+def mm(a: Array, b: Any) -> Any:
     """The product of two matrices.
 
     Raises:
@@ -173,7 +173,7 @@ def dot(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
-def bmm(a: Array, b: Array) -> Any:
+def bmm(a: Array, b: Array) -> Array:
     """A stack of matrix products.
 
     Raises:
@@ -221,7 +221,7 @@ def matmul(a: Array, b: Array) -> Array:
     return _product(a, b)
 
 
-def _of_parts(a: Any, b: Array) -> Any:
+def _of_parts(a: Array, b: Array) -> Array:
     """Refuses operands in the words of the product that they are brought to.
 
     The product itself where it has no elements: of it PyTorch asks no types.
@@ -244,7 +244,7 @@ def _of_parts(a: Any, b: Array) -> Any:
     return found.reshape(lead + (rows[:1] if a.ndim > 1 else ()) + b.shape[-1:])
 
 
-def _of_shape(shape: tuple[int, ...], like: Any) -> Array:
+def _of_shape(shape: tuple[int, ...], like: Array) -> Array:
     return np.broadcast_to(np.zeros((), like.dtype), shape)
 
 
@@ -340,7 +340,7 @@ def _other_linear(x: Array, weight: Array, bias: Any) -> TensorLike:
 
 
 # ---- products that are added to something -----------------------------------------------------
-def _wide(x: Array) -> Any:
+def _wide(x: Array) -> Array:
     """`x` in float32 where it is a half: sums are rounded once, at their end."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
 
@@ -352,7 +352,7 @@ def _number(value: Scalar, dtype: RawType) -> Any:
     return number_like(value, dtype)
 
 
-def _add_scaled(c: Array, out: Array, beta: float, alpha: Scalar) -> Any:
+def _add_scaled(c: Array, out: Array, beta: float, alpha: Scalar) -> Array:
     """beta c + alpha out, rounded to the type of `c`; nothing of `c` is read where beta is 0."""
     if beta != 1 or alpha != 1:
         beta, alpha = _number(beta, c.dtype), _number(alpha, c.dtype)
@@ -528,7 +528,7 @@ def addr(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Arr
     return np.add(c if beta == 1 else np.multiply(c, dtype.type(beta)), out)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Any, b: Any) -> Array:
     """The outer product of two vectors.
 
     Raises:

@@ -91,12 +91,12 @@ def in_order(array: Array) -> TensorLike:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-def in_new_order(array: object) -> Any:
+def in_new_order(array: object) -> Array:
     """A copy in C order."""
     return np.array(array, order="C")
 
 
-def expanded_copy(array: Any, shape: Any) -> Any:
+def expanded_copy(array: Any, shape: Any) -> Array:
     """A copy in C order, the same in all places of a larger shape."""
     return np.array(np.broadcast_to(array, shape), order="C")
 

@@ -42,7 +42,7 @@ def array_at(
     return np.ndarray(shape, dtype, memory, offset, strides)
 
 
-def as_numbers(words_: Any, index: int, count: int = 1) -> Any:
+def as_numbers(words_: Any, index: int, count: int = 1) -> Array:
     """Words seen as float64."""
     return words_[index : index + count].view(np.float64)
 

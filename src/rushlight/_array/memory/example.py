@@ -6,7 +6,7 @@ is a whole batch of values behind it. Whatever would read its elements raises `B
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -27,7 +27,7 @@ CONTROL_FLOW = (
 )
 
 
-def _refused(*args: object, **kwargs: object) -> Any:
+def _refused(*args: object, **kwargs: object) -> NoReturn:
     raise BatchRead(CONTROL_FLOW)
 
 
@@ -38,7 +38,7 @@ ITEM = (
 )
 
 
-def _no_item(*args: object, **kwargs: object) -> Any:
+def _no_item(*args: object, **kwargs: object) -> NoReturn:
     raise BatchRead(ITEM)
 
 

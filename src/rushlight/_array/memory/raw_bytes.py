@@ -35,7 +35,7 @@ def from_numbers(values: list[int] | list[float], dtype: RawType) -> Array:
     return np.array(list(values), dtype).reshape(-1).view(np.uint8)
 
 
-def from_buffer(buffer: Any, offset: int, count: int) -> Any:
+def from_buffer(buffer: Any, offset: int, count: int) -> Array:
     """A copy of bytes of a buffer; `count` below 0: all that follow."""
     whole = np.frombuffer(buffer, np.uint8)[offset:]
     return (whole if count < 0 else whole[:count]).copy()
@@ -47,7 +47,7 @@ def view_as(data: Array, dtype: RawType) -> Array:
     return data[: data.size // size * size].view(dtype)
 
 
-def resized(data: Any, count: int) -> Any:
+def resized(data: Any, count: int) -> Array:
     """The first bytes in memory of another size."""
     made = np.zeros(count, np.uint8)
     made[: min(count, data.size)] = data[:count]

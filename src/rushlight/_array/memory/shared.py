@@ -65,7 +65,7 @@ def is_shared(array: Array) -> bool:
     return block_of(array) is not None
 
 
-def shared(array: Array) -> Any:
+def shared(array: Array) -> Array:
     """The same values in shared memory, with the same strides; the array itself if it is there."""
     if is_shared(array):
         return array

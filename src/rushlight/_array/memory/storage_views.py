@@ -10,7 +10,7 @@ from ..._base import dtypes as D
 from ..types import address, byte_strides, owner, to_raw
 
 if TYPE_CHECKING:
-    from ..annotations import Array
+    from ..annotations import Array, RawType
 
 
 def storage_of(array: Array) -> tuple[Any, int]:
@@ -64,7 +64,7 @@ def is_array(value: Array) -> bool:
     return isinstance(value, np.ndarray)
 
 
-def identity_of(flat: Any) -> Any:
+def identity_of(flat: Any) -> tuple[int, int, RawType]:
     """What tells a flat array from others, and is the same for all that see the same memory."""
     return address(flat), flat.nbytes, flat.dtype
 
@@ -122,14 +122,14 @@ def view_into(flat: Array, offset: int, shape: tuple[int, ...], strides: tuple[i
     return np.ndarray(shape, flat.dtype, flat, offset * size, [s * size for s in strides])
 
 
-def with_pending(array: Any, conjugate: bool, negative: bool) -> Any:
+def with_pending(array: Any, conjugate: bool, negative: bool) -> Array:
     """The array conjugated or negated, where a file says that this is still to be done."""
     if conjugate:
         array = np.conjugate(array)
     return np.negative(array) if negative else array
 
 
-def like(array: Any) -> Any:
+def like(array: Any) -> Array:
     """An array of the same shape and type, contiguous, whose elements are set later."""
     return np.empty(array.shape, array.dtype)
 
@@ -139,7 +139,7 @@ def copied(into: Any, array: Any) -> None:
     into[...] = array
 
 
-def retyped(flat: Any, dtype: D.dtype) -> Any:
+def retyped(flat: Any, dtype: D.dtype) -> Array:
     """The same bytes as elements of another type."""
     return flat.view(to_raw(dtype))
 

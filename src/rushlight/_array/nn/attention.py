@@ -81,7 +81,7 @@ class _Problem:
         """The parts of (groups, rows)."""
         return _blocks(self.groups, self.shared * self.length, self.keys)
 
-    def scores(self, group: slice, rows: slice) -> Any:
+    def scores(self, group: slice, rows: slice) -> Array:
         """The scaled and masked scores of a part."""
         s = matrix_product(self.q[group, rows] * self.scale, self.k[group].swapaxes(-1, -2))
         if self.mask is not None or self.causal:

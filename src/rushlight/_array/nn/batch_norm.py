@@ -76,7 +76,7 @@ def batch_norm(
     var: Array | None,
     training: bool,
     eps: float,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Each channel with mean 0 and variance 1, scaled and shifted; its mean; 1/deviation.
 
     In training the statistics are the batch's, else `mean` and `var`; then the two further results
@@ -105,7 +105,7 @@ def batch_norm(
     return out.reshape(x.shape).astype(x.dtype, copy=False), *kept
 
 
-def _inverse_deviation(var: Array, eps: float) -> Any:
+def _inverse_deviation(var: Array, eps: float) -> Array:
     found = np.sqrt(var + eps)
     return np.reciprocal(found, found)
 

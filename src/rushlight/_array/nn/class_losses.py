@@ -219,7 +219,7 @@ def _row_gradients(g: Array, reduction: int, rows: int) -> Array:
     return lifted(g) / rows if reduction == 1 else lifted(g)
 
 
-def _check_margin(x: Array, target: Array, weight: Any) -> Any:
+def _check_margin(x: Array, target: Array, weight: Any) -> Array:
     rows = _as_rows(x)
     if target.ndim > 1 or target.size != rows.shape[0]:
         raise RuntimeError(
@@ -287,7 +287,7 @@ def multi_margin_loss_backward(
     return slope.reshape(x.shape).astype(x.dtype, copy=False)
 
 
-def _labels(x: Array, target: Array) -> tuple[Any, Any, Any]:
+def _labels(x: Array, target: Array) -> tuple[Array, Array, Array]:
     """Rows; whether each place of the target list counts; whether each class is meant.
 
     A list ends at its first -1. Raises: RuntimeError for wrong shapes, dtypes, labels.

@@ -186,7 +186,7 @@ def cross_entropy(
     ignore_index: int = -100,
     reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The cross-entropy between softmax(logits) and the targets, and the log-sum-exp of each row.
 
     The second result (float64) is what `cross_entropy_backward` needs besides the inputs: nothing
@@ -248,7 +248,7 @@ def _expected(
 
 
 def cross_entropy_backward(
-    g: Any,
+    g: Array | float,
     logits: Array,
     target: Array,
     lse: Array,

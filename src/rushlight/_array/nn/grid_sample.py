@@ -161,7 +161,7 @@ def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> 
 
 
 def _line_by_line(
-    out: Any, rows: Any, found: list[AxisPlan], by_axis: list[Any], size: Any, first: Any
+    out: Any, rows: Any, found: list[AxisPlan], by_axis: list[Any], size: Any, first: object
 ) -> None:
     """Bicubic values of halves, rounded after every step: along x, then along y."""
     for i, down in enumerate(by_axis[0]):

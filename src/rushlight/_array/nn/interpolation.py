@@ -28,7 +28,7 @@ DENSE = 160  # lines up to this long are multiplied by a matrix where that gives
 class LineMap:
     """out[i] = sum over t of weight[t, i] x[index[t, i]], for the t with `real[t, i]`."""
 
-    def __init__(self, size: int, index: Any, weight: Any, real: Any = None) -> None:
+    def __init__(self, size: int, index: Any, weight: Array, real: Any = None) -> None:
         self.size = size
         self.index = index
         self.weight = weight
@@ -81,7 +81,7 @@ class LineMap:
         return LineMap(self.out, index, weights, inside)
 
 
-def along(x: Array, axis: int, lines: LineMap) -> Any:
+def along(x: Array, axis: int, lines: LineMap) -> Array:
     """`lines` applied to each line of x along an axis."""
     if lines.selects:
         if lines.times == 1:
@@ -138,7 +138,7 @@ def resampled(x: Array, maps: tuple[LineMap, ...]) -> Array:
     return np.ascontiguousarray(y.astype(dtype, copy=False))
 
 
-def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Any:
+def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Array:
     """`maps` on bytes, in the whole numbers that PyTorch uses: the last dimension first."""
     first = x.ndim - len(maps)
     for i in range(len(maps) - 1, -1, -1):
@@ -194,13 +194,13 @@ def _nearest(size: int, out: int, factor: float | None, exact: bool) -> LineMap:
     return LineMap(size, index[None], np.ones((1, out)))
 
 
-def _places(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> Any:
+def _places(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> Array:
     scale = _scale(size, out, align, factor, kind)
     i = np.arange(out).astype(kind)
     return scale * i if align else scale * (i + kind(0.5)) - kind(0.5)
 
 
-def _linear(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> LineMap:
+def _linear(size: int, out: int, align: bool, factor: float | None, kind: type) -> LineMap:
     if size == out:
         return _identity(size)
     at = np.maximum(_places(size, out, align, factor, kind), kind(0))
@@ -239,7 +239,7 @@ def cubic_slopes(t: TensorLike) -> tuple[TensorLike, TensorLike, TensorLike, Ten
     return far(t + 1), near(t), -near(1 - t), -far(2 - t)
 
 
-def _cubic(size: int, out: int, align: bool, factor: float | None, kind: type[Any]) -> LineMap:
+def _cubic(size: int, out: int, align: bool, factor: float | None, kind: type) -> LineMap:
     if size == out:
         return _identity(size)
     at = _places(size, out, align, factor, kind)

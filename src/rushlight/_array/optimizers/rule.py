@@ -48,7 +48,7 @@ SMALL: Final = 8192
 BLOCK: Final = 32768
 
 
-def constants(dtype: Any, numbers: Sequence[object]) -> list[Any]:
+def constants(dtype: Any, numbers: Sequence[object]) -> list[Array]:
     """Numbers as 0-d arrays: a ufunc takes them at half the price of a Python number."""
     return [np.array(x, dtype) for x in numbers]
 

@@ -143,7 +143,7 @@ def keep_mask(stream: Stream, like: Array, keep: float) -> Array:
     return bernoulli_(stream, np.empty_like(like, np.bool_), keep)
 
 
-def bernoulli_tensor_(stream: Stream, out: Any, p: Any) -> Any:
+def bernoulli_tensor_(stream: Stream, out: Any, p: Array) -> Any:
     """`out`, each element one with the probability in its place in `p`, else zero.
 
     A float64 probability takes a uniform double, any other a float32 uniform.

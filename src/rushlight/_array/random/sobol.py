@@ -6,14 +6,17 @@ linear scrambling.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..annotations import Array
 
 BITS = 30
 
 
-def directions(dimension: int) -> Any:
+def directions(dimension: int) -> Array:
     """The direction numbers of each dimension, whole numbers of 30 bits.
 
     Raises:
@@ -30,7 +33,7 @@ def directions(dimension: int) -> Any:
     return np.asarray(engine._sv, dtype=np.int64)
 
 
-def scrambled(state: Any, triangles: Any) -> Any:
+def scrambled(state: Any, triangles: Any) -> Array:
     """The direction numbers, as bits, multiplied by lower triangular matrices."""
     matrices = triangles.copy()
     places = np.arange(BITS)

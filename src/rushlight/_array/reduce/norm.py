@@ -68,7 +68,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     return in_order(result if half is None else result.astype(half))
 
 
-def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> Any:
+def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> Array:
     """The operand of a norm in the type that is asked for.
 
     Raises:
@@ -92,7 +92,7 @@ def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> A
     return converted(x, dtype)
 
 
-def _refuse_no_identity(x: Array, ord: Any, axis: Any) -> None:
+def _refuse_no_identity(x: Array, ord: float, axis: Any) -> None:
     if 0 <= ord < _INF:
         return
     shown = "inf" if ord == _INF else "-inf" if ord == -_INF else f"{ord:g}"
@@ -110,7 +110,7 @@ def _refuse_no_identity(x: Array, ord: Any, axis: Any) -> None:
             )
 
 
-def _norm(x: Array, p: Any, axis: Any, keepdim: bool) -> Any:
+def _norm(x: Array, p: float, axis: Any, keepdim: bool) -> Any:
     if p == 2:
         length = x.shape[-1] if x.ndim else 1
         last = x.ndim - 1

@@ -217,7 +217,7 @@ def count_of(shape: tuple[int, ...], dim: Shape | None) -> int:
 
 
 def prod(
-    x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+    x: Array, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
 ) -> TensorLike:
     """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
     axis = axes_of(x.ndim, dim)

@@ -58,7 +58,7 @@ _STEPS = 256  # steps that are taken one by one
 _TILE = 128  # the side of the squares that are transposed at a time
 
 
-def _accumulate(ufunc: Any, x: Any, axis: int, wide: Any, stored: Any) -> Any:
+def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
     """`ufunc.accumulate` along `axis`, computed in the dtype `wide`, given in `stored`."""
     n = x.shape[axis]
     if x.size >= kernels.LEAST and axis == x.ndim - 1 and stored == x.dtype:

@@ -67,7 +67,7 @@ def _starts(begins: Array, stops: Array, full: Array) -> Array:
     return np.sort(np.concatenate((begins[full], before[gaps]))).astype(np.intp)
 
 
-def _places(begins: Array, stops: Array, full: Array) -> Any:
+def _places(begins: Array, stops: Array, full: Array) -> Array:
     """The results of `reduceat` that are segments."""
     return np.arange(full.size) + np.cumsum(_gaps(begins, stops, full))
 

@@ -43,7 +43,7 @@ CONFIDENT = 0.01  # what is nearer to zero is a difference that has lost its dig
 FLOOR = {4: exp(-16.0), 8: exp(-8.0)}
 
 
-def _inner_products(left: Any, right: Any) -> Any:
+def _inner_products(left: Any, right: Any) -> Array:
     return np.einsum("ij,ij->i", left, right)
 
 

@@ -70,7 +70,7 @@ def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
 
 def topk(
     x: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The k largest (or smallest) elements along `dim`, and where: the first of equal ones.
 
     Raises:
@@ -167,7 +167,7 @@ def _few_places(x: Array, k: int, axis: int, largest: bool) -> Array:
     return np.moveaxis(np.take_along_axis(found, inner, -1), -1, axis)
 
 
-def kthvalue(x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
+def kthvalue(x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The k-th smallest element along `dim`, counted from 1, and where it is.
 
     Raises:

@@ -35,7 +35,7 @@ def common(arrays: list[Any]) -> list[Any]:
     return [converted(x, wanted) for x in arrays]
 
 
-def cat(tensors: list[Array], dim: int = 0) -> Any:
+def cat(tensors: list[Array], dim: int = 0) -> Array:
     """The arrays one after the other along a dimension; empty vectors are left out.
 
     Raises:
@@ -182,7 +182,7 @@ def split_with_sizes(x: Array, split_sizes: tuple[int, ...], dim: int = 0) -> li
     return pieces
 
 
-def unbind(x: Array, dim: int = 0) -> list[Any]:
+def unbind(x: Array, dim: int = 0) -> list[Array]:
     """The parts at all places of a dimension.
 
     Raises:

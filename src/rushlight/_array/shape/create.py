@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 
-def python_kind(value: Scalar) -> Any:
+def python_kind(value: Scalar) -> Scalar:
     """A number as PyTorch takes one of NumPy's where it wants a Python number.
 
     Whole numbers become `int`, what is a Python complex number stays one, all else becomes `float`.

@@ -168,7 +168,7 @@ def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Array:
 _mask = lru_cache(16)(_new_mask)
 
 
-def tril(x: Array, diagonal: int = 0) -> Any:
+def tril(x: Array, diagonal: int = 0) -> Array:
     """The lower triangles of matrices, zeros above."""
     return _triangle(x, diagonal, True)
 

@@ -26,21 +26,21 @@ def hollow(shape: tuple[int, ...], dtype: RawType) -> Array:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def keys(places: Array, shape: tuple[int, ...]) -> Any:
+def keys(places: Array, shape: tuple[int, ...]) -> Array:
     """One number for each column of `places`, ordered as the places are."""
     if not len(shape):
         return np.zeros(places.shape[1], np.int64)
     return np.ravel_multi_index(tuple(places), shape) if places.size else places[0]
 
 
-def merged(places: Array, shape: tuple[int, ...]) -> tuple[Any, Any]:
+def merged(places: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The different places in order, and for each column which of them it is."""
     different, member = np.unique(keys(places, shape), return_inverse=True)
     found = np.unravel_index(different, shape) if len(shape) else ()
     return np.array(found, np.int64).reshape(len(shape), different.size), member.reshape(-1)
 
 
-def lookup(wanted: Any, sorted_keys: Any) -> tuple[Any, Any]:
+def lookup(wanted: Any, sorted_keys: Any) -> tuple[Array, Array]:
     """Which of the wanted keys there are, and where."""
     if not sorted_keys.size:
         return np.zeros(wanted.size, bool), np.zeros(wanted.size, np.int64)

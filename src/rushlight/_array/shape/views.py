@@ -148,7 +148,7 @@ def alias(x: Array) -> Array:
     return x[...]
 
 
-def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
+def expand(x: Array, size: tuple[int, ...], implicit: bool = False) -> Any:
     """`x` with dimensions of size one repeated without copying (-1: as it is).
 
     Raises:
@@ -215,7 +215,7 @@ def squeeze(x: Array, dim: int | Shape | None = None) -> Array:
     return x.squeeze(tuple(a for a in axes if shape and shape[a] == 1))
 
 
-def unsqueeze(x: Array, dim: int) -> Any:
+def unsqueeze(x: Array, dim: int) -> TensorLike:
     """`x` with a dimension of size one at `dim`.
 
     Raises:
@@ -368,7 +368,7 @@ def slice_backward(
 
 
 # ---- copies -----------------------------------------------------------------------------------
-def clone(x: Array) -> Any:
+def clone(x: Array) -> Array:
     """A copy, laid out like `x`."""
     return x.copy() if x.flags.c_contiguous else dense.copy(x, x.dtype)
 

@@ -89,7 +89,7 @@ class _Slotted:
 # ---- NumPy ---------------------------------------------------------------------------------------
 
 
-def arrays(probe: Any) -> Reason:
+def arrays(probe: object) -> Reason:
     """Why ndarrays can't be read; None where they can. `probe` is a new one of two dimensions."""
     wrong = interpreter.unknown()
     if wrong is not None:

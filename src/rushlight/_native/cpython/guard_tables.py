@@ -41,7 +41,7 @@ def field_address(x: object, offset: int) -> int:
     return id(x) + offset
 
 
-def array_entry(array_type: Any, dtype: Any, flags: int, shape: Any, strides: Any) -> list[int]:
+def array_entry(array_type: type, dtype: Any, flags: int, shape: Any, strides: Any) -> list[int]:
     """What an array is compared with: its class, its elements, flags that it must have, sizes."""
     return [id(array_type), id(dtype), flags, len(shape), *shape, *strides]
 
@@ -90,7 +90,7 @@ class Snapshot:
         """How many entries a dictionary has, or a list items."""
         self.tables["exact"].append((id(table) + layout.DICT_SIZE, len(table)))
 
-    def items(self, line: list[Any]) -> None:
+    def items(self, line: list[object]) -> None:
         """All items of a list."""
         items = list(line)
         self.keep.append(items)

@@ -9,12 +9,12 @@ __all__ = ["grows_by", "is_heap_type", "is_immutable", "keeps_attributes_before"
 _MANAGED_DICT, _IMMUTABLE, _HEAP = 1 << 4, 1 << 8, 1 << 9  # Py_TPFLAGS_...
 
 
-def is_heap_type(kind: Any) -> bool:
+def is_heap_type(kind: type) -> bool:
     """Whether a class was made by a class statement, or like one: objects may get another class."""
     return bool(kind.__flags__ & _HEAP)
 
 
-def is_immutable(kind: Any) -> bool:
+def is_immutable(kind: type) -> bool:
     """Whether nobody can change the attributes of a class."""
     return bool(kind.__flags__ & _IMMUTABLE)
 
