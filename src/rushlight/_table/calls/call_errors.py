@@ -68,7 +68,7 @@ def explain_rows(
 
 
 def combination(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, object], kind: str = "torch"
+    name: str, args: tuple[object, ...], kwargs: dict[str, object], kind: str = "torch"
 ) -> Exception:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
     return listing(name, [s for s in signatures(kind, name) if not s.deprecated], args, kwargs)

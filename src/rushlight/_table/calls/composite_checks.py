@@ -87,7 +87,7 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     late = name in LATE
     factory = kind == "torch" and name in FACTORIES
 
-    def ask(run: AnyCallable, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+    def ask(run: AnyCallable, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if kwargs:
             key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
         else:

@@ -87,7 +87,7 @@ def saying_better(name: str, raw: AnyCallable) -> AnyCallable:
 
 
 def old_order(
-    kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, object]
+    kind: str, name: str, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[dict[str, int | str], Callable[[Any], Any]] | None:
     """How a call in an old order is read, None if it is none.
 

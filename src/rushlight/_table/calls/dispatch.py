@@ -166,7 +166,10 @@ class Dispatcher:
         return problem or TypeError(f"{self.short}(): arguments don't fit")
 
     def resolve(
-        self, args: tuple[object, ...], kwargs: dict[str, Any], given: dict[str, Any] | None = None
+        self,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        given: dict[str, Any] | None = None,
     ) -> Plan:
         """The plan for a call like this one; `given` are the keywords with `out`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
@@ -193,7 +193,7 @@ def _word(d: D.dtype) -> str:
 def no_derivative(name: str) -> Callable[[Any], Any]:
     """The formula of a floating-point operation that PyTorch has no derivative for."""
 
-    def formula(g: object) -> Any:
+    def formula(g: object) -> NoReturn:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
     return formula
@@ -202,7 +202,7 @@ def no_derivative(name: str) -> Callable[[Any], Any]:
 def unavailable(name: str) -> Callable[[Any], Any]:
     """The formula of an operand for which PyTorch has no derivative."""
 
-    def formula(g: TensorLike) -> Any:
+    def formula(g: TensorLike) -> NoReturn:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return formula

@@ -34,7 +34,7 @@ def require(x: Array, kinds: str, kernel: str, half: bool = True) -> None:
         )
 
 
-def each(value: Any, dims: int) -> Sizes:
+def each(value: Shape | int, dims: int) -> Sizes:
     """One number for all dimensions, or one for each."""
     if isinstance(value, int):
         return (value,) * dims

@@ -537,7 +537,7 @@ def threshold_function(
 
 
 @composite("nn.functional")
-def softsign(input: Tensor) -> Any:
+def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|)."""
     return input / (input.abs() + 1)
 

@@ -302,7 +302,7 @@ def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float
     return g * (exponent * xp.pow(self, exponent - 1))
 
 
-def _power_base_tensor(xp: Namespace, g: TensorLike, self: Any, exponent: Any) -> Any:
+def _power_base_tensor(xp: Namespace, g: TensorLike, self: TensorLike, exponent: Any) -> Any:
     return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
 
 
@@ -507,7 +507,7 @@ addcdiv = elementwise(
 )
 
 
-def _between_ends(self: Any, end: Any, weight: TensorLike | float) -> Any:
+def _between_ends(self: Any, end: TensorLike, weight: TensorLike | float) -> Any:
     gap = end - self
     return where(abs(weight) < 0.5, self + gap * weight, end - gap * (1 - weight))
 

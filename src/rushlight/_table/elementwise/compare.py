@@ -337,7 +337,7 @@ where_row = elementwise(
 
 
 @composite("private", method=True, name="where")
-def where_method(self: Tensor, condition: object, other: Tensor | Scalar) -> Any:
+def where_method(self: Tensor, condition: object, other: Tensor | Scalar) -> Tensor:
     """This tensor where `condition` is True, else `other`."""
     return table("where")(condition, self, other)
 

@@ -95,7 +95,7 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
     def operator(input: Tensor, p: float, train: bool) -> Tensor:
         return _dropped(input, p, train, False, None if feature else input._raw.shape, alpha)
 
-    def in_place(input: Tensor, p: float, train: bool) -> Any:
+    def in_place(input: Tensor, p: float, train: bool) -> Tensor:
         return _dropped(input, p, train, True, None if feature else input._raw.shape, alpha)
 
     for function, shown in ((operator, name), (in_place, name + "_")):
@@ -106,7 +106,7 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
 
 def _called(
     name: str, input: Any, p: Any, training: Any, inplace: Any, shape: Any, alpha: bool
-) -> Any:
+) -> Tensor:
     """What a function in Python gives that calls the operator of that name, or its `name_`.
 
     Raises: TypeError for what the operator doesn't take.
@@ -186,7 +186,7 @@ def dropout1d(
     return _channels(input, p, training, inplace, ndim == 2)
 
 
-def _channels(input: Tensor, p: float, training: bool, inplace: bool, single: bool) -> Any:
+def _channels(input: Tensor, p: float, training: bool, inplace: bool, single: bool) -> Tensor:
     """Dropout of channels; a `single` sample has no batch dimension."""
     if not single:
         return _called("feature_dropout", input, p, training, inplace, None, False)

@@ -101,11 +101,11 @@ logaddexp2 = elementwise(
 )
 
 
-def _xlogy_self(xp: Namespace, g: Any, self: Any, other: TensorLike) -> Any:
+def _xlogy_self(xp: Namespace, g: Any, self: Any, other: TensorLike) -> TensorLike:
     return xp.where((self == 0) & (other <= 0), 0, xp.xlogy(g, other))
 
 
-def _xlogy_self_number(xp: Namespace, g: TensorLike, self: Any, other: float) -> Any:
+def _xlogy_self_number(xp: Namespace, g: TensorLike, self: object, other: float) -> Any:
     slope = xp.xlogy(g, other)
     return slope if other > 0 else xp.where(self == 0, 0, slope)
 

@@ -37,7 +37,7 @@ def _check_ends(low: int, high: int) -> None:
         raise RuntimeError("`quant_min` should be less than or         equal to `quant_max`.")
 
 
-def _number(t: Any) -> Any:
+def _number(t: Any) -> float:
     """The only element of a tensor.
 
     Raises: RuntimeError where it has another number of them.

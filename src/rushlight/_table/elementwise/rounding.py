@@ -76,7 +76,7 @@ signbit = elementwise(
 )
 
 
-def _copysign_self(xp: Namespace, g: Any, self: Any, out: TensorLike) -> Any:
+def _copysign_self(xp: Namespace, g: Any, self: object, out: TensorLike) -> Any:
     return g * xp.where(self == 0, 0, out / self)
 
 

@@ -196,12 +196,12 @@ i0e = _special(
 )  # fmt: skip
 
 
-def _i1_gradient(xp: Namespace, g: TensorLike, self: object, out: object) -> Any:
+def _i1_gradient(xp: Namespace, g: TensorLike, self: object, out: object) -> TensorLike:
     safe = xp.where(self == 0, 1, self)
     return g * xp.where(self == 0, 0.5, xp.i0(self) - out / safe)
 
 
-def _i1e_gradient(xp: Namespace, g: object, self: object, out: TensorLike) -> Any:
+def _i1e_gradient(xp: Namespace, g: object, self: object, out: TensorLike) -> TensorLike:
     safe = xp.where(self == 0, 1, self)
     return g * xp.where(self == 0, 0.5, xp.i0e(self) - out * (xp.sgn(self) + 1 / safe))
 
@@ -238,7 +238,7 @@ erfcx = _special(
 
 
 # ---- two operands -----------------------------------------------------------------------------
-def _xlog1py_self(xp: Namespace, g: Any, self: Any, other: TensorLike) -> Any:
+def _xlog1py_self(xp: Namespace, g: Any, self: object, other: TensorLike) -> Any:
     return xp.where((self == 0) & (other <= -1), 0, xp.xlog1py(g, other))
 
 

@@ -118,7 +118,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 
 
-def _no_geqrf(xp: ModuleType, gs: Sequence[TensorLike | None]) -> Any:
+def _no_geqrf(xp: ModuleType, gs: Sequence[TensorLike | None]) -> NoReturn:
     raise RuntimeError("derivative for aten::geqrf is not implemented")
 
 
@@ -363,7 +363,8 @@ eigvals = general(
 
 
 # ---- singular values --------------------------------------------------------------------------
-def _svd_gradient(xp: Any, gs: Sequence[TensorLike | None], U: TensorLike, S: Any, Vh: TensorLike,
+def _svd_gradient(xp: Any, gs: Sequence[TensorLike | None], U: TensorLike, S: TensorLike,
+                  Vh: TensorLike,
                   A_dtype: Any) -> TensorLike:  # fmt: skip
     """U ((skew(U^H gU) / E) S + S (skew(V^H gV) / E) + diag(gS)) V^H, and what leaves both spaces.
 

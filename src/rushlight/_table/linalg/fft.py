@@ -256,7 +256,7 @@ def _c2c_n(x: Tensor, s: object, dim: Shape | None, norm: str | None, forward: b
     return _one(c2c, x, dims, _normalization(norm, forward), forward)
 
 
-def _rfftn(x: Any, s: object, dim: Any, norm: Any) -> Any:
+def _rfftn(x: Any, s: object, dim: Any, norm: Any) -> Tensor:
     _require_real(x, "rfftn expects a real-valued input tensor, but got ")
     sizes, dims = _shape_and_dims(x, s, dim)
     x = _promoted(x, False)
@@ -277,13 +277,13 @@ def _half_sizes(
     return (*sizes[:-1], last // 2 + 1), dims, last
 
 
-def _irfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Any:
+def _irfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("irfftn", x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
     return _one(c2r, x, dims, _normalization(norm, False), last)
 
 
-def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Any:
+def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("hfftn", x, s, dim)
     x = _resized(_promoted(x, True), dims, sizes)
     mode = _normalization(norm, True)
@@ -292,7 +292,7 @@ def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Any
     return _one(c2r, x.conj(), dims[-1:], mode, last)
 
 
-def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     sizes, dims = _shape_and_dims(x, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
@@ -488,6 +488,6 @@ def rfftfreq(
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """The frequencies of the results of `rfft` of `n` samples that are `d` apart."""
     return _frequencies("rfftfreq", n, d, True, dtype, device, requires_grad, out)

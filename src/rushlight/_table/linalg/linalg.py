@@ -390,7 +390,7 @@ def _cholesky_gradient(
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
-def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> Tensor:
+def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: TensorLike, upper: bool) -> Tensor:
     """L Φ(L⁻¹ dA L^-H), where Φ keeps the lower triangle and halves its diagonal.
 
     As in PyTorch all of dA is read, which is meant to be Hermitian.
@@ -405,7 +405,7 @@ def _cholesky_tangent(xp: ModuleType, A_t: Tensor, factor: Any, upper: bool) -> 
     return inner @ factor if upper else factor @ inner
 
 
-def _either_tangent(xp: Any, A_t: Any, factor: TensorLike, upper: bool) -> Any:
+def _either_tangent(xp: Any, A_t: Any, factor: TensorLike, upper: bool) -> TensorLike:
     """The tangent of the lower factor, or its adjoint."""
     if upper:
         return adjoint(xp, _cholesky_tangent(xp, A_t, adjoint(xp, factor), False))

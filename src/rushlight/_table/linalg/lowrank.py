@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _basis(a: Any, q: int, niter: int) -> Any:
+def _basis(a: Any, q: int, niter: int) -> Tensor:
     """An orthonormal basis near the range of `a`.
 
     Source: N. Halko, P. G. Martinsson, J. A. Tropp (2009), algorithm 4.4.
@@ -34,12 +34,14 @@ def _basis(a: Any, q: int, niter: int) -> Any:
     return found
 
 
-def _orthonormal(a: TensorLike) -> Any:
+def _orthonormal(a: TensorLike) -> Tensor:
     return apply_n(linalg_qr.op, [a, "reduced"])[0]
 
 
 @composite("")
-def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) with A - M ≈ U diag(S) Vᴴ of rank `q`, by a random projection.
 
     Source: N. Halko, P. G. Martinsson, J. A. Tropp, Finding structure with randomness (2009).
@@ -59,7 +61,9 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
 
 
 @composite("")
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) of the principal components of the rows of A, the largest `q` of them.
 
     Raises: ValueError for a `q` or a `niter` out of range.
@@ -86,7 +90,7 @@ def lobpcg(
     iK: object = None, niter: int | None = None, tol: float | None = None,
     largest: bool | None = None, method: str | None = None, tracker: object = None,
     ortho_iparams: object = None, ortho_fparams: object = None, ortho_bparams: object = None,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The `k` largest (or smallest) eigenvalues of a symmetric matrix, and their vectors.
 
     Computed by the full decomposition, which the iteration of PyTorch approaches: `niter`, `tol`,

@@ -221,7 +221,7 @@ def packed_lu(
 
 
 @composite("private", name="lu", method=True)
-def lu_of(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu_of(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
     return tuple(packed_lu(self, pivot, get_infos))
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._array.annotations import Array
+    from ..._array.linalg.einsum import Pair
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -72,9 +73,8 @@ bmm = multilinear(
 )
 
 
-def _left_gradient(
-    xp: Namespace, g: TensorLike, self_shape: Shape, other: TensorLike
-) -> TensorLike:
+def _left_gradient(xp: Namespace, g: TensorLike, self_shape: Shape,
+                   other: TensorLike) -> TensorLike:  # fmt: skip
     """Of a b with respect to a, where both were broadcast: g bᵀ, summed back."""
     if other.ndim == 1:
         return xp.sum_to(xp.expand_dims(g, -1) * other, self_shape)
@@ -85,9 +85,8 @@ def _left_gradient(
     return xp.sum_to(xp.matmul(g, xp.matrix_transpose(other)), self_shape)
 
 
-def _right_gradient(
-    xp: Namespace, g: TensorLike, self: TensorLike, other_shape: Shape
-) -> TensorLike:
+def _right_gradient(xp: Namespace, g: TensorLike, self: TensorLike,
+                    other_shape: Shape) -> TensorLike:  # fmt: skip
     """Of a b with respect to b: aᵀ g, summed back; a stack times one matrix is one product."""
     if len(other_shape) <= 2 and self.ndim > 1:
         rows = prod(self.shape[:-1])
@@ -468,7 +467,7 @@ def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
 
 
 @composite(out=True)
-def chain_matmul(*matrices: Any) -> Any:
+def chain_matmul(*matrices: Any) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
     Raises:
@@ -523,7 +522,7 @@ def einsum(*args: Any) -> Tensor:
     return result if plan.order is None else result.permute(plan.order)
 
 
-def _diagonal(t: Any, term: Sequence[object]) -> Any:
+def _diagonal(t: TensorLike, term: Sequence[object]) -> Any:
     """Takes the diagonal wherever a letter appears twice in an operand."""
     k = 0
     term = list(term)
@@ -538,7 +537,7 @@ def _diagonal(t: Any, term: Sequence[object]) -> Any:
     return t
 
 
-def _contract(pair: Any, a: Tensor, b: Any) -> Tensor:
+def _contract(pair: Pair, a: Tensor, b: Any) -> Tensor:
     """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
     if pair.sum_a is not None:
         a = a.sum(pair.sum_a)
@@ -563,7 +562,7 @@ def _contract(pair: Any, a: Tensor, b: Any) -> Tensor:
     return out if pair.shape is None else out.reshape(pair.shape)
 
 
-def _permute_and_unsqueeze(t: Any, order: list[int] | None, new: list[int]) -> Tensor:
+def _permute_and_unsqueeze(t: Tensor, order: list[int] | None, new: list[int]) -> Tensor:
     """`t` in another order of dimensions, with new ones of size one."""
     if order is not None:
         t = t.permute(order)

@@ -52,7 +52,7 @@ _ORDERS: Final = ("fro", "nuc", 2, -2, 1, -1, _INF, -_INF)
 
 @composite("linalg", numpy_words=True)
 def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
-                dtype: Any = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
+                dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
 
     Raises:
@@ -125,7 +125,7 @@ def linalg_norm(A: Tensor, ord: object = None, dim: Any = None, keepdim: bool = 
 
 
 @composite("linalg")
-def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Any:
+def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number of each matrix: the product of its norm and that of its inverse."""
     if A._raw.ndim < 2:
         if isinstance(p, str):
@@ -152,7 +152,7 @@ def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Any:
 
 # ---- products ---------------------------------------------------------------------------------
 @composite("linalg")
-def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Any:
+def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
     Raises:
@@ -243,7 +243,7 @@ def cross(
 
 
 @composite("linalg", numpy_words=True)
-def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Any:
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The inner product along `dim`, the first vector conjugated."""
     if x._raw.dtype.kind in "biu":
         checks.check(x._raw, "linalg.vecdot", square=False) if x._raw.ndim > 1 else _no_vecdot(x)
@@ -275,7 +275,7 @@ def kron(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
 
 
 @composite("linalg", name="vander")
-def linalg_vander(x: Tensor, *, N: Any = None) -> Tensor:
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
     kind = x._raw.dtype
     if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
@@ -326,7 +326,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
 
 
 @composite("linalg")
-def tensorsolve(A: Tensor, B: Any, dims: Any = None, *, out: Tensor | None = None) -> Any:
+def tensorsolve(A: Tensor, B: Any, dims: Any = None, *, out: Tensor | None = None) -> Tensor:
     """X with tensordot(A, X, X.ndim) = B."""
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))

@@ -36,7 +36,7 @@ def _spaced(start: float, end: float, size: int, dtype: D.dtype) -> Tensor:
     return table("linspace")(start, end, size, dtype=dtype)
 
 
-def _short(size: int, dtype: D.dtype, device: object, grad: bool) -> Any:
+def _short(size: int, dtype: D.dtype, device: object, grad: bool) -> Tensor:
     """The window of no place, or of one."""
     return table("ones")(size, dtype=dtype, device=device, requires_grad=grad)
 
@@ -82,7 +82,7 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 
 @composite("signal.windows")
 @_placed
-def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
+def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
            device: DeviceLike | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """sin(π (n + 1/2) / M)."""
@@ -220,7 +220,7 @@ def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 
 @composite("signal.windows")
 @_placed
-def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
+def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
              device: DeviceLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A triangle from zero to one and back."""
@@ -308,7 +308,7 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
     )  # fmt: skip
 
 
-def _blackman(n: Any, size: int) -> Any:
+def _blackman(n: Any, size: int) -> Tensor:
     n = n * (pi / (size - 1))
     return table("cos")(n * 4) * 0.08 - table("cos")(n * 2) * 0.5 + 0.42
 
@@ -323,7 +323,7 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = N
                 requires_grad)  # fmt: skip
 
 
-def _bartlett(n: Any, size: int) -> Any:
+def _bartlett(n: Any, size: int) -> Tensor:
     n = n * (2.0 / (size - 1))
     turn = ((size - 1) >> 1) + 1
     return table("cat")([n[:turn], 2 - n[turn:]])
@@ -346,7 +346,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
                   pin_memory: bool = False, requires_grad: bool = False) -> Any:  # fmt: skip
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1."""
 
-    def shape(n: Any, size: int) -> Any:
+    def shape(n: Any, size: int) -> Tensor:
         i0, wide = table("i0"), D.float32 if n._raw.dtype.itemsize == 2 else n.dtype
         x = n.to(wide) * (2.0 / (size - 1)) - 1
         y = i0(beta * table("sqrt")((1 - x * x).clamp(min=0)))

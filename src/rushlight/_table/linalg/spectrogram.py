@@ -43,7 +43,7 @@ def _sizes_text(x: Any) -> str:
     return "[" + ", ".join(map(str, x._raw.shape)) + "]"
 
 
-def _centered(window: Any, n_fft: int) -> Any:
+def _centered(window: Any, n_fft: int) -> Tensor:
     """The window with zeros around it, `n_fft` long."""
     missing = n_fft - window._raw.shape[0]
     left = missing // 2

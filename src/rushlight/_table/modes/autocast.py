@@ -91,7 +91,7 @@ def eligible(t: Tensor) -> bool:
     return dtype.is_floating_point and dtype is not D.float64
 
 
-def cast(t: Tensor, dtype: D.dtype, casting: Casting) -> Any:
+def cast(t: Tensor, dtype: D.dtype, casting: Casting) -> Tensor:
     """`t` in `dtype` if it is a tensor that autocast converts, also inside lists; else as it is."""
     if isinstance(t, (list, tuple)):
         if not any(isinstance(item, TensorBase) for item in t):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._core.mode import current
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ..._base.annotations import AnyCallable
 
 AS_IT_IS: Final = 0
@@ -79,5 +81,5 @@ def casting_method(name: str, function: object) -> Any:
 
 
 @functools.cache
-def _autocast() -> Any:
+def _autocast() -> ModuleType:
     return importlib.import_module(f"{__package__}.autocast")

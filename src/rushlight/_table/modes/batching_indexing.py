@@ -43,7 +43,7 @@ def dynamic(name: str) -> RuntimeError:
     )
 
 
-def _whole(indices: Any, dims: Any) -> tuple[list[Any], list[Any]]:
+def _whole(indices: Sequence[Tensor], dims: Any) -> tuple[list[Any], list[Any]]:
     """Indices with each mask replaced by the places where it is True."""
     found: list[Any] = []
     where: list[Any] = []

@@ -74,7 +74,7 @@ def nll(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
 
 
 @rule("_cross_entropy")
-def cross_entropy(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def cross_entropy(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """The logarithm of softmax over the classes, then the loss of the targets."""
     from ..nn.class_loss import nll_loss
 
@@ -140,7 +140,7 @@ def layer_norm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[obj
 
 
 @rule("_rms_norm")
-def rms_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+def rms_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, int]:
     """The last dimensions of each example; weights that are a batch are applied afterwards."""
     x, shape, weight, eps = args
     x = repeat_batch(x, dims[0], size)
@@ -219,7 +219,7 @@ def batch_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tu
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "fake_quantize_per_channel_affine_cachemask",
 )
-def fake_quantize(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def fake_quantize(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Elements on the grid that all examples share; a channel's axis comes after the batch."""
     if dims[0] is None or any(d is not None for d in dims[1:]):
         return one_by_one(op, args, dims, size)

@@ -138,7 +138,7 @@ def of_matrices(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[An
 
 
 @rule("linalg_solve", "linalg_solve_ex")
-def solve(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
+def solve(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, int]:
     """Right-hand sides that are vectors become matrices of one column."""
     a, b = args[0], args[1]
     ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])

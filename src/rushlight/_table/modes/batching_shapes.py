@@ -27,7 +27,7 @@ from .batching_rules import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Arguments, Shape
+    from ..._base.annotations import Arguments, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
@@ -149,7 +149,7 @@ def of_everything(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[
 
 
 @rule("unsqueeze", "unsqueeze_copy", "_unsqueeze_")
-def unsqueeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def unsqueeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[TensorLike, int]:
     """The new dimension counts among one more than the example has."""
     rank = rank_of(args[0], dims[0])
     return call(op, [front(args[0], dims[0]), place(args[1], rank + 1) + 1]), 0
@@ -190,7 +190,7 @@ def transposed(op: Op, args: list[Tensor], dims: list[int], size: int) -> tuple[
 
 
 @rule("squeeze", "squeeze_copy", "_squeeze_")
-def squeeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def squeeze(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Any, Any]:
     """All dimensions of size one but the batch's, whatever its length."""
     x = front(args[0], dims[0])
     ones = tuple(i for i, n in enumerate(x._raw.shape) if n == 1 and i)
@@ -215,7 +215,7 @@ def reshaped(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tenso
 
 
 @rule("expand", "expand_copy")
-def expand(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+def expand(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[TensorLike, int]:
     """New dimensions come between the batch and the example."""
     x = aligned(args[0], dims[0], len(args[1]))
     if len(args[1]) < x._raw.ndim - 1:
@@ -235,7 +235,7 @@ def repeat(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[
 
 
 @rule("trace")
-def trace(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def trace(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, int]:
     """The sums of diagonals."""
     x = front(args[0], dims[0])
     if x._raw.ndim != 3:
@@ -249,7 +249,7 @@ def trace(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, 
     "_zero", "fill.Scalar", "_fill_.Scalar", "one_hot", "pixel_shuffle", "pixel_unshuffle",
     "detach_copy",
 )  # fmt: skip
-def anywhere(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def anywhere(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
     """Operations that treat leading dimensions alike."""
     if op.name == "one_hot" and args[1] == -1:
         raise RuntimeError(
@@ -260,7 +260,7 @@ def anywhere(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, 
 
 
 @rule("view_as_complex", "view_as_complex_copy")
-def as_complex(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def as_complex(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, int]:
     """Pairs must lie side by side; where the batch lay between them, a copy is made."""
     x = front(args[0], dims[0])
     if dims[0] and dims[0] == x._raw.ndim - 1:
@@ -270,7 +270,7 @@ def as_complex(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Ten
 
 
 @rule("_as_strided", "_as_strided_copy")
-def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple[Any, Any]:
+def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple[TensorLike, int]:
     """The batch as one more dimension of the window, with the stride that it has."""
     x, sizes, strides, offset = args[:4]
     if offset is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _samples(x: Tensor) -> Any:
+def _samples(x: Tensor) -> TensorLike:
     """(B, N, C, …) as (B·N, C, …)."""
     shape = x._raw.shape
     return table("reshape")(x, (shape[0] * shape[1], *shape[2:]))
@@ -79,7 +79,7 @@ def products(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tenso
 
 
 @rule("conv_weight")
-def weights(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+def weights(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[TensorLike, int]:
     """The gradients of weights: each example's own, as groups."""
     x, g, *rest, groups = args
     out = call(op, [
@@ -90,7 +90,7 @@ def weights(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple
 
 
 @rule("channel_sums")
-def channel_sums(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def channel_sums(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, int]:
     """The sums over all but the channels of each example."""
     x = front(args[0], dims[0])
     over = tuple(i for i in range(1, x._raw.ndim) if i != 2)

@@ -121,7 +121,7 @@ def emptied(t: Any) -> Any:
     return empty_meta_like(t, None, False, bool(t._requires_grad) and t._node is None)
 
 
-def elements(t: Any) -> Any:
+def elements(t: Any) -> Array:
     """The array whose elements become Python numbers.
 
     Raises:
@@ -278,7 +278,7 @@ class _Aligned:
 class _Renamed:
     """Sizes that only meet or vanish: each is replaced by a small one that no other has."""
 
-    def __init__(self, arrays: list[Any]) -> None:
+    def __init__(self, arrays: list[Array]) -> None:
         large = sorted({size for array in arrays for size in array.shape if size > 1})
         self.small = {size: 2 + k for k, size in enumerate(large)}
         self.large = {small: size for size, small in self.small.items()}
@@ -297,7 +297,7 @@ class _Channels:
         self.count, self.channels, self.groups = count, channels, groups
         self.turn = 0
 
-    def reduced(self, array: Any) -> Any:
+    def reduced(self, array: Any) -> Array:
         self.turn += 1
         if self.turn == 1:  # the input
             return corner(array, (1, self.groups, *array.shape[2:]))

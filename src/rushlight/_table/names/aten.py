@@ -8,7 +8,7 @@ smaller operations, says so in `_aten_forms.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._base.schema import REQUIRED, Parameter, Schema, parse
 from ..._core.apply import apply_n
@@ -74,11 +74,11 @@ class OpOverload:
         self._call = call
         self.is_view = schema.is_view and not mutable
 
-    def __call__(self, *args: object, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return self._call(self, args, kwargs)
 
     @property
-    def op(self) -> Any:
+    def op(self) -> OpOverloadPacket:
         """The packet's call."""
         return self.overloadpacket
 
@@ -101,7 +101,7 @@ class OpOverload:
     def __deepcopy__(self, memo: object = None) -> OpOverload:
         return self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[AnyCallable, tuple[str, str]]:
         return find_overload, (self._opname, self._overloadname)
 
 
@@ -147,7 +147,7 @@ class OpOverloadPacket:
     def __deepcopy__(self, memo: object = None) -> OpOverloadPacket:
         return self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[AnyCallable, tuple[object, str]]:
         return getattr, (ATEN, self.__name__)
 
 
@@ -158,8 +158,8 @@ _ABSENT = {
 }  # fmt: skip
 
 
-def _refusal(name: str) -> Any:
-    def refuse(*args: object, **kwargs: object) -> Any:
+def _refusal(name: str) -> AnyCallable:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError(f"aten::{name} is not there: Rushlight computes on dense tensors")
 
     return refuse
@@ -255,8 +255,8 @@ def _of_row(row: Row) -> AnyCallable:
     return call
 
 
-def _of_writing(row: Row) -> Any:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+def _of_writing(row: Row) -> AnyCallable:
+    def call(overload: OpOverload, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         return apply_inplace(row.op, values_of(overload, row, args, kwargs))
 
     return call
@@ -278,7 +278,9 @@ def _of_public(function: AnyCallable) -> AnyCallable:
     return call
 
 
-def values_of(overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def values_of(
+    overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dict[str, object]
+) -> Any:
     """The values of a row's parameters, for a call of one of its overloads.
 
     Raises:

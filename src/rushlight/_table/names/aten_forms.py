@@ -56,7 +56,7 @@ def _call(name: str) -> AnyCallable:
 
 def _norm_of(
     x: Any, ord: object = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+) -> Tensor:
     return ROWS["vector_norm"][0](x, ord, None if dim is None else tuple(dim), keepdim, dtype)
 
 
@@ -118,7 +118,7 @@ def _declare() -> None:
 
 def _nll_forward(
     x: TensorLike, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     loss = ROWS["nll_loss"][0](x, target, weight, reduction, ignore_index)
     # The weight of the targets that count: what "mean" divides by.
     counted = (target != ignore_index).to(x.dtype)
@@ -193,7 +193,7 @@ def _is_default(p: Parameter, value: Tensor | Shape | int | None) -> bool:
 
 
 # ---- what PyTorch computes by several operations -----------------------------------------------
-def _linear(x: Any, weight: Tensor, bias: object = None) -> Tensor:
+def _linear(x: Tensor, weight: Tensor, bias: object = None) -> Tensor:
     turned = weight.t() if weight.dim() == 2 else weight
     if x.dim() == 2 and weight.dim() == 2:
         return table("mm")(x, turned) if bias is None else table("addmm")(bias, x, turned)
@@ -204,7 +204,7 @@ def _linear(x: Any, weight: Tensor, bias: object = None) -> Tensor:
     return made if bias is None else made + bias
 
 
-def _matmul(a: Any, b: Any) -> Any:
+def _matmul(a: Any, b: Any) -> Tensor:
     left, right = a.dim(), b.dim()
     if left == 1 and right == 1:
         return table("dot")(a, b)
@@ -229,17 +229,17 @@ def _matmul(a: Any, b: Any) -> Any:
     return _unsafe_view(table("bmm")(one, two), (*batch, n, p))
 
 
-def _unsafe_view(x: Any, shape: Any) -> Any:
+def _unsafe_view(x: Any, shape: Shape) -> Tensor:
     rows = ROWS.get("_unsafe_view")
     return rows[0](x, tuple(shape)) if rows else x.view(*shape)
 
 
-def _cross_entropy(x: Any, target: Tensor, reduction: int = 1, ignore_index: int = -100) -> Any:
+def _cross_entropy(x: Any, target: Tensor, reduction: int = 1, ignore_index: int = -100) -> Tensor:
     logs = ROWS["log_softmax"][0](x, 1 if x.dim() > 1 else 0, None)
     return ROWS["nll_loss"][0](logs, target, None, reduction, ignore_index)
 
 
-def _indexed(x: Any, key: object) -> Any:
+def _indexed(x: Any, key: object) -> Tensor:
     """Basic indexing, a dimension at a time."""
     keys = list(key) if isinstance(key, tuple) else [key]
     taken = sum(1 for k in keys if k is not None and k is not Ellipsis)

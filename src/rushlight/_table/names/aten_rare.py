@@ -37,7 +37,7 @@ def _to_options(x: Tensor, *, dtype: dtype | None = None, layout: object = None,
     return _to(x, dtype or x.dtype, non_blocking, copy, memory_format)
 
 
-def _to_device(x: Any, device: Any, dtype: Any, *rest: Any, **kwargs: Any) -> Any:
+def _to_device(x: Any, device: Any, dtype: Any, *rest: Any, **kwargs: Any) -> Tensor:
     return _to(x.to(device), dtype, *rest, **kwargs)
 
 
@@ -49,7 +49,7 @@ def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
-def _copied(name: str) -> Any:
+def _copied(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs).clone()
 
 
@@ -59,7 +59,7 @@ def _slice_copy(
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)].clone()
 
 
-def _split_copy(x: Any, split_size: int, dim: int = 0) -> Any:
+def _split_copy(x: Any, split_size: int, dim: int = 0) -> list[Tensor]:
     return [part.clone() for part in x.split(split_size, dim)]
 
 

@@ -201,7 +201,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def _cast(name: str, dtype: D.dtype) -> None:
-    def cast(input: Tensor, non_blocking: bool = False) -> Any:
+    def cast(input: Tensor, non_blocking: bool = False) -> Tensor:
         return input.to(dtype)
 
     cast.__name__ = cast.__qualname__ = f"_cast_{name}"
@@ -255,7 +255,7 @@ def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: object,
     running_var: object, training: bool,
     momentum: float, eps: float,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
     if input.dim() < 2:
         raise IndexError(errors.dimension(1, input.dim()))
@@ -283,7 +283,7 @@ def native_group_norm(
     HxW: int,
     group: int,
     eps: float,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised input, and the means and inverse deviations of the groups."""
     check_groups(input.shape, C, group, weight, bias)
     if input.numel() != N * C * HxW:
@@ -299,7 +299,7 @@ def native_group_norm(
 
 @composite("")
 def _ctc_loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    log_probs: Any, targets: object, input_lengths: Any, target_lengths: Any, blank: int = 0,
     zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
     """Minus the log-probability of each target, and the forward variables."""
@@ -406,7 +406,7 @@ _REMOVED: Final = {
 
 
 def _remove(name: str, text: str) -> None:
-    def removed(*args: object, **kwargs: object) -> Any:
+    def removed(*args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(_SINCE + text)
 
     removed.__name__ = removed.__qualname__ = name
@@ -440,7 +440,7 @@ def map2_(self: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
     return _mapped("map2_", self, (x, y), callable)
 
 
-def _mapped(name: str, self: Tensor, others: tuple[Any, ...], function: AnyCallable) -> Any:
+def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCallable) -> Tensor:
     words = ("x", "y") if len(others) == 2 else ("other",)
     for place, (word, t) in enumerate(zip(words, others), 1):
         if not isinstance(t, TensorBase):
@@ -569,6 +569,6 @@ loss.backward()
 
 
 @composite("private", method=True)
-def reinforce(self: Tensor, reward: object) -> Any:
+def reinforce(self: Tensor, reward: object) -> NoReturn:
     """Raises RuntimeError, which names what replaced it."""
     raise RuntimeError(_REINFORCE)

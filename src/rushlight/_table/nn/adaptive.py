@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Shape, TensorLike
+    from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.pooling")
@@ -129,7 +130,7 @@ def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Tensor:
     return apply_n(row.op, [input, size])
 
 
-def _channels_last() -> Any:
+def _channels_last() -> memory_format:
     from ..._base.memory_format import channels_last
 
     return channels_last
@@ -217,7 +218,9 @@ _max_row3, adaptive_max_pool3d_backward = _adaptive_max_rows(3)
 
 @composite("")
 @signed("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
-def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Any:
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
     """The largest elements of windows that divide the last dimension, and their places.
 
     Raises: RuntimeError for shapes and sizes that don't fit.
@@ -243,7 +246,7 @@ def _max_function(dims: int) -> None:
             return adaptive_max_pool1d(input, output_size)
         return table(name)(input, _sizes(output_size, input.size(), dims))
 
-    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         """The largest elements of windows that divide the last dimensions, and their places."""
         return both(input, output_size)
 

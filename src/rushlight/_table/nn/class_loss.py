@@ -275,13 +275,13 @@ def _check_probabilities(
         )
 
 
-def _by_class(weight: Any, ndim: int) -> Any:
+def _by_class(weight: Any, ndim: int) -> Tensor:
     """The weights shaped so that they broadcast over everything but the classes."""
     return weight if ndim == 1 else weight.view((1, -1) + (1,) * (ndim - 2))
 
 
 def _expected(
-    log_p: Any,
+    log_p: Tensor,
     target: TensorLike,
     weight: Tensor | None,
     reduction: int,
@@ -334,7 +334,7 @@ def _smooth_loss(
 
 
 def _margin_gradient(
-    g: Any,
+    g: Tensor,
     x: Tensor,
     target: Tensor,
     p: int,

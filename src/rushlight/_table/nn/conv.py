@@ -298,7 +298,7 @@ def _same_or_valid(
     padding: str,
     dilation: int | Shape,
     groups: int,
-) -> Any:
+) -> Tensor:
     """A convolution with the padding that a word asks for."""
     name = f"conv{dims}d"
     if padding == "valid":

@@ -39,7 +39,7 @@ def _lengths(values: Shape, name: str, count: int) -> Array:
 
 def _checked(
     log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The targets and the lengths as int64.
 
     Raises: RuntimeError in PyTorch's words; IndexError for a target that is no label.

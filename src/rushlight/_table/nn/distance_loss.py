@@ -260,7 +260,7 @@ def triplet_margin_operator(
     return R.apply((apply_n(plus.op, [near, margin]) - far).clamp_min(0), reduction)
 
 
-def _require_like_dimensions(anchor: Any, positive: Any, negative: Any) -> None:
+def _require_like_dimensions(anchor: Any, positive: Tensor, negative: Any) -> None:
     a, b, c = anchor.dim(), positive.dim(), negative.dim()
     if not a == b == c:
         raise RuntimeError(

@@ -320,7 +320,7 @@ def embedding_bag_operator(
     return (out, *[new_tensor(array) for array in found])
 
 
-def _row_of_padding(weight: Any, padding_idx: int) -> int:
+def _row_of_padding(weight: Tensor, padding_idx: int) -> int:
     if not weight.dim():
         raise IndexError(errors.no_dimension(0, 0))
     rows = weight.shape[0]

@@ -262,7 +262,7 @@ affine_grid_generator = linear(
 
 
 @composite("nn.functional")
-def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+def affine_grid(theta: Tensor, size: Shape, align_corners: bool | None = None) -> Tensor:
     """The sampling grid of a batch of affine maps, for outputs of `size` (N, C, places…).
 
     Raises: ValueError, NotImplementedError for sizes and matrices that don't fit.

@@ -241,7 +241,7 @@ def _area(input: Tensor, size: list[int], dims: int) -> Tensor:
     return COMPOSITES["nn.functional", f"adaptive_avg_pool{dims}d"](input, size)
 
 
-def _targets(input: Any, size: object, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
+def _targets(input: Tensor, size: object, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
     """The output's sizes and the factors as lists; one of them is None.
 
     Raises:
@@ -302,7 +302,7 @@ def upsample(
     scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """`interpolate`, under its former name."""
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
@@ -314,7 +314,7 @@ def upsample(
 @composite("nn.functional")
 def upsample_nearest(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: object = None
-) -> Any:
+) -> Tensor:
     """`interpolate` with mode "nearest", under its former name."""
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
@@ -326,7 +326,7 @@ def upsample_nearest(
 @composite("nn.functional")
 def upsample_bilinear(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: object = None
-) -> Any:
+) -> Tensor:
     """`interpolate` with mode "bilinear" and aligned corners, under its former name."""
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",

@@ -54,7 +54,7 @@ def _check(
     return probabilities
 
 
-def _logits(input: TensorLike, weight: Any, bias: Tensor | None) -> Tensor:
+def _logits(input: TensorLike, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The linear map, with the classes in dimension 1."""
     if weight.dim() == 2:
         return linear(input, weight, bias)
@@ -114,7 +114,7 @@ def linear_cross_entropy(
     target: Tensor,
     *,
     linear_bias: Any = None,
-    weight: Any = None,
+    weight: Tensor | None = None,
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
@@ -132,7 +132,7 @@ def linear_cross_entropy(
     probabilities = _check(input, linear_weight, target, linear_bias, ignore_index)
     ignored = -100 if ignore_index is None else ignore_index
 
-    def whole(x: Tensor, y: Tensor, how: str) -> Any:
+    def whole(x: Tensor, y: Tensor, how: str) -> Tensor:
         return cross_entropy(
             _logits(x, linear_weight, linear_bias), y, weight, ignore_index=ignored, reduction=how,
             label_smoothing=label_smoothing,

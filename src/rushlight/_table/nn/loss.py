@@ -69,7 +69,7 @@ def _require_same(weight: Any, input: Any) -> None:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(each: Any, weight: Any, reduction: int) -> Any:
+def _weighted(each: Any, weight: Any, reduction: int) -> Tensor:
     each = each * weight
     if reduction == R.MEAN:
         return each.sum() / weight.sum()

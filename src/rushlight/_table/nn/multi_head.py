@@ -114,7 +114,7 @@ def _projected(
 
 
 def _separately(
-    query: Any, key: object, value: object, weights: tuple[Any, Any, Any], bias: Any
+    query: Any, key: object, value: object, weights: tuple[Any, Any, Any], bias: Tensor | None
 ) -> tuple[Any, Any, Any]:
     """Queries, keys and values by a matrix each."""
     for name, weight in zip("qkv", weights):
@@ -132,12 +132,12 @@ def _separately(
     return q, k, v
 
 
-def _one_more(mask: Tensor | None) -> Any:
+def _one_more(mask: Tensor | None) -> Tensor | None:
     """A mask for one more key, which is looked at."""
     return None if mask is None else pad(mask, (0, 1))
 
 
-def _heads(t: Tensor, static: Any, name: str, batch: int, heads: int, size: int) -> Any:
+def _heads(t: Tensor, static: Any, name: str, batch: int, heads: int, size: int) -> Tensor:
     """(S, N, E) as (N H, S, E / H), or what is given instead."""
     if static is None:
         return t.view(t.shape[0], batch * heads, size).transpose(0, 1)
@@ -157,7 +157,7 @@ def multi_head_attention_forward(
     value: Any,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Any,
+    in_proj_weight: Tensor,
     in_proj_bias: Any,
     bias_k: Any,
     bias_v: Any,
@@ -285,7 +285,7 @@ def multi_head_attention_forward(
     return out, weights
 
 
-def _checked_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> Any:
+def _checked_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> Tensor:
     """The mask with a dimension for heads.
 
     Raises: RuntimeError for another shape than that of the scores.

@@ -28,7 +28,7 @@ raw = later("nn.batch_norm")
 small = later("nn.small_rows")
 
 
-def _centred(x: Any, dims: Shape, eps: float) -> tuple[Tensor, Tensor]:
+def _centred(x: Tensor, dims: Shape, eps: float) -> tuple[Tensor, Tensor]:
     """(x - mean) / deviation over `dims`, and 1 / deviation, in operations that are recorded."""
     moved = x - x.mean(dims, keepdim=True)
     inverse = ((moved * moved).mean(dims, keepdim=True) + eps) ** -0.5
@@ -224,7 +224,7 @@ def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array 
     return out if x.flags.c_contiguous else follow_layout(out, x), centre, inverse
 
 
-def _check_channels(shape: Any, training: bool, *given: Any) -> None:
+def _check_channels(shape: Shape, training: bool, *given: Any) -> None:
     channels = shape[1] if len(shape) > 1 else 0
     for name, value in zip(("running_mean", "running_var", "weight", "bias"), given):
         if value is not None and math.prod(value.shape) != channels:
@@ -425,7 +425,8 @@ def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, wei
 
 
 def _group_gradients(g: Tensor, x: TensorLike, groups: int, mean: Tensor, rstd: Tensor,
-                     weight: Tensor, eps: float, need: list[bool]) -> Any:  # fmt: skip
+                     weight: Tensor, eps: float, need: list[bool]) -> tuple[Tensor,
+                     ...]:  # fmt: skip
     n, channels = x.shape[0], x.shape[1]
     inner = math.prod(x.shape[2:])
     wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
@@ -454,7 +455,7 @@ GROUP_NORM = general(
 )
 
 
-def check_groups(shape: Any, channels: int, num_groups: int, weight: Any, bias: Any) -> None:
+def check_groups(shape: Shape, channels: int, num_groups: int, weight: Any, bias: Any) -> None:
     """Refuses channels that don't make so many groups, and parameters of another size.
 
     Raises: RuntimeError.

@@ -184,7 +184,9 @@ def _longest(sequences: tuple[Tensor, ...]) -> int:
 
 
 @composite("private")
-def pad_rows(sequences: Any, batch_first: bool, padding_value: float, padding_side: str) -> Tensor:
+def pad_rows(
+    sequences: tuple[Tensor, ...], batch_first: bool, padding_value: float, padding_side: str
+) -> Tensor:
     """Sequences (L, *) of several lengths as one batch, with `padding_value` at one side.
 
     Raises: RuntimeError, for no sequences, sequences of different sizes and unknown sides.

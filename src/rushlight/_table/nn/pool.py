@@ -320,7 +320,7 @@ def max_pool1d(
     padding: Shape,
     dilation: Shape,
     ceil_mode: bool,
-) -> Any:
+) -> Tensor:
     """The largest element of each window of the last dimension.
 
     Shapes: input ([N,] C, L). Raises: RuntimeError for parameters that don't fit.
@@ -363,7 +363,7 @@ def _functional_max(dims: int, plain: AnyCallable, both: AnyCallable) -> None:
     name = f"max_pool{dims}d"
 
     def with_indices(
-        input: object, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        input: object, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
         dilation: int | Sequence[int] = 1,
         ceil_mode: bool = False, return_indices: bool = False,
     ) -> Any:  # fmt: skip

@@ -62,7 +62,7 @@ def _lstm_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, 
 
 
 def _gru_step(
-    part: Tensor, states: tuple[Any, ...], w: Tensor, b: Tensor, _: bool = False
+    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h = states[0]
     (r, z, n), (hr, hz, hn) = part.chunk(3, -1), linear(h, w, b).chunk(3, -1)
@@ -121,7 +121,7 @@ def _stepwise(
     kind: str,
     x: Tensor,
     states: tuple[Any, ...],
-    weights: Any,
+    weights: object,
     sizes: Any,
     reverse: bool,
     relu: bool,
@@ -360,7 +360,7 @@ def _network(
 
 def _run(
     kind: str, several: bool, args: tuple[Any, ...], kwargs: Mapping[str, object]
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """A call of one of the four functions, in either of its forms."""
     form = _PACKED if _is_packed(args, kwargs, several) else _PADDED
     given = dict(zip(form, args))
@@ -478,7 +478,7 @@ def _check_weights(w_ih: Tensor, w_hh: Tensor, gates: int) -> None:
 
 @composite()
 def lstm_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Any = None
 ) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: the new hidden and cell states from (h, c)."""
     if len(hx) != 2:
@@ -491,7 +491,7 @@ def lstm_cell(
 
 @composite()
 def gru_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
+    input: Tensor, hx: Tensor, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
 ) -> Any:
     """One step of a gated recurrent unit: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 3)
@@ -501,7 +501,7 @@ def gru_cell(
 
 @composite()
 def rnn_tanh_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor | None = None, b_hh: Any = None
+    input: Tensor, hx: Any, w_ih: Any, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Any = None
 ) -> Any:
     """One step of a plain recurrent network with tanh: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh, 1)

@@ -474,7 +474,9 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *,
 
 
 @composite("private", method=True)
-def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+def random_(
+    self: Tensor, *args: object, generator: Generator | None = None, **kwargs: Any
+) -> Tensor:
     """Fills with whole numbers of the type's range, below `to`, or from `from` to below `to`.
 
     Raises:

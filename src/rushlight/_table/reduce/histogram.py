@@ -154,7 +154,11 @@ def histogram(
 
 @composite()
 def histogramdd(
-    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
+    input: Tensor,
+    bins: Any,
+    range: object = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> Any:
     """How many rows fall into each cell of a grid (or their weight), and the edges per dimension.
 

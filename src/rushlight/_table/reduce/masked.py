@@ -40,7 +40,7 @@ def _dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found)) if ndim else ()
 
 
-def _mask(input: Any, mask: Any) -> Any:
+def _mask(input: Any, mask: Any) -> Tensor:
     """The mask as bools of the input's shape."""
     if mask._raw.ndim > input._raw.ndim:
         raise IndexError(
@@ -60,13 +60,13 @@ def _filled(input: object, mask: object, value: object) -> Any:
     return table("where")(_mask(input, mask), input, fill)
 
 
-def _lowest(dtype: D.dtype) -> Any:
+def _lowest(dtype: D.dtype) -> float:
     if dtype.category >= D.FLOAT:
         return -_INF
     return 0 if dtype is D.bool_ else iinfo(dtype).min
 
 
-def _highest(dtype: D.dtype) -> Any:
+def _highest(dtype: D.dtype) -> float:
     if dtype.category >= D.FLOAT:
         return _INF
     return 1 if dtype is D.bool_ else iinfo(dtype).max
@@ -88,14 +88,14 @@ def _added_type(input: object, dtype: D.dtype | None) -> D.dtype:
     return D.int64 if have.category < D.FLOAT else have
 
 
-def _typed(result: Any, dtype: D.dtype | None) -> Any:
+def _typed(result: Any, dtype: D.dtype | None) -> Tensor:
     return result if dtype is None or T.dtype_of(result) is dtype else result.to(dtype)
 
 
 # ---- reductions ---------------------------------------------------------------------------------
 @composite("masked")
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: D.dtype | None = None,
-        mask: object = None) -> Any:  # fmt: skip
+        mask: object = None) -> Tensor:  # fmt: skip
     """The sum over `dim` of the elements that the mask keeps; 0 where there is none."""
     _check("sum", input, mask)
     want = _added_type(input, dtype)
@@ -181,7 +181,7 @@ def mean(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
     return sum(input, dim, keepdim=keepdim, dtype=want, mask=mask) / count
 
 
-def _count(input: Any, dim: object, keepdim: bool, mask: Tensor | None) -> Any:
+def _count(input: Any, dim: object, keepdim: bool, mask: Tensor | None) -> Tensor:
     """How many elements the mask keeps over `dim`."""
     if isinstance(dim, (tuple, list)) and len(set(dim)) < len(dim):
         raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
@@ -195,7 +195,7 @@ def _count(input: Any, dim: object, keepdim: bool, mask: Tensor | None) -> Any:
 
 @composite("masked")
 def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: D.dtype | None = None,
-           mask: Tensor | None = None) -> Any:  # fmt: skip
+           mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The median along `dim` of the elements that the mask keeps; nan where there is none.
 
     Raises: ValueError for integers of which a row is masked out.
@@ -241,7 +241,7 @@ def logaddexp(input: Tensor, other: Tensor | Scalar, *, dtype: D.dtype | None = 
 @composite("masked")
 def norm(input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None = None, *,
          keepdim: bool = False,
-         dtype: D.dtype | None = None, mask: Tensor | None = None) -> Any:  # fmt: skip
+         dtype: D.dtype | None = None, mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The vector norm over `dim` of the elements that the mask keeps."""
     _check("norm", input, mask)
     order = 2.0 if ord is None else ord
@@ -254,11 +254,11 @@ def _variance(
     input: TensorLike,
     dim: int | Sequence[int] | None,
     unbiased: object,
-    correction: Any,
+    correction: object,
     keepdim: bool,
     dtype: D.dtype | None,
     mask: Tensor | None,
-) -> Any:
+) -> Tensor:
     """The variance."""
     _check("var", input, mask)
     if unbiased is not None and correction is not None:

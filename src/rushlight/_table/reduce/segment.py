@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..._array.annotations import Array
     from ..._base.annotations import Shape, TensorLike
+    from ..._tensor.tensor import Tensor
 
 raw = later("reduce.segments")
 
@@ -29,7 +30,13 @@ _EXPECTED = (
 
 
 def _checked(
-    data: Array, reduce: str, lengths: Array, indices: Any, offsets: object, axis: int, unsafe: bool
+    data: Array,
+    reduce: str,
+    lengths: Array,
+    indices: object,
+    offsets: object,
+    axis: int,
+    unsafe: bool,
 ) -> str:
     """The name of the reduction.
 
@@ -162,7 +169,7 @@ def _segment_reduce(
     data: object, reduce: str, *, lengths: object = None, indices: object = None,
     offsets: object = None,
     axis: int = 0, unsafe: bool = False, initial: object = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """`segment_reduce` under the operator's name."""
     return apply_n(
         segment_reduce.op, [data, reduce, lengths, indices, offsets, axis, unsafe, initial]

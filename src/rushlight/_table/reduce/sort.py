@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -335,7 +335,7 @@ def bucketize(
 
 # ---- distinct values --------------------------------------------------------------------------
 def _no_derivative(name: str) -> AnyCallable:
-    def formula(g0: Array) -> Any:
+    def formula(g0: Array) -> NoReturn:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return formula

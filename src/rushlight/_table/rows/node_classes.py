@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
 from ..._array.shape.as_strided import element_strides
@@ -95,14 +95,14 @@ def matrix_sizes(op: Op, schema: Schema) -> dict[str, Any]:
     """The sizes and strides of a matrix product's operands, as far as they are known."""
 
     def sizes(edge: int, name: str) -> Callable[[Any], Any]:
-        def get(node: Any) -> Any:
+        def get(node: Any) -> Shape | None:
             array = _operand(node, edge, name)
             return None if array is None else tuple(array.shape)
 
         return get
 
     def strides(edge: int, name: str) -> Callable[[Any], Any]:
-        def get(node: Any) -> Any:
+        def get(node: Any) -> Shape:
             array = None if node.next[edge] is None else _operand(node, edge, name)
             return () if array is None else element_strides(array)
 
@@ -127,7 +127,7 @@ def _operand(node: Any, edge: int, name: str) -> Any:
     return None
 
 
-def _refused(cls: type, *args: object, **kwargs: object) -> Any:
+def _refused(cls: type, *args: object, **kwargs: object) -> NoReturn:
     """Nodes are made by the core, which goes around this."""
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 

@@ -41,6 +41,7 @@ from .row import Row, when_settled
 from .tensor_namespace import table
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -168,7 +169,7 @@ def _arguments(node: Any, shapes: AnyCallable) -> tuple[list[Any], bool] | None:
     return args, freed
 
 
-def _zeros(shape: tuple[int, ...], integer: bool, raw_type: object) -> Any:
+def _zeros(shape: tuple[int, ...], integer: bool, raw_type: object) -> Array:
     return T.zeros_like(T.empty(shape, T.to_raw(D.int64) if integer else raw_type))
 
 

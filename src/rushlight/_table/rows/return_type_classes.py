@@ -36,7 +36,7 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
     n_sequence_fields = 0
     n_unnamed_fields = 0
 
-    def __new__(cls, items: Iterable[Any], dict: Any = None) -> NamedResults:
+    def __new__(cls, items: Iterable[Any], dict: object = None) -> NamedResults:
         try:
             found = tuple(items)
         except TypeError:

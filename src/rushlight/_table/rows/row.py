@@ -241,7 +241,7 @@ def linear(schema: str, raw: Any, **declared: Any) -> Row:
     return declare("linear", schema, raw, **declared)
 
 
-def multilinear(schema: str, raw: Any, **declared: Any) -> Row:
+def multilinear(schema: str, raw: AnyCallable, **declared: Any) -> Row:
     """Declares an operation that is linear in each tensor argument."""
     return declare("multilinear", schema, raw, **declared)
 

@@ -57,7 +57,7 @@ copy_row = linear(
 
 
 @composite("private", method=True)
-def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
     """Writes the elements of `other`, broadcast and converted, into this tensor.
 
     Raises:
@@ -386,7 +386,7 @@ _as_strided = _inplace_view(
 )
 
 
-def _no_gradient(xp: Namespace, g: TensorLike) -> Any:
+def _no_gradient(xp: Namespace, g: TensorLike) -> NoReturn:
     raise RuntimeError("derivative for set_ is not implemented")
 
 

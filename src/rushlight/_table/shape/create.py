@@ -183,7 +183,8 @@ def as_tensor(data: object, dtype: D.dtype | None = None, device: DeviceLike | N
 
 
 @composite()
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None,
+            copy: bool | None = None,
             requires_grad: bool | None = None) -> Tensor:  # fmt: skip
     """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it.
 
@@ -235,7 +236,7 @@ def _warn_of_history() -> None:
     )
 
 
-def _over_bytes(obj: Any, dtype: Any) -> Any:
+def _over_bytes(obj: Any, dtype: D.dtype | None) -> Any:
     """A tensor over the bytes of an object; the object itself where it doesn't give any."""
     over = getattr(type(obj), "_tensor_over", None)
     if over is not None:
@@ -471,7 +472,7 @@ def full(
     return delivered(array, out, requires_grad)
 
 
-def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: Any,
+def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: object,
                 requires_grad: bool) -> Any:  # fmt: skip
     """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
     if t.is_sparse:

@@ -113,7 +113,7 @@ index_put_row = linear(
 )
 
 
-def _checked(indices: tuple[Tensor, ...]) -> tuple[Any, ...]:
+def _checked(indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     found = tuple(indices)
     for place, i in enumerate(found):
         if not isinstance(i, TensorBase):

@@ -13,6 +13,9 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.tensor_namespace import table
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
 _ONLY_INTEGERS: Final = {int}
 
 _SEQUENCE_WARNING: Final = (
@@ -114,7 +117,7 @@ def _plain(item: Any) -> Any:
     return _plain(_from_sequence(item))
 
 
-def _cut(array: object) -> Any:
+def _cut(array: object) -> Tensor:
     return table("tensor")(array).long()
 
 

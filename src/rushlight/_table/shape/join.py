@@ -231,7 +231,7 @@ def _each(name: str, function: AnyCallable, tensors: tuple[Any, ...]) -> Any:
     return tuple([function(x) for x in tensors])
 
 
-def _one_dimension(x: Any) -> Any:
+def _one_dimension(x: Any) -> Tensor:
     return reshape(x, (1,)) if x._raw.ndim == 0 else x
 
 
@@ -241,7 +241,7 @@ def _two_dimensions(x: Tensor) -> TensorLike:
     return apply_view(unsqueeze.op, x, (0,)) if x._raw.ndim == 1 else x
 
 
-def _three_dimensions(x: Any) -> Any:
+def _three_dimensions(x: Any) -> Tensor:
     ndim = x._raw.ndim
     if ndim == 0:
         return reshape(x, (1, 1, 1))
@@ -263,7 +263,7 @@ def atleast_2d(*tensors: Tensor) -> Tensor:
 
 
 @composite("")
-def atleast_3d(*tensors: object) -> Any:
+def atleast_3d(*tensors: object) -> Tensor | tuple[Tensor, ...]:
     """The tensor with at least three dimensions; a tuple for several tensors."""
     return _each("atleast_3d", _three_dimensions, tensors)
 

@@ -173,7 +173,7 @@ def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
     )
 
 
-def _no_formula(g: Array) -> Any:
+def _no_formula(g: Array) -> NoReturn:
     raise RuntimeError("derivative for aten::scatter is not implemented")
 
 
@@ -246,7 +246,7 @@ def _reduce_backward(
     reduce: str,
     include_self: bool,
     result: Any,
-    need: Any,
+    need: list[bool],
 ) -> list[Any]:
     """The gradients of `scatter_reduce`.
 
@@ -281,7 +281,7 @@ def _reduce_backward(
     return [to_self if need[0] else None, to_src if need[1] else None]
 
 
-def _at_least_one(xp: Namespace, count: object) -> Any:
+def _at_least_one(xp: Namespace, count: object) -> TensorLike:
     return xp.where(count == 0, 1, count)
 
 

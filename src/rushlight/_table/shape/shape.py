@@ -538,7 +538,7 @@ def _conjugate(t_: Tensor) -> Tensor:
 
 
 @composite("", method=True)
-def adjoint(input: Any) -> Any:
+def adjoint(input: Any) -> Tensor:
     """The conjugate transpose of the last two dimensions."""
     return _matrix(input, "mH", "adjoint()")
 

@@ -180,7 +180,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @composite("", method=True)
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces along a dimension: the same memory, without the records of views."""
     size = _chunk_size(input._raw, chunks, dim)
     if not size:
@@ -196,7 +196,7 @@ def tensor_split(
     *,
     sections: Any = None,
     indices: Any = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The pieces along a dimension: a number of nearly equal ones, or those between places."""
     where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
     array = input._raw
@@ -223,7 +223,7 @@ def tensor_split(
     return tuple(pieces)
 
 
-def _places_in(where: Any) -> Any:
+def _places_in(where: Any) -> list[int] | int:
     array = read_by_python(where, "tensor_split()")
     if array.dtype.kind != "i" or array.itemsize != 8:
         name = T.type_name(array.dtype)[6:-6]
@@ -243,7 +243,7 @@ def _places_in(where: Any) -> Any:
 def _along(name: str, least: int, axis: AnyCallable) -> None:
     def pieces(
         input: Tensor, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
-    ) -> Any:
+    ) -> tuple[Tensor, ...]:
         where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
         shape = input._raw.shape
         if len(shape) < least:
