@@ -116,7 +116,7 @@ class OptimizedModule(Module):
         self.__dict__["training"] = module.training
         _steps.add(self._step)
 
-    def __call__(self, *args: tuple[object, ...], **kwargs: Any) -> Any:
+    def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         own = self.__dict__
         if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
                 or own["_backward_pre_hooks"]):  # fmt: skip

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
 
 
-def eager_only(function: AnyCallable, reason: str | None) -> Any:
+def eager_only(function: AnyCallable, reason: str | None) -> AnyCallable:
     """`function`; a step that calls it while it is recorded stays eager."""
     from ..nn.modules.module import Module
 

@@ -42,6 +42,8 @@ from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .._base.annotations import AnyCallable, Arguments
     from .._core.mode import Mode
     from .._tensor.tensor import Tensor
@@ -108,7 +110,9 @@ class CompiledStep:
                 return self._strayed(variant, args, kwargs)
         return self._miss(args, kwargs)
 
-    def _refused(self, variant: Variant, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+    def _refused(
+        self, variant: Variant, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> Any:
         """A row refuses some value: the eager step does so where that row stands in it."""
         variant.left.refused = False
         self.calls["eager"] += 1
@@ -183,7 +187,7 @@ class CompiledStep:
         finally:
             self.inside.pop()
 
-    def _record(self, args: tuple[Any, ...], kwargs: dict[str, object], mode: Mode) -> Any:
+    def _record(self, args: tuple[object, ...], kwargs: dict[str, object], mode: Mode) -> Any:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
         recording.
         """

@@ -62,7 +62,7 @@ class StandIn:
 
     __slots__ = ("_raw", "_requires_grad", "kind", "roomy")
 
-    def __init__(self, t: Tensor, arrays: dict[int, Any]) -> None:
+    def __init__(self, t: Tensor, arrays: dict[int, object]) -> None:
         raw = t._raw
         self.kind = type(t)
         self.roomy = hasattr(t, "__dict__")  # it may have attributes of its own

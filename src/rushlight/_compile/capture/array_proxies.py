@@ -18,8 +18,8 @@ from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array
-    from ..._base.annotations import AnyCallable, TensorLike
+    from ..._array.annotations import Array, RawType
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from .recorder import Recorder
 
 
@@ -35,7 +35,7 @@ class Proxy:
         self.recorder = recorder
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Shape:
         return self.raw.shape
 
     @property
@@ -47,7 +47,7 @@ class Proxy:
         return int(self.raw.size)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> RawType:
         return self.raw.dtype
 
     def run_formula(self, function: AnyCallable, args: tuple[object, ...]) -> Any:
@@ -131,7 +131,7 @@ class Caller:
     def of(cls, name: str) -> Caller:
         return cls.known.setdefault(name, cls(name))
 
-    def __call__(self, x: Any, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+    def __call__(self, x: object, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         return getattr(x, self.name)(*args, **kwargs)
 
     @property

@@ -117,7 +117,7 @@ class Readings:
         else:
             self.conditions.append((condition, outcome))
 
-    def number_used(self, x: Any, value: Any, how: str) -> None:
+    def number_used(self, x: Any, value: object, how: str) -> None:
         """A number was needed as it is: it is a constant of this program."""
         if not x.expr.depends_on_tensors():
             self.conditions.append((Expr(identical, x.expr, value), True))

@@ -282,7 +282,9 @@ def _alike(old: float | str | None, now: float | str | None) -> bool:
     return old is now or (type(old) is type(now) and identical(old, now))
 
 
-def freed(structure: Any, state: State, found: dict[Any, tuple[Source, Any]]) -> Any:
+def freed(
+    structure: Any, state: State, found: dict[Any, tuple[Source, Any]]
+) -> tuple[tuple[object, ...], object]:
     """The structure of arguments with numbers that may be any; marks places in the state, too."""
     args, kwargs = structure
     new, named = list(args), dict(kwargs)

@@ -90,7 +90,7 @@ class Held:
 
     __slots__ = ("kind", "holder")
 
-    def __init__(self, kind: str, holder: Any) -> None:
+    def __init__(self, kind: str, holder: object) -> None:
         self.kind = kind
         self.holder = holder
 

@@ -184,7 +184,7 @@ class Recorder(Readings):
             return self.values[id(raw)]
         return raw
 
-    def add(self, kind: str, function: Any, name: str, inputs: tuple[object, ...],
+    def add(self, kind: str, function: object, name: str, inputs: tuple[object, ...],
             outputs: tuple[Value | None, ...], **more: Any) -> Instruction:  # fmt: skip
         """Appends an instruction."""
         made = Instruction(kind, function, name, inputs, outputs, where=user_line(), **more)
@@ -207,7 +207,7 @@ class Recorder(Readings):
         self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
 
-    def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: Any) -> None:
+    def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: object) -> None:
         """A row has written its first operand."""
         if self.muted:
             return

@@ -283,7 +283,7 @@ def _elsewhere(self: object, other: object, function: AnyCallable, reflected: bo
 
 
 def _compared(function: AnyCallable) -> AnyCallable:
-    def compare(self: Any, other: Any) -> Any:
+    def compare(self: Any, other: object) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
         outcome = function(plain_number(self), plain_number(other))

@@ -189,7 +189,7 @@ class State:
             self._visit(x, label)
         self.at = 0
 
-    def _place(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> Place:
+    def _place(self, container: object, kind: str, entries: dict[Any, Any], label: str) -> Place:
         place = Place(container, kind, entries, label)
         self.places.append(place)
         return place

@@ -97,7 +97,7 @@ class Lookups:
         """Notes names that a namespace hasn't; what it has is looked at elsewhere."""
         self.ask(space, [k for k in names if k not in space], label)
 
-    def whole(self, space: dict[str, Any], label: str, values: bool = True) -> None:
+    def whole(self, space: dict[str, object], label: str, values: bool = True) -> None:
         """Asks a namespace for all that it has, in order; for the names only, if so wanted."""
         if values:
             self.ask(space, list(space), label)

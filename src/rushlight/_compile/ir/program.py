@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable
     from ..._core.op import Op
+    from ..._table.rows.row import Row
 
 
 @cache
-def written_by(row: Any) -> tuple[int, ...]:
+def written_by(row: Row | None) -> tuple[int, ...]:
     """The places of the operands that a row writes: running statistics."""
     params = () if row is None else row.schema.params
     return tuple(place for place, p in enumerate(params) if "!" in p.alias)

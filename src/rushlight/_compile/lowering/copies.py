@@ -114,7 +114,7 @@ def _emit_scatter(module: Module, name: str, type: Type, added: bool) -> None:
     """Elements written or added where indices name; words: to, from, then `_along`'s."""
     f, (to, source, *rest) = _function(module, name, 3, 7)
 
-    def each(n: Any, there: Value) -> None:
+    def each(n: object, there: Value) -> None:
         x = f.load(f.at(source, n, type), type)
         place = f.at(to, there, type)
         f.store(place, f.load(place, type) + x if added else x)

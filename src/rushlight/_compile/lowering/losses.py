@@ -130,7 +130,7 @@ def _likelihood(i: Instruction) -> Meaning | None:
         found.fixed.add(x.number)
     else:
 
-        def placed(a: Arguments, _: Shared) -> tuple[Any, ...]:
+        def placed(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
             scale = a[0] / float(rows) if reduction == 1 else a[0]
             return (G.where(G.one_hot(a[2]), -scale, 0.0),)
 

@@ -17,6 +17,7 @@ from .gemm import Matrix, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
+    from .lower import Machine
     from .plan import Plan
 
 
@@ -37,7 +38,7 @@ def _cell_back_both(dh: Any, more: Any, *rest: Any) -> Any:
     return _cell_back(dh + more, *rest)
 
 
-def _sums(x: Any) -> Symbol:
+def _sums(x: Symbol) -> Symbol:
     return G.column_sum(x)
 
 
@@ -73,7 +74,7 @@ def _layer(operands: Arguments) -> Layer | None:
     return Layer(x, hx, cx, weights)
 
 
-def _partner(i: Instruction, plan: Any) -> Instruction | None:
+def _partner(i: Instruction, plan: Plan) -> Instruction | None:
     """The backward of a layer, if it alone sees the gates; the layer itself, if nobody does."""
     gates, cells = i.outputs[3:5]
     seen = [v.root for v in (gates, cells) if v is not None]
@@ -107,7 +108,7 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
     others = plan.scratch(out, (layer.features, 4 * size))  # of the input, turned
     bias = plan.scratch(out, (4 * size,))
 
-    def write(machine: Any) -> list[Call]:
+    def write(machine: Machine) -> list[Call]:
         wide = 4 * size
         calls: list[Any] = []
         shift = None

@@ -50,7 +50,7 @@ class Over:
         return without, tuple(1 if d in self.dims else n for d, n in enumerate(x))
 
 
-def _over(i: Instruction, dims: Any, outs: int = 1) -> Over | None:
+def _over(i: Instruction, dims: object, outs: int = 1) -> Over | None:
     x = i.inputs[0]
     if type(x) is not Value or not x.shape or len(i.outputs) != outs:
         return None

@@ -33,7 +33,7 @@ def _unit_back(dh: Symbol, *rest: Symbol) -> Any:
     return _unit_slopes(dh, dh, rest)
 
 
-def _unit_back_both(dh: Symbol, more: Symbol, *rest: Symbol) -> Any:
+def _unit_back_both(dh: Symbol, more: Symbol, *rest: Symbol) -> tuple[Symbol, ...]:
     """`_unit_back` for a state whose gradient comes in two parts."""
     return _unit_slopes(dh, dh + more, rest)
 
@@ -63,11 +63,11 @@ def _tanh_back_both(dh: Symbol, more: Symbol, out: Symbol) -> Any:
     return _tanh_back(dh + more, out)
 
 
-def _relu_back_both(dh: Symbol, more: Any, out: Any) -> Any:
+def _relu_back_both(dh: Symbol, more: Any, out: Any) -> Symbol:
     return _relu_back(dh + more, out)
 
 
-def _added(x: TensorLike, y: TensorLike) -> Any:
+def _added(x: TensorLike, y: TensorLike) -> Symbol:
     return x + y
 
 

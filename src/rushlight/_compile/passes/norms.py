@@ -34,7 +34,7 @@ class _Steps:
         self._add("call", name, function, inputs, (out,))
         return out
 
-    def apply(self, operator: Any, x: Value, y: Any, out: Value | None = None) -> Value:
+    def apply(self, operator: AnyCallable, x: Value, y: Any, out: Value | None = None) -> Value:
         """An operator on two values, or a value and a number."""
         larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
         return self.call(operator.__name__, UFUNC_OF[operator], (x, y), out, larger)

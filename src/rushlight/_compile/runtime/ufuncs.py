@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._array.memory import aliasing as A
 from ..ir.program import Instruction, Value
 
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
-def ufunc_of(i: Instruction, single: bool = False) -> Any:
+
+def ufunc_of(i: Instruction, single: bool = False) -> AnyCallable | None:
     """The ufunc that computes a call on arrays and numbers; None where it isn't one.
 
     `single` allows results without dimensions, which NumPy's ufuncs give as numbers.
