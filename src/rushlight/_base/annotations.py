@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from .device import device
 
 __all__ = [
-    "AnyCallable", "Arguments", "DeviceLike", "Namespace", "Scalar", "Shape", "TensorLike",
+    "AnyCallable", "Arguments", "DeviceLike", "MappedDims", "Namespace", "Scalar", "Shape",
+    "TensorLike",
 ]  # fmt: skip
 
 Shape: TypeAlias = tuple[int, ...]
@@ -20,6 +21,9 @@ Scalar: TypeAlias = bool | int | float | complex
 Arguments: TypeAlias = list[Any]
 #: A function whose signature depends on what is declared or given: an operation, a rule, a user's.
 AnyCallable: TypeAlias = Callable[..., Any]
+#: By argument of an operation, which of its dimensions vmap maps: None where it maps none, a list
+#: where the argument is a list of tensors.
+MappedDims: TypeAlias = list[Any]
 #: What names a device.
 DeviceLike: TypeAlias = "device | str | int"
 

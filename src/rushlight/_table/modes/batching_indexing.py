@@ -25,7 +25,7 @@ from .batching_rules import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Arguments
+    from ..._base.annotations import Arguments, MappedDims
     from ..._tensor.tensor import Tensor
 
 DYNAMIC_MASK = (
@@ -75,7 +75,7 @@ def _with_number(indices: list[Tensor], dims: list[int | None], size: int) -> tu
 
 
 @rule("index.Tensor")
-def index(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def index(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Elements at index tensors."""
     me, indices = args
     indices, where = _whole(indices, dims[1])
@@ -96,7 +96,7 @@ def index(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, 
 
 
 @rule("index_backward")
-def index_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def index_gradient(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Added into zeros."""
     g, shape, indices = args
     zeros = table("new_zeros")(g, (size, *shape))
@@ -105,7 +105,7 @@ def index_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple
 
 
 @rule("_index_put")
-def index_put(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def index_put(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Values written (or added) at index tensors."""
     me, indices, values, accumulate = args
     where = dims[1] if dims[1] is not None else [None] * len(indices)
@@ -200,7 +200,7 @@ def along_one(op: Op, args: Arguments, dims: list[int | None], size: int) -> tup
 
 
 @rule("take")
-def take(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def take(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Elements of each example as one row."""
     me, at = args
     if dims[0] is None:
@@ -215,7 +215,7 @@ def take(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]
 
 
 @rule("masked_select")
-def masked_select(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def masked_select(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Refused where the mask is a batch: each example's result would have its own length."""
     if dims[1] is not None:
         raise RuntimeError(
@@ -262,7 +262,7 @@ _refusal("_nonzero", "_unique2", "unique_dim", "_unique_consecutive")
 
 # ---- looking up -------------------------------------------------------------------------------
 @rule("embedding", "_sparse_embedding")
-def embedding(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def embedding(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Rows of one table for all indices; a batch of tables is read as one long table."""
     weight, indices, padding, *rest = args
     if dims[0] is None:
@@ -294,7 +294,7 @@ def sparse_product(op: Op, args: Arguments, dims: list[int | None], size: int) -
 
 
 @rule("_search")
-def search(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def search(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Each example's row of sorted values is searched for its own values."""
     row, values = args[0], args[1]
     if dims[0] is None and row._raw.ndim == 1 and (len(dims) < 5 or dims[4] is None):

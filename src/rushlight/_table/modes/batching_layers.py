@@ -11,7 +11,7 @@ from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Arguments, TensorLike
+    from ..._base.annotations import Arguments, MappedDims, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -43,7 +43,7 @@ def elementwise_loss(
 
 
 @rule("nll_loss", "nll_loss2d")
-def nll(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def nll(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Batch and rows counted as one; a mean is weighted by what each target weighs."""
     x, target, weight, reduction, ignore = args
     if dims[2] is not None:
@@ -124,7 +124,7 @@ def margin(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[
 
 # ---- normalisation ----------------------------------------------------------------------------
 @rule("native_layer_norm")
-def layer_norm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
+def layer_norm(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """The last dimensions of each example; weights that are batches are applied afterwards."""
     x, shape, weight, bias, eps = args
     x = repeat_batch(x, dims[0], size)
@@ -151,7 +151,7 @@ def rms_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tupl
 
 
 @rule("native_group_norm")
-def group_norm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def group_norm(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one."""
     x, weight, bias, group, eps = args
     x = repeat_batch(x, dims[0], size)

@@ -9,7 +9,7 @@ from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Arguments, TensorLike
+    from ..._base.annotations import Arguments, MappedDims, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -76,7 +76,7 @@ def _check(
 
 
 @rule("_linear")
-def linear(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def linear(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """x Wᵀ + b; the layer itself where only the input is a batch."""
     from ..linalg.matmul import linear as layer
 
@@ -130,7 +130,7 @@ def added(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[T
     "linalg_svd", "linalg_svdvals", "_pinv", "_matrix_rank", "linalg_lu", "linalg_lu_factor_ex",
     "permutation_matrix", "linalg_ldl_factor_ex",
 )  # fmt: skip
-def of_matrices(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def of_matrices(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """Linear algebra takes stacks of matrices as it is."""
     if any(d is not None for d in dims[1:]):
         return one_by_one(op, args, dims, size)

@@ -27,7 +27,7 @@ from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Arguments, Shape, TensorLike
+    from ..._base.annotations import Arguments, MappedDims, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 Rule = Callable[[Op, list[Any], list[Any], int], tuple[Any, Any]]
@@ -215,7 +215,7 @@ def _promoted(op: Op, args: Arguments, dims: list[int | None]) -> list[Any]:
     return ready
 
 
-def one_by_one(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, object]:
+def one_by_one(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, object]:
     """The operation on each example, the results stacked: the last resort."""
     rows = [call_plain(op, [example(a, d, k) for a, d in zip(args, dims)]) for k in range(size)]
     if not rows:  # an empty batch: one example of ones says what form the results have

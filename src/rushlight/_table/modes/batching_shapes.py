@@ -27,7 +27,7 @@ from .batching_rules import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Arguments, Shape, TensorLike
+    from ..._base.annotations import Arguments, MappedDims, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
@@ -74,7 +74,7 @@ def _product(sizes: tuple[int, ...]) -> int:
     "split_copy.Tensor", "split_with_sizes_copy", "unbind_copy.int", "narrow_copy", "_transpose_",
     "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r", "padded_to_full",
 )  # fmt: skip
-def by_dimension(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
+def by_dimension(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """One tensor; the dimensions that the call names are those of an example."""
     params = op.row.schema.params
     rank = rank_of(args[0], dims[0])
@@ -136,7 +136,7 @@ def _of_all(op: Op, args: Arguments, at: int, rank: int) -> tuple[Any, Any]:
 
 
 @rule("sum", "mean", "prod", "all", "any", "max", "min", "median", "nanmedian")
-def of_everything(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def of_everything(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """A reduction of all elements: along the rows, one row for each example."""
     flat = _flattened(front(args[0], dims[0]))
     name = op.name
@@ -149,14 +149,14 @@ def of_everything(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[
 
 
 @rule("unsqueeze", "unsqueeze_copy", "_unsqueeze_")
-def unsqueeze(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[TensorLike, int]:
+def unsqueeze(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[TensorLike, int]:
     """The new dimension counts among one more than the example has."""
     rank = rank_of(args[0], dims[0])
     return call(op, [front(args[0], dims[0]), place(args[1], rank + 1) + 1]), 0
 
 
 @rule("diag_embed")
-def diag_embed(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def diag_embed(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The dimensions named are those of the result."""
     rank = rank_of(args[0], dims[0]) + 1
     x, offset, dim1, dim2 = args
@@ -164,7 +164,7 @@ def diag_embed(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any
 
 
 @rule("permute", "permute_copy")
-def permute(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def permute(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The batch stays first."""
     x, order = args
     rank = rank_of(x, dims[0])
@@ -200,7 +200,7 @@ def squeeze(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Any, A
 
 
 @rule("view", "_reshape_alias", "_unsafe_view", "view_copy", "_reshape_words")
-def reshaped(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def reshaped(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Another shape of each example."""
     wanted = tuple(args[1])
     if -1 in wanted:
@@ -249,7 +249,7 @@ def trace(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, 
     "_zero", "fill.Scalar", "_fill_.Scalar", "one_hot", "pixel_shuffle", "pixel_unshuffle",
     "detach_copy",
 )  # fmt: skip
-def anywhere(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
+def anywhere(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """Operations that treat leading dimensions alike."""
     if op.name == "one_hot" and args[1] == -1:
         raise RuntimeError(
@@ -281,7 +281,7 @@ def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple
 
 
 @rule("_basic_index")
-def basic(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def basic(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """The index of an example, after all of the batch."""
     return call(op, [front(args[0], dims[0]), (slice(None), *args[1])]), 0
 
@@ -295,7 +295,7 @@ def without_last(op: Op, args: list[Tensor], dims: list[int], size: int) -> tupl
 
 
 @rule("tril", "triu")
-def triangle(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def triangle(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The last two dimensions are those of matrices."""
     if rank_of(args[0], dims[0]) < 2:
         raise RuntimeError(f"{op.name}: input tensor must have at least 2 dimensions")
@@ -306,7 +306,7 @@ def triangle(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, 
     "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
     "replication_pad2d", "replication_pad3d", "_pad_circular",
 )  # fmt: skip
-def padded(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def padded(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Batch and leading dimensions of the example counted as one."""
     x = front(args[0], dims[0])
     shape = x._raw.shape
@@ -319,7 +319,7 @@ def padded(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor,
 
 
 @rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor", "_copy")
-def operands(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def operands(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Operands that broadcast; the first says the shape where the operation fills it."""
     ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
     rank = max(ranks)
@@ -338,7 +338,7 @@ def operands(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tenso
 
 
 @rule("cat", "stack")
-def joined(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def joined(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Tensors side by side; those without a batch are repeated."""
     tensors, dim = args
     ready = [repeat_batch(t, d, size) for t, d in zip(tensors, dims[0])]
@@ -390,7 +390,7 @@ def scattered_view(
 
 
 @rule("select_backward", "slice_backward", "diagonal_backward", "unfold_backward")
-def view_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def view_gradient(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """A gradient put back where a view was taken."""
     sizes = args[1]
     ready = [front(args[0], dims[0]), (size, *sizes), *args[2:]]
@@ -401,7 +401,7 @@ def view_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[
 
 
 @rule("repeat_backward")
-def repeat_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def repeat_gradient(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """As `repeat`: the batch once."""
     g, shape, repeats = args
     padded_shape = (*(1,) * (len(repeats) - len(shape)), *shape)
@@ -410,7 +410,7 @@ def repeat_gradient(op: Op, args: Arguments, dims: list[Any], size: int) -> tupl
 
 
 @rule("renorm")
-def renorm(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Any, Any]:
+def renorm(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The norms are those of one example's slices: batch and slices counted as one dimension."""
     rank = rank_of(args[0], dims[0])
     if rank < 2:

@@ -13,7 +13,7 @@ from ..rows.tensor_namespace import table
 from .batching_rules import call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Arguments, TensorLike
+    from ..._base.annotations import Arguments, MappedDims, TensorLike
     from ..._tensor.tensor import Tensor
 
 
@@ -38,7 +38,7 @@ def _apart(x: Tensor, size: int) -> Any:
 
 
 @rule("convolution")
-def convolution(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def convolution(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """More samples, or more groups."""
     x, weight, bias, stride, padding, dilation, transposed, extra, groups = args
     dx, dw, db = dims[:3]
@@ -65,7 +65,7 @@ def convolution(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Te
 
 
 @rule("conv_output", "conv_input")
-def products(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[TensorLike, int]:
+def products(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[TensorLike, int]:
     """As `convolution`: the first operand has samples, the second is a weight."""
     x, weight, *rest, groups = args
     if dims[1] is None:
@@ -106,7 +106,7 @@ def channel_sums(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[T
     "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_max_pool2d_backward",
     "adaptive_max_pool3d_backward",
 )  # fmt: skip
-def windows(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[object, int]:
+def windows(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """Planes: batch, samples and channels are all alike."""
     spatial = 3 if "3d" in op.name else 2
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
@@ -143,7 +143,7 @@ _UPSAMPLES = [
 
 
 @rule(*_UPSAMPLES)
-def upsampled(op: Op, args: Arguments, dims: list[Any], size: int) -> tuple[Tensor, int]:
+def upsampled(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Batch and samples counted as one."""
     x = front(args[0], dims[0])
     shape = x._raw.shape
