@@ -4,7 +4,7 @@ Other files of `nn` import these names from here, so a move below is one edit. `
 the free functions of the table (`f.empty`, `f.zeros_like`, `linalg.qr` …), under PyTorch's names.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes
 from .._base.device import device
@@ -32,8 +32,28 @@ __all__ = [
 ]
 
 
-f: Any = own_namespace("").module("rushlight's functions")
-linalg: Any = own_namespace("linalg").module("rushlight's linalg")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import rushlight as f
+
+    class _Linalg:
+        """Those functions of linear algebra that the package calls and that give one tensor."""
+
+        cholesky: Callable[..., Tensor]
+        eigvalsh: Callable[..., Tensor]
+        matrix_norm: Callable[..., Tensor]
+        multi_dot: Callable[..., Tensor]
+        norm: Callable[..., Tensor]
+        solve_triangular: Callable[..., Tensor]
+        vector_norm: Callable[..., Tensor]
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    linalg: _Linalg
+else:
+    f = own_namespace("").module("rushlight's functions")
+    linalg = own_namespace("linalg").module("rushlight's linalg")
 
 
 def typename(value: object) -> str:

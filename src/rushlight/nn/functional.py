@@ -12,14 +12,27 @@ from .._tensor import public_functions as _functions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._tensor.tensor import Tensor
+
 _TABLE: Final = _functions.namespace("nn.functional")
 _TABLE.fill(globals())
 
 __all__ = sorted(_TABLE.names)  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
+    # With `return_indices` these give a pair.
+    adaptive_max_pool1d: Callable[..., Any]
+    adaptive_max_pool2d: Callable[..., Any]
+    adaptive_max_pool3d: Callable[..., Any]
+    fractional_max_pool2d: Callable[..., Any]
+    fractional_max_pool3d: Callable[..., Any]
+    max_pool1d: Callable[..., Any]
+    max_pool2d: Callable[..., Any]
+    max_pool3d: Callable[..., Any]
 
-    def __getattr__(name: str) -> Callable[..., Any]: ...
+    multi_head_attention_forward: Callable[..., tuple[Tensor, Tensor | None]]
+
+    def __getattr__(name: str) -> Callable[..., Tensor]: ...
 
 else:
 

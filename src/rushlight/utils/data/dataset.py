@@ -244,9 +244,10 @@ def random_split(
                     stacklevel=2,
                 )
         lengths = counts
-    if sum(lengths) != len(dataset):
+    total: Any = sum(lengths)
+    if total != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = f.randperm(sum(lengths), generator=generator).tolist()
+    order = f.randperm(total, generator=generator).tolist()
     ends = itertools.accumulate(lengths)
     return [
         Subset(dataset, order[int(end - length) : int(end)]) for end, length in zip(ends, lengths)
