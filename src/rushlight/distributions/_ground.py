@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, nan
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._base.memory_format import contiguous_format
@@ -17,13 +17,23 @@ from ..autograd.grad_mode import enable_grad, no_grad
 from ..nn import functional as _functional
 from ..nn._ground import f, linalg
 
-special: Any = namespace("special").module("rushlight's special functions")
-binary_cross_entropy_with_logits: Any = _functional.binary_cross_entropy_with_logits
-log_softmax: Any = _functional.log_softmax
-one_hot: Any = _functional.one_hot
-pad: Any = _functional.pad
-softmax: Any = _functional.softmax
-softplus: Any = _functional.softplus
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    class _Special:
+        """The special functions, which all give one tensor."""
+
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
+
+    special: _Special
+else:
+    special = namespace("special").module("rushlight's special functions")
+binary_cross_entropy_with_logits = _functional.binary_cross_entropy_with_logits
+log_softmax = _functional.log_softmax
+one_hot = _functional.one_hot
+pad = _functional.pad
+softmax = _functional.softmax
+softplus = _functional.softplus
 
 __all__ = [
     "Function",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self, overload
 
 from . import constraints
 from ._ground import binary_cross_entropy_with_logits, f, nan, no_grad
@@ -11,47 +11,59 @@ from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._base.annotations import Shape
     from .._tensor.tensor import Tensor
 
 
-def either(probs: Any, logits: Any) -> None:
-    """Raises ValueError unless exactly one of the two is given."""
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+@overload
+def either(probs: Tensor | None, logits: Tensor | None) -> Tensor: ...
+@overload
+def either(probs: Tensor | float | None, logits: Tensor | float | None) -> Tensor | float: ...
+def either(probs: Tensor | float | None, logits: Tensor | float | None) -> Tensor | float:
+    """The one of the two that is given.
+
+    Raises: ValueError unless exactly one is.
+    """
+    if logits is None and probs is not None:
+        return probs
+    if probs is None and logits is not None:
+        return logits
+    raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
 class BinaryOutcome(ExponentialFamily):
     """What distributions with a probability or its log odds as parameter share."""
 
     _parameters = {"probs": 0, "logits": 0}
+    _param: Tensor
 
-    def _take(self, probs: Tensor, logits: Any) -> Shape:
-        either(probs, logits)
-        given = probs if logits is None else logits
+    def _take(self, probs: Tensor | float | None, logits: Tensor | float | None) -> Shape:
+        given = either(probs, logits)
         (value,) = broadcast_all(given)
         self.__dict__["probs" if logits is None else "logits"] = value
         self._param = value
         return () if isinstance(given, (int, float, bool)) else value.size()
 
-    def _expand_rest(self, new: Any, batch: Shape) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
+    def _new(self, *args: object, **kwargs: object) -> Tensor:
         return self._param.new(*args, **kwargs)
 
     @lazy_property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log odds."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @lazy_property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probability of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> Shape:
         """The shape of the parameter."""
         return self._param.size()
 
@@ -66,45 +78,51 @@ class Bernoulli(BinaryOutcome):
     _parameters = {"probs": 0, "logits": 0}
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         super().__init__(self._take(probs, logits), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         mode = (self.probs >= 0.5).to(self.probs)
         mode[self.probs == 0.5] = nan
         return mode
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
-            return f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            out: Tensor = f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return out
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
-        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+        out: Tensor = -binary_cross_entropy_with_logits(logits, value, reduction="none")
+        return out
 
-    def entropy(self) -> Any:
-        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+    def entropy(self) -> Tensor:
+        out: Tensor = binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        return out
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         values = f.arange(2, dtype=self._param.dtype, device=self._param.device)
         return self._enumerated(values, expand)
 
     @property
-    def _natural_params(self) -> Any:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         return (f.logit(self.probs),)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return f.log1p(f.exp(natural_params[0]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import Size, f
@@ -13,7 +13,8 @@ from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 if TYPE_CHECKING:
-    from .._base.annotations import Shape
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
 
 
@@ -29,7 +30,10 @@ class Beta(ExponentialFamily):
     _parameters: dict[str, int] = {}
 
     def __init__(
-        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
+        self,
+        concentration1: Tensor | float,
+        concentration0: Tensor | float,
+        validate_args: bool | None = None,
     ) -> None:
         if isinstance(concentration1, Real) and isinstance(concentration0, Real):
             both = f.tensor([float(concentration1), float(concentration0)])
@@ -38,51 +42,51 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Shape) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._dirichlet = self._dirichlet.expand(batch)
 
-    def _part(self, index: int) -> Any:
+    def _part(self, index: int) -> Tensor:
         found = self._dirichlet.concentration[..., index]
         return f.tensor([found]) if isinstance(found, Real) else found
 
     @property
-    def concentration1(self) -> Any:
+    def concentration1(self) -> Tensor:
         """The exponent of x, plus one."""
         return self._part(0)
 
     @property
-    def concentration0(self) -> Any:
+    def concentration0(self) -> Tensor:
         """The exponent of 1 - x, plus one."""
         return self._part(1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self._dirichlet.mode[..., 0]
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._dirichlet.rsample(Size(sample_shape)).select(-1, 0)
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         return self._dirichlet.log_prob(f.stack([value, 1.0 - value], -1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self._dirichlet.entropy()
 
     @property
-    def _natural_params(self) -> Any:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         return (self.concentration1, self.concentration0)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         return f.lgamma(x) + f.lgamma(y) - f.lgamma(x + y)
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import constraints
 from ._ground import f, inf, nan
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 
 class Cauchy(Distribution):
@@ -19,42 +24,44 @@ class Cauchy(Distribution):
     has_rsample = True
     _parameters = {"loc": 0, "scale": 0}
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    def _full(self, value: float) -> Any:
+    def _full(self, value: float) -> Tensor:
         return f.full(self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._full(nan)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self._full(inf)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
         return self.loc + eps * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         distance = ((value - self.loc) / self.scale) ** 2
         return -math.log(math.pi) - self.scale.log() - distance.log1p()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         return f.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return f.tan(math.pi * (value - 0.5)) * self.scale + self.loc
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return math.log(4 * math.pi) + self.scale.log()
 
 

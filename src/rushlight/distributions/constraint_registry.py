@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 from . import constraints, transforms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from ._chains import Transform
+    from .constraints import Constraint
+
+    Factory = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
     """A table from kinds of constraints to functions that make a transform for one."""
 
     def __init__(self) -> None:
-        self._registry: dict[Any, Any] = {}
+        self._registry: dict[type[Constraint], Factory] = {}
 
     def register(
-        self, constraint: Any, factory: Callable[..., Any] | None = None
-    ) -> Callable[..., Any]:
+        self, constraint: Constraint | type[Constraint], factory: Factory | None = None
+    ) -> Factory | Callable[[Factory], object]:
         """Registers a factory for a kind of constraint; without a factory, a decorator."""
         if factory is None:
             return lambda made: self.register(constraint, made)
@@ -33,7 +38,7 @@ class ConstraintRegistry:
         self._registry[constraint] = factory
         return factory
 
-    def __call__(self, constraint: Any) -> Any:
+    def __call__(self, constraint: Constraint) -> Transform:
         """A transform whose values satisfy the constraint."""
         try:
             factory = self._registry[type(constraint)]
@@ -49,25 +54,29 @@ transform_to = ConstraintRegistry()
 _BOTH = (biject_to, transform_to)
 
 
-def _register(kinds: Any, factory: Callable[..., Any], registries: Any = _BOTH) -> None:
+def _register(
+    kinds: Sequence[Constraint | type[Constraint]],
+    factory: Factory,
+    registries: Sequence[ConstraintRegistry] = _BOTH,
+) -> None:
     for registry in registries:
         for kind in kinds:
             registry.register(kind, factory)
 
 
-def _above(constraint: Any) -> Any:
+def _above(constraint: Any) -> Transform:
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
     )
 
 
-def _below(constraint: Any) -> Any:
+def _below(constraint: Any) -> Transform:
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)]
     )
 
 
-def _between(constraint: Any) -> Any:
+def _between(constraint: Any) -> Transform:
     low, high = constraint.lower_bound, constraint.upper_bound
     plain = isinstance(low, numbers.Number) and isinstance(high, numbers.Number)
     if plain and low == 0 and high == 1:
@@ -93,13 +102,13 @@ _register(
 )
 for _registry in _BOTH:
 
-    def _independent(c: Any, own: Any = _registry) -> Any:
+    def _independent(c: Any, own: ConstraintRegistry = _registry) -> Transform:
         return transforms.IndependentTransform(own(c.base_constraint), c.reinterpreted_batch_ndims)
 
-    def _cat(c: Any, own: Any = _registry) -> Any:
+    def _cat(c: Any, own: ConstraintRegistry = _registry) -> Transform:
         return transforms.CatTransform([own(part) for part in c.cseq], c.dim, c.lengths)
 
-    def _stack(c: Any, own: Any = _registry) -> Any:
+    def _stack(c: Any, own: ConstraintRegistry = _registry) -> Transform:
         return transforms.StackTransform([own(part) for part in c.cseq], c.dim)
 
     _registry.register(constraints.independent, _independent)

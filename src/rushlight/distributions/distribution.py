@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import Size, Tensor, f, no_grad
 from .utils import _LazyProperty
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._base.annotations import Shape
+    from .constraints import Constraint
 
 
 class Distribution:
@@ -21,8 +24,16 @@ class Distribution:
     `expand` works for it.
     """
 
-    has_rsample: Any = False
-    has_enumerate_support: Any = False
+    if TYPE_CHECKING:
+
+        @property
+        def has_rsample(self) -> bool: ...
+        @property
+        def has_enumerate_support(self) -> bool: ...
+
+    else:
+        has_rsample = False
+        has_enumerate_support = False
     _validate_args: bool = __debug__
     _parameters: dict[str, int] = {}
 
@@ -34,7 +45,10 @@ class Distribution:
         Distribution._validate_args = value
 
     def __init__(
-        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
+        self,
+        batch_shape: Sequence[int] = (),
+        event_shape: Sequence[int] = (),
+        validate_args: bool | None = None,
     ) -> None:
         self._batch_shape = Size(batch_shape)
         self._event_shape = Size(event_shape)
@@ -70,7 +84,7 @@ class Distribution:
                     f"{constraint!r}, but found invalid values:\n{value}"
                 )
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         """The same distribution with a larger batch; parameters are expanded, not copied."""
         owner = next(c for c in type(self).__mro__ if "_parameters" in c.__dict__)
         if owner is Distribution:
@@ -87,10 +101,10 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
-    def _expand_rest(self, new: Any, batch: Shape) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         """Gives `new` what isn't a parameter."""
 
-    def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: type[Distribution], _instance: Self | None = None) -> Self:
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ "
@@ -109,78 +123,78 @@ class Distribution:
         return self._event_shape
 
     @property
-    def arg_constraints(self) -> Any:
+    def arg_constraints(self) -> dict[str, Constraint]:
         """The constraint of each parameter by its name."""
         raise NotImplementedError
 
     @property
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         """The constraint that draws satisfy."""
         raise NotImplementedError
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         raise NotImplementedError
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most likely value."""
         raise NotImplementedError(f"{self.__class__} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         raise NotImplementedError
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The square root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """A draw, or `sample_shape` of them, without gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """A draw that has a gradient by the parameters."""
         raise NotImplementedError
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density or mass at `value`."""
         raise NotImplementedError
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of being at most `value`."""
         raise NotImplementedError
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The inverse of `cdf`."""
         raise NotImplementedError
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values that can be drawn, along a first axis."""
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Tensor:
         """e to the power of the entropy."""
         return f.exp(self.entropy())
 
-    def _extended_shape(self, sample_shape: Shape = ()) -> Shape:
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Shape:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
-    def _enumerated(self, values: Any, expand: bool) -> Any:
+    def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
         """Values of the support along a new first axis, over the batch where `expand` says so."""
         event = tuple(values.shape[1:])
         values = values.view((-1, *(1,) * len(self._batch_shape), *event))
         return values.expand((-1, *self._batch_shape, *event)) if expand else values
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         start = value.dim() - len(self._event_shape)
@@ -221,7 +235,7 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def value_checked(distribution: Any, value: Tensor) -> None:
+def value_checked(distribution: Distribution, value: Tensor) -> None:
     """Raises ValueError for a value outside of the support, where the distribution checks."""
     if distribution._validate_args:
         distribution._validate_sample(value)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._ground import enable_grad, grad
 from .distribution import Distribution
 from .utils import _sum_rightmost
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class ExponentialFamily(Distribution):
     """A distribution with natural parameters and a log normalizer."""
 
     @property
-    def _natural_params(self) -> Any:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         raise NotImplementedError
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         raise NotImplementedError
 
     @property
-    def _mean_carrier_measure(self) -> Any:
+    def _mean_carrier_measure(self) -> Tensor | int:
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """A(η) - <η, A'(η)> - E[log h(x)], with A' by differentiation."""
         result = -self._mean_carrier_measure
         with enable_grad():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import constraints
 from ._ground import f
@@ -11,6 +11,8 @@ from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
 
 
@@ -23,48 +25,48 @@ class Exponential(ExponentialFamily):
     _mean_carrier_measure = 0
     _parameters = {"rate": 0}
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.rate.reciprocal()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return f.zeros_like(self.rate)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         return self.rate.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         return self.rate.log() - self.rate * value
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         return 1 - f.exp(-self.rate * value)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return -f.log1p(-value) / self.rate
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return 1.0 - f.log(self.rate)
 
     @property
-    def _natural_params(self) -> Any:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         return (-self.rate,)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return -f.log(-natural_params[0])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import constraints
 from ._ground import (
@@ -16,6 +16,11 @@ from .bernoulli import BinaryOutcome
 from .distribution import value_checked
 from .utils import broadcast_all
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
+
 
 class Geometric(BinaryOutcome):
     """P(k) = (1 - p)^k p, for k = 0, 1, …"""
@@ -25,7 +30,10 @@ class Geometric(BinaryOutcome):
     _parameters = {"probs": 0, "logits": 0}
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         shape = self._take(probs, logits)
         super().__init__(shape, validate_args=validate_args)
@@ -40,34 +48,35 @@ class Geometric(BinaryOutcome):
                 )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return 1.0 / self.probs - 1.0
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return f.zeros_like(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             u = self.probs.new(shape).uniform_(finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         value, probs = broadcast_all(value, self.probs)
         probs = probs.clone(memory_format=contiguous_format)
         probs[(probs == 1) & (value == 0)] = 0
         return value * (-probs).log1p() + self.probs.log()
 
-    def entropy(self) -> Any:
-        return (
+    def entropy(self) -> Tensor:
+        out: Tensor = (
             binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
         )
+        return out
 
 
 __all__ = ["Geometric"]

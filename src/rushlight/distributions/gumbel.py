@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import f, finfo
@@ -15,6 +15,8 @@ from .uniform import Uniform
 from .utils import broadcast_all, euler_constant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
 
 
@@ -24,7 +26,9 @@ class Gumbel(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         limits = finfo(self.loc.dtype)
         if isinstance(loc, Number) and isinstance(scale, Number):
@@ -43,33 +47,33 @@ class Gumbel(TransformedDistribution):
         ]
         super().__init__(base, chain, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         new = self._get_checked_instance(Gumbel, _instance)
         new.loc, new.scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
         return super().expand(batch_shape, _instance=new)
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc + self.scale * euler_constant
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         return (math.pi / math.sqrt(6)) * self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self.scale.log() + (1 + euler_constant)
 
 

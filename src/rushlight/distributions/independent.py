@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import Size
 from .distribution import Distribution
 from .utils import _sum_rightmost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class Independent(Distribution):
@@ -15,10 +21,11 @@ class Independent(Distribution):
 
     arg_constraints: Any = {}
     _parameters: dict[str, int] = {}
+    base_dist: Distribution
 
     def __init__(
         self,
-        base_distribution: Any,
+        base_distribution: Distribution,
         reinterpreted_batch_ndims: int,
         validate_args: bool | None = None,
     ) -> None:
@@ -34,51 +41,51 @@ class Independent(Distribution):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__(Size(shape[:cut]), Size(shape[cut:]), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new.base_dist = self.base_dist.expand(
             (*batch, *self.event_shape[: self.reinterpreted_batch_ndims])
         )
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
 
     @property
-    def has_rsample(self) -> Any:
+    def has_rsample(self) -> bool:
         return self.base_dist.has_rsample
 
     @property
-    def has_enumerate_support(self) -> Any:
+    def has_enumerate_support(self) -> bool:
         return False if self.reinterpreted_batch_ndims > 0 else self.base_dist.has_enumerate_support
 
     @constraints.dependent_property()
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         result = self.base_dist.support
         n = self.reinterpreted_batch_ndims
         return constraints.independent(result, n) if n else result
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.base_dist.mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.base_dist.mode
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:
             raise NotImplementedError("Enumeration over cartesian product is not implemented")
         return self.base_dist.enumerate_support(expand=expand)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import Size, f, finfo, no_grad, special
 from .beta import Beta
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 
 class LKJCholesky(Distribution):
@@ -24,7 +29,7 @@ class LKJCholesky(Distribution):
     _parameters = {"concentration": 0}
 
     def __init__(
-        self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None
+        self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None
     ) -> None:
         if dim < 2:
             raise ValueError(
@@ -39,11 +44,11 @@ class LKJCholesky(Distribution):
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
         super().__init__(self.concentration.size(), Size((dim, dim)), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new.dim = self.dim
         new._beta = self._beta.expand((*batch, self.dim))
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
             normal = f.randn(
@@ -56,7 +61,7 @@ class LKJCholesky(Distribution):
             left = f.clamp(1 - f.sum(w**2, dim=-1), min=finfo(w.dtype).tiny)
             return w + f.diag_embed(left.sqrt())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = f.arange(2, self.dim + 1, device=self.concentration.device)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 
 class LogNormal(TransformedDistribution):
@@ -16,41 +21,44 @@ class LogNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
     has_rsample = True
+    base_dist: Normal
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         super().__init__(
             Normal(loc, scale, validate_args=validate_args),
             ExpTransform(),
             validate_args=validate_args,
         )
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(LogNormal, _instance))
 
     @property
-    def loc(self) -> Any:
+    def loc(self) -> Tensor:
         """The mean of the logarithm."""
         return self.base_dist.loc
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Tensor:
         """The standard deviation of the logarithm."""
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return (self.loc + self.scale.pow(2) / 2).exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return (self.loc - self.scale.square()).exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         square = self.scale.pow(2)
         return square.expm1() * (2 * self.loc + square).exp()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self.base_dist.entropy() + self.loc
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import StickBreakingTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
+    from .independent import Independent
 
 
 class LogisticNormal(TransformedDistribution):
@@ -16,25 +22,32 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
+    base_dist: Independent
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
         if not base.batch_shape:
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(LogisticNormal, _instance))
 
     @property
-    def loc(self) -> Any:
+    def loc(self) -> Tensor:
         """The means of the normals."""
-        return self.base_dist.base_dist.loc
+        normal = self.base_dist.base_dist
+        assert isinstance(normal, Normal)
+        return normal.loc
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Tensor:
         """The standard deviations of the normals."""
-        return self.base_dist.base_dist.scale
+        normal = self.base_dist.base_dist
+        assert isinstance(normal, Normal)
+        return normal.scale
 
 
 __all__ = ["LogisticNormal"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import f, linalg
@@ -11,20 +11,26 @@ from .distribution import Distribution, value_checked
 from .multivariate_normal import half_log_det, mahalanobis
 from .utils import _standard_normal, lazy_property
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def capacitance_tril(factor: Any, diagonal: Any) -> Any:
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
+
+
+def capacitance_tril(factor: Tensor, diagonal: Tensor) -> Tensor:
     """The Cholesky factor of 1 + W^T D^-1 W."""
     m = factor.size(-1)
     inner = f.matmul(factor.mT / diagonal.unsqueeze(-2), factor).contiguous()
     return linalg.cholesky(inner + f.eye(m, dtype=inner.dtype, device=inner.device))
 
 
-def lowrank_log_det(factor: Any, diagonal: Any, capacitance: Any) -> Any:
+def lowrank_log_det(factor: Tensor, diagonal: Tensor, capacitance: Tensor) -> Tensor:
     """log det (W W^T + D), by the matrix determinant lemma."""
     return 2 * half_log_det(capacitance) + diagonal.log().sum(-1)
 
 
-def lowrank_mahalanobis(factor: Any, diagonal: Any, x: Any, capacitance: Any) -> Any:
+def lowrank_mahalanobis(factor: Tensor, diagonal: Tensor, x: Tensor, capacitance: Tensor) -> Tensor:
     """x^T (W W^T + D)^-1 x, by Woodbury's identity."""
     scaled = factor.mT / diagonal.unsqueeze(-2)
     inner = f.matmul(scaled, x.unsqueeze(-1)).squeeze(-1)
@@ -44,7 +50,7 @@ class LowRankMultivariateNormal(Distribution):
     _parameters = {"loc": 1, "cov_diag": 1, "cov_factor": 2}
 
     def __init__(
-        self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None
+        self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
     ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
@@ -73,30 +79,30 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch, event, validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._unbroadcasted_cov_factor = self._unbroadcasted_cov_factor
         new._unbroadcasted_cov_diag = self._unbroadcasted_cov_diag
         new._capacitance_tril = self._capacitance_tril
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @lazy_property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances of the components."""
         squares = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return squares.expand(self._batch_shape + self._event_shape)
 
-    def _matrix_shape(self) -> Any:
+    def _matrix_shape(self) -> Shape:
         return self._batch_shape + self._event_shape + self._event_shape
 
     @lazy_property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance."""
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
@@ -105,21 +111,21 @@ class LowRankMultivariateNormal(Distribution):
         return (root * linalg.cholesky(inner)).expand(self._matrix_shape())
 
     @lazy_property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance matrix."""
         factor = self._unbroadcasted_cov_factor
         matrix = f.matmul(factor, factor.mT) + f.diag_embed(self._unbroadcasted_cov_diag)
         return matrix.expand(self._matrix_shape())
 
     @lazy_property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
         scaled = self._unbroadcasted_cov_factor.mT / self._unbroadcasted_cov_diag.unsqueeze(-2)
         a = linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         matrix = f.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a
         return matrix.expand(self._matrix_shape())
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         rank = (*shape[:-1], self.cov_factor.shape[-1])
         eps_w = _standard_normal(rank, dtype=self.loc.dtype, device=self.loc.device)
@@ -127,12 +133,12 @@ class LowRankMultivariateNormal(Distribution):
         spread = f.matmul(self._unbroadcasted_cov_factor, eps_w.unsqueeze(-1)).squeeze(-1)
         return self.loc + spread + self._unbroadcasted_cov_diag.sqrt() * eps_d
 
-    def _log_det(self) -> Any:
+    def _log_det(self) -> Tensor:
         return lowrank_log_det(
             self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, self._capacitance_tril
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         distance = lowrank_mahalanobis(
             self._unbroadcasted_cov_factor,
@@ -141,12 +147,14 @@ class LowRankMultivariateNormal(Distribution):
             self._capacitance_tril,
         )
         n = self._event_shape[0]
-        return -0.5 * (n * math.log(2 * math.pi) + self._log_det() + distance)
+        out: Tensor = -0.5 * (n * math.log(2 * math.pi) + self._log_det() + distance)
+        return out
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         n = self._event_shape[0]
         entropy = 0.5 * (n * (1.0 + math.log(2 * math.pi)) + self._log_det())
-        return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
+        out: Tensor = entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
+        return out
 
 
 __all__ = ["LowRankMultivariateNormal"]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import f, log_softmax, no_grad
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class MixtureSameFamily(Distribution):
@@ -19,8 +25,8 @@ class MixtureSameFamily(Distribution):
 
     def __init__(
         self,
-        mixture_distribution: Any,
-        component_distribution: Any,
+        mixture_distribution: Categorical,
+        component_distribution: Distribution,
         validate_args: bool | None = None,
     ) -> None:
         self._mixture_distribution = mixture_distribution
@@ -54,13 +60,13 @@ class MixtureSameFamily(Distribution):
         super().__init__(batch, event, validate_args=validate_args)
 
     @staticmethod
-    def _mismatch(own: Any, batch: Any) -> None:
+    def _mismatch(own: Sequence[int], batch: Sequence[int]) -> None:
         raise ValueError(
             f"`mixture_distribution.batch_shape` ({own}) is not compatible with "
             f"`component_distribution.batch_shape`({batch})"
         )
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._component_distribution = self._component_distribution.expand(
             (*batch, self._num_component)
         )
@@ -69,45 +75,45 @@ class MixtureSameFamily(Distribution):
         new._event_ndims = self._event_ndims
 
     @constraints.dependent_property()
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     @property
-    def mixture_distribution(self) -> Any:
+    def mixture_distribution(self) -> Categorical:
         """Which component is drawn."""
         return self._mixture_distribution
 
     @property
-    def component_distribution(self) -> Any:
+    def component_distribution(self) -> Distribution:
         """The components."""
         return self._component_distribution
 
-    def _weights(self) -> Any:
+    def _weights(self) -> Tensor:
         probs = self.mixture_distribution.probs
         return probs.reshape((*probs.shape, *(1,) * self._event_ndims))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return f.sum(self._weights() * self.component_distribution.mean, -1 - self._event_ndims)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         weights, axis = self._weights(), -1 - self._event_ndims
         within = f.sum(weights * self.component_distribution.variance, axis)
         shift = self.component_distribution.mean - self.mean.unsqueeze(axis)
         return within + f.sum(weights * shift.pow(2.0), axis)
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: Tensor) -> Tensor:
         found = self.component_distribution.cdf(x.unsqueeze(-1 - self._event_ndims))
         return f.sum(found * self.mixture_distribution.probs, -1)
 
-    def log_prob(self, x: Any) -> Any:
+    def log_prob(self, x: Tensor) -> Tensor:
         value_checked(self, x)
         own = self.component_distribution.log_prob(x.unsqueeze(-1 - self._event_ndims))
         weights = log_softmax(self.mixture_distribution.logits, dim=-1)
         return f.logsumexp(own + weights, dim=-1)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             axis = len(sample_shape) + len(self.batch_shape)
             chosen = self.mixture_distribution.sample(sample_shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import Size, f, inf, no_grad
@@ -10,6 +10,13 @@ from .binomial import Binomial
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class Multinomial(Distribution):
@@ -22,8 +29,8 @@ class Multinomial(Distribution):
     def __init__(
         self,
         total_count: int = 1,
-        probs: Any = None,
-        logits: Any = None,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         if not isinstance(total_count, int):
@@ -37,42 +44,42 @@ class Multinomial(Distribution):
             validate_args=validate_args,
         )
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new.total_count = self.total_count
         new._categorical = self._categorical.expand(batch)
         new._binomial = self._binomial.expand((*batch, *self.event_shape))
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
+    def _new(self, *args: object, **kwargs: object) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.multinomial(self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.probs * self.total_count
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log probabilities."""
         return self._categorical.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return self._categorical.probs
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> Shape:
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             shape = self._extended_shape(sample_shape)
             throws = self._categorical.sample(Size((self.total_count, *sample_shape)))
@@ -81,14 +88,14 @@ class Multinomial(Distribution):
             counts.scatter_add_(-1, at, f.ones(at.shape, dtype=counts.dtype))
             return counts.type_as(self.probs)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         n = f.tensor(self.total_count)
         single = self._categorical.entropy()
         counts = self._binomial.enumerate_support(expand=False)[1:]
         weights = f.exp(self._binomial.log_prob(counts))
         return n * single - f.lgamma(n + 1) + (weights * f.lgamma(counts + 1)).sum((0, -1))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.clone()

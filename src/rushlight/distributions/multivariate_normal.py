@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import f, linalg
@@ -11,20 +11,23 @@ from .distribution import Distribution, value_checked
 from .utils import _standard_normal, lazy_property
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.annotations import Shape
     from .._tensor.tensor import Tensor
 
 
-def mahalanobis(factor: Any, x: Tensor) -> Any:
+def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
     """x^T (L L^T)^-1 x for each vector; `factor` is L, broadcast over the batch."""
     return linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
 
 
-def half_log_det(factor: Any) -> Any:
+def half_log_det(factor: Tensor) -> Tensor:
     """log det L of triangular matrices."""
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
-def precision_to_scale_tril(precision: Any) -> Any:
+def precision_to_scale_tril(precision: Any) -> Tensor:
     """The Cholesky factor of the inverse of a precision matrix."""
     flipped = linalg.cholesky(f.flip(precision, (-2, -1)))
     inverse_factor = f.transpose(f.flip(flipped, (-2, -1)), -2, -1)
@@ -32,7 +35,7 @@ def precision_to_scale_tril(precision: Any) -> Any:
     return linalg.solve_triangular(inverse_factor, identity, upper=False)
 
 
-def _batch_mv(matrices: Any, vectors: Any) -> Any:
+def _batch_mv(matrices: Tensor, vectors: Tensor) -> Tensor:
     """The products of matrices and vectors, one of each in a batch."""
     return f.matmul(matrices, vectors.unsqueeze(-1)).squeeze(-1)
 
@@ -44,34 +47,35 @@ _batch_mahalanobis, _precision_to_scale_tril = mahalanobis, precision_to_scale_t
 class GivenCovariance(Distribution):
     """What distributions share that are given one of a covariance, its inverse, its factor."""
 
-    _unbroadcasted_scale_tril: Any
+    _unbroadcasted_scale_tril: Tensor
 
-    def _take_matrix(self, batch: Any, n: Any, **given: Any) -> None:
+    def _take_matrix(self, batch: Sequence[int], n: int, **given: Tensor | None) -> None:
         for name, matrix in given.items():
             if matrix is not None:
                 self.__dict__[name] = matrix.expand((*batch, n, n))
 
     @lazy_property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance."""
         return self._unbroadcasted_scale_tril.expand(self._matrix_shape())
 
     @lazy_property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance matrix."""
         factor = self._unbroadcasted_scale_tril
         return f.matmul(factor, factor.mT).expand(self._matrix_shape())
 
     @lazy_property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
         return f.cholesky_inverse(self._unbroadcasted_scale_tril).expand(self._matrix_shape())
 
-    def _matrix_shape(self) -> Any:
+    def _matrix_shape(self) -> Shape:
         n = self._event_shape[-1:]
-        return self._batch_shape + n + n
+        out: Shape = self._batch_shape + n + n
+        return out
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
 
 
@@ -90,10 +94,10 @@ class MultivariateNormal(GivenCovariance):
 
     def __init__(
         self,
-        loc: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         if loc.dim() < 1:
@@ -126,36 +130,38 @@ class MultivariateNormal(GivenCovariance):
             self._unbroadcasted_scale_tril = precision_to_scale_tril(precision_matrix)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return squares.expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + f.matmul(self._unbroadcasted_scale_tril, eps.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         factor = self._unbroadcasted_scale_tril
         distance = mahalanobis(factor, value - self.loc)
         n = self._event_shape[0]
-        return -0.5 * (n * math.log(2 * math.pi) + distance) - half_log_det(factor)
+        out: Tensor = -0.5 * (n * math.log(2 * math.pi) + distance) - half_log_det(factor)
+        return out
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         n = self._event_shape[0]
         entropy = 0.5 * n * (1.0 + math.log(2 * math.pi)) + half_log_det(
             self._unbroadcasted_scale_tril
         )
-        return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
+        out: Tensor = entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
+        return out
 
 
 __all__ = ["MultivariateNormal"]

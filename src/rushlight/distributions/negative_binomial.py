@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import constraints
 from ._ground import f, no_grad
@@ -10,6 +10,11 @@ from .bernoulli import BinaryOutcome, either
 from .distribution import value_checked
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 
 class NegativeBinomial(BinaryOutcome):
@@ -25,13 +30,12 @@ class NegativeBinomial(BinaryOutcome):
 
     def __init__(
         self,
-        total_count: Any,
-        probs: Any = None,
-        logits: Any = None,
+        total_count: Tensor | float,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        either(probs, logits)
-        given = probs if logits is None else logits
+        given = either(probs, logits)
         self.total_count, value = broadcast_all(total_count, given)
         self.total_count = self.total_count.type_as(value)
         self.__dict__["probs" if logits is None else "logits"] = value
@@ -39,26 +43,26 @@ class NegativeBinomial(BinaryOutcome):
         super().__init__(value.size(), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.total_count * f.exp(self.logits)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.mean / f.sigmoid(-self.logits)
 
     @lazy_property
-    def _gamma(self) -> Any:
+    def _gamma(self) -> Gamma:
         return Gamma(concentration=self.total_count, rate=f.exp(-self.logits), validate_args=False)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             return f.poisson(self._gamma.sample(sample_shape=sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         n = self.total_count
         weight = n * (-self.logits).sigmoid().log() + value * self.logits.sigmoid().log()

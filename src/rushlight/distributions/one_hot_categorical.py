@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import Size, f, no_grad, one_hot
@@ -10,6 +10,9 @@ from .categorical import Categorical
 from .distribution import Distribution, value_checked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.annotations import Shape
     from .._tensor.tensor import Tensor
 
 
@@ -22,7 +25,10 @@ class OneHotCategorical(Distribution):
     _parameters: dict[str, int] = {}
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._categorical = Categorical(probs, logits)
         super().__init__(
@@ -31,57 +37,59 @@ class OneHotCategorical(Distribution):
             validate_args=validate_args,
         )
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._categorical = self._categorical.expand(batch)
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
+    def _new(self, *args: object, **kwargs: object) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
     @property
-    def _param(self) -> Any:
+    def _param(self) -> Tensor:
         return self._categorical._param
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return self._categorical.probs
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log probabilities."""
         return self._categorical.logits
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._categorical.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         chosen = self._categorical.probs.argmax(dim=-1)
-        return one_hot(chosen, num_classes=self._categorical.probs.size(-1)).to(self.probs)
+        out: Tensor = one_hot(chosen, num_classes=self._categorical.probs.size(-1)).to(self.probs)
+        return out
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self._categorical.probs * (1 - self._categorical.probs)
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> Shape:
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             chosen = self._categorical.sample(Size(sample_shape))
-            return one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
+            out: Tensor = one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
+            return out
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         return self._categorical.log_prob(value.max(-1)[1])
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self._categorical.entropy()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self.event_shape[0]
         return self._enumerated(
             f.eye(n, dtype=self._param.dtype, device=self._param.device), expand
@@ -93,7 +101,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.sample(sample_shape)
         return drawn + (self._categorical.probs - self._categorical.probs.detach())
 

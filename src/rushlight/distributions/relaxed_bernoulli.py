@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import f
@@ -11,6 +11,11 @@ from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
 
 
 class LogitRelaxedBernoulli(BinaryOutcome):
@@ -23,25 +28,25 @@ class LogitRelaxedBernoulli(BinaryOutcome):
 
     def __init__(
         self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
+        temperature: Tensor,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
         self.temperature = temperature
         super().__init__(self._take(probs, logits), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new.temperature = self.temperature
         super()._expand_rest(new, batch)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         p = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(f.rand(shape, dtype=p.dtype, device=p.device))
         return (u.log() - (-u).log1p() + p.log() - (-p).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         difference = logits - value.mul(self.temperature)
@@ -54,32 +59,33 @@ class RelaxedBernoulli(TransformedDistribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
+    base_dist: LogitRelaxedBernoulli
 
     def __init__(
         self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
+        temperature: Tensor,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(RelaxedBernoulli, _instance))
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Tensor:
         """The temperature."""
         return self.base_dist.temperature
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log odds."""
         return self.base_dist.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probability of 1."""
         return self.base_dist.probs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import f
@@ -11,6 +11,12 @@ from .distribution import Distribution, value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.annotations import Shape
+    from .._tensor.tensor import Tensor
 
 
 class ExpRelaxedCategorical(Distribution):
@@ -23,9 +29,9 @@ class ExpRelaxedCategorical(Distribution):
 
     def __init__(
         self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         self._categorical = Categorical(probs, logits)
@@ -36,35 +42,35 @@ class ExpRelaxedCategorical(Distribution):
             validate_args=validate_args,
         )
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new.temperature = self.temperature
         new._categorical = self._categorical.expand(batch)
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
+    def _new(self, *args: object, **kwargs: object) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> Shape:
         """The shape of the parameter."""
         return self._categorical.param_shape
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log probabilities."""
         return self._categorical.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return self._categorical.probs
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         u = clamp_probs(f.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits - (-(u.log())).log()) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         n = self._categorical._num_events
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
@@ -81,34 +87,35 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
     has_rsample = True
+    base_dist: ExpRelaxedCategorical
 
     def __init__(
         self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(
             batch_shape, self._get_checked_instance(RelaxedOneHotCategorical, _instance)
         )
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Tensor:
         """The temperature."""
         return self.base_dist.temperature
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log probabilities."""
         return self.base_dist.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return self.base_dist.probs
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 from . import constraints
 from ._ground import f, inf, nan
@@ -12,7 +12,8 @@ from .distribution import Distribution, value_checked
 from .utils import _standard_normal, broadcast_all
 
 if TYPE_CHECKING:
-    from .._base.annotations import Shape
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
 
 
@@ -29,27 +30,31 @@ class StudentT(Distribution):
     _parameters = {"df": 0, "loc": 0, "scale": 0}
 
     def __init__(
-        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+        self,
+        df: Tensor | float,
+        loc: Tensor | float = 0.0,
+        scale: Tensor | float = 1.0,
+        validate_args: bool | None = None,
     ) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
         self._chi2 = Chi2(self.df)
         super().__init__(self.df.size(), validate_args=validate_args)
 
-    def _expand_rest(self, new: Any, batch: Shape) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._chi2 = self._chi2.expand(batch)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         found = self.loc.clone()
         found[self.df <= 1] = nan
         return found
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         found = self.df.clone()
         wide = self.df > 2
         found[wide] = self.scale[wide].pow(2) * self.df[wide] / (self.df[wide] - 2)
@@ -57,13 +62,13 @@ class StudentT(Distribution):
         found[self.df <= 1] = nan
         return found
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         x = _standard_normal(shape, dtype=self.df.dtype, device=self.df.device)
         z = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (x * f.rsqrt(z / self.df))
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         y = (value - self.loc) / self.scale
         norm = (
@@ -75,7 +80,7 @@ class StudentT(Distribution):
         )
         return -0.5 * (self.df + 1.0) * f.log1p(y**2.0 / self.df) - norm
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)
         beta = f.lgamma(half) + math.lgamma(0.5) - f.lgamma(more)
         spread = more * (f.digamma(more) - f.digamma(half))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import Size, no_grad
@@ -12,7 +12,10 @@ from .transforms import ComposeTransform, Transform
 from .utils import _sum_rightmost
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class TransformedDistribution(Distribution):
@@ -22,7 +25,10 @@ class TransformedDistribution(Distribution):
     _parameters: dict[str, int] = {}
 
     def __init__(
-        self, base_distribution: Any, transforms: Any, validate_args: bool | None = None
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | list[Transform],
+        validate_args: bool | None = None,
     ) -> None:
         if isinstance(transforms, Transform):
             transforms = [transforms]
@@ -50,9 +56,9 @@ class TransformedDistribution(Distribution):
         cut = len(forward) - dims
         super().__init__(Size(forward[:cut]), Size(forward[cut:]), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         new = self._get_checked_instance(TransformedDistribution, _instance)
-        shape = Size((*batch_shape, *self.event_shape))
+        shape: Sequence[int] = Size((*batch_shape, *self.event_shape))
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
@@ -62,7 +68,7 @@ class TransformedDistribution(Distribution):
         return new
 
     @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         if not self.transforms:
             return self.base_dist.support
         support = self.transforms[-1].codomain
@@ -70,7 +76,7 @@ class TransformedDistribution(Distribution):
         return constraints.independent(support, more) if more > 0 else support
 
     @property
-    def has_rsample(self) -> Any:
+    def has_rsample(self) -> bool:
         return self.base_dist.has_rsample
 
     def _through(self, x: Tensor) -> Tensor:
@@ -78,14 +84,14 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             return self._through(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._through(self.base_dist.rsample(sample_shape))
 
-    def log_prob(self, value: Tensor) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         dims = len(self.event_shape)
         total: Any = 0.0
@@ -97,18 +103,19 @@ class TransformedDistribution(Distribution):
             total = total - _sum_rightmost(own, dims - transform.domain.event_dim)
             y = x
         base = self.base_dist.log_prob(y)
-        return total + _sum_rightmost(base, dims - len(self.base_dist.event_shape))
+        out: Tensor = total + _sum_rightmost(base, dims - len(self.base_dist.event_shape))
+        return out
 
-    def _monotone(self, value: Tensor) -> Any:
+    def _monotone(self, value: Tensor) -> Tensor:
         """The value, mirrored in (0, 1) where the transforms turn the order round."""
-        sign: Any = 1
+        sign: Tensor | int = 1
         for transform in self.transforms:
             sign = sign * transform.sign
         if isinstance(sign, int) and sign == 1:
             return value
         return sign * (value - 0.5) + 0.5
 
-    def cdf(self, value: Tensor) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         value_checked(self.base_dist, value)

@@ -29,7 +29,10 @@ from ._vector_transforms import (
 from .utils import broadcast_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class ExpTransform(_Plain):
@@ -39,13 +42,13 @@ class ExpTransform(_Plain):
     codomain = constraints.positive
     sign: Any = +1
 
-    def _call(self, x: Tensor) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.exp()
 
-    def _inverse(self, y: Tensor) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x
 
 
@@ -56,17 +59,17 @@ class PowerTransform(Transform):
     codomain = constraints.positive
     bijective = True
 
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+    def __init__(self, exponent: Tensor | float, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         (self.exponent,) = broadcast_all(exponent)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return PowerTransform(self.exponent, cache_size=cache_size)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         return self.exponent.sign()
 
     def __eq__(self, other: object) -> bool:
@@ -76,20 +79,22 @@ class PowerTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _call(self, x: Tensor) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.pow(self.exponent)
 
-    def _inverse(self, y: Tensor) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.pow(1 / self.exponent)
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
-    def forward_shape(self, shape: Any) -> Any:
-        return f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        out: Sequence[int] = f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
+        return out
 
-    def inverse_shape(self, shape: Any) -> Any:
-        return f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
+    def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        out: Sequence[int] = f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
+        return out
 
 
 class SigmoidTransform(_Plain):
@@ -99,17 +104,18 @@ class SigmoidTransform(_Plain):
     codomain = constraints.unit_interval
     sign: Any = +1
 
-    def _call(self, x: Tensor) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         limits = finfo(x.dtype)
         return f.clamp(f.sigmoid(x), min=limits.tiny, max=1.0 - limits.eps)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         limits = finfo(y.dtype)
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return -softplus(-x) - softplus(x)
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        out: Tensor = -softplus(-x) - softplus(x)
+        return out
 
 
 class SoftplusTransform(_Plain):
@@ -119,14 +125,16 @@ class SoftplusTransform(_Plain):
     codomain = constraints.positive
     sign: Any = +1
 
-    def _call(self, x: Any) -> Any:
-        return softplus(x)
+    def _call(self, x: Tensor) -> Tensor:
+        out: Tensor = softplus(x)
+        return out
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return (-y).expm1().neg().log() + y
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return -softplus(-x)
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        out: Tensor = -softplus(-x)
+        return out
 
 
 class TanhTransform(_Plain):
@@ -139,12 +147,13 @@ class TanhTransform(_Plain):
     def _call(self, x: Tensor) -> Tensor:
         return x.tanh()
 
-    def _inverse(self, y: Tensor) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return f.atanh(y)
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         # log(1 - tanh²x), written so that large x don't cancel.
-        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+        out: Tensor = 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+        return out
 
 
 class AbsTransform(_Plain):
@@ -154,10 +163,10 @@ class AbsTransform(_Plain):
     codomain = constraints.positive
     bijective = False
 
-    def _call(self, x: Tensor) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.abs()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y
 
 
@@ -166,7 +175,9 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size=cache_size)
         self.loc = loc
         self.scale = scale
@@ -177,15 +188,15 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         n = self.event_dim
         return constraints.independent(constraints.real, n) if n else constraints.real
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return self.domain
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
@@ -198,18 +209,18 @@ class AffineTransform(Transform):
     __hash__ = object.__hash__
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         if isinstance(self.scale, (int, float)):
             return 1 if self.scale > 0 else -1 if self.scale < 0 else 0
         return self.scale.sign()
 
-    def _call(self, x: Tensor) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
 
-    def _inverse(self, y: Tensor) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return (y - self.loc) / self.scale
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         shape = x.shape
         if isinstance(self.scale, (int, float)):
             result = f.full_like(x, math.log(abs(self.scale)))
@@ -220,19 +231,21 @@ class AffineTransform(Transform):
             shape = shape[: -self.event_dim]
         return result.expand(shape)
 
-    def forward_shape(self, shape: Any) -> Any:
-        return f.broadcast_shapes(
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        out: Sequence[int] = f.broadcast_shapes(
             shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ())
         )
+        return out
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self.forward_shape(shape)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Tensor | float, b: Tensor | float) -> bool:
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return a == b
-    return bool((a == b).all().item())
+    same: Any = a == b
+    return bool(same.all().item())
 
 
 __all__ = [

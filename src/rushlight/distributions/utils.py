@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from functools import update_wrapper
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from ._ground import Tensor, dtypes, enable_grad, f, finfo, softmax
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._base.annotations import Shape
     from .._base.device import device
     from .._base.dtypes import dtype
 
+T = TypeVar("T")
 euler_constant = 0.57721566490153286060
 
 
-def broadcast_all(*values: Any) -> tuple[Any, ...]:
+def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     """The values as tensors of one shape; numbers take the dtype of the first tensor.
 
     Raises: ValueError for anything else.
@@ -35,38 +38,38 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     return tuple(f.broadcast_tensors(*made))
 
 
-def _is_tensor(value: Tensor | float) -> bool:
+def _is_tensor(value: object) -> TypeGuard[Tensor]:
     return isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")
 
 
 is_tensor_like = _is_tensor
 
 
-def _standard_normal(shape: Shape, dtype: dtype, device: device) -> Any:
+def _standard_normal(shape: Shape, dtype: dtype, device: device) -> Tensor:
     return f.normal(
         f.zeros(shape, dtype=dtype, device=device), f.ones(shape, dtype=dtype, device=device)
     )
 
 
-def _sum_rightmost(value: Any, dim: int) -> Any:
+def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
     """The sum over the last `dim` axes."""
     if dim == 0:
         return value
     return value.reshape((*value.shape[:-dim], -1)).sum(-1)
 
 
-def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities: by the sigmoid where there are two outcomes, else by softmax."""
     return f.sigmoid(logits) if is_binary else softmax(logits, dim=-1)
 
 
-def clamp_probs(probs: Any) -> Any:
+def clamp_probs(probs: Tensor) -> Tensor:
     """Probabilities kept off 0 and 1 by the dtype's eps."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
-def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """Log odds where there are two outcomes, else log probabilities."""
     kept = clamp_probs(probs)
     return f.log(kept) - f.log1p(-kept) if is_binary else f.log(kept)
@@ -75,11 +78,11 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
 class _LazyProperty:
     """An attribute that is computed when it is first read, and stored on the instance."""
 
-    def __init__(self, wrapped: Any) -> None:
+    def __init__(self, wrapped: Callable[..., object]) -> None:
         self.wrapped = wrapped
         update_wrapper(self, wrapped)  # type: ignore[arg-type]
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None:
             return self
         with enable_grad():
@@ -89,14 +92,15 @@ class _LazyProperty:
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
 
-    def lazy_property(wrapped: Any) -> Any: ...
+    def lazy_property(wrapped: Callable[..., T]) -> T: ...
 
 else:
     lazy_property = _LazyProperty
 
 
-def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The lower triangle of matrices, row by row.
 
     Raises: ValueError where `diag` leads outside of the matrix.
@@ -108,7 +112,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
     return mat[..., row, column]
 
 
-def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """Lower triangular matrices from their entries, row by row.
 
     Raises: ValueError where no matrix has that number of entries.

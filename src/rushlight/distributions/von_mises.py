@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import constraints
 from ._ground import Size, dtypes, f, no_grad, special
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all, lazy_property
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _log_i0(x: Any) -> Any:
+    from .._tensor.tensor import Tensor
+
+
+def _log_i0(x: Tensor) -> Tensor:
     """log I0(x), from the scaled Bessel function, which doesn't overflow."""
     return x + special.i0e(x).log()
 
@@ -24,26 +29,29 @@ class VonMises(Distribution):
     has_rsample = False
     _parameters = {"loc": 0, "concentration": 0}
 
-    def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, Size(), validate_args=validate_args)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         weight = self.concentration * f.cos(value - self.loc)
         return weight - math.log(2 * math.pi) - _log_i0(self.concentration)
 
     @lazy_property
-    def _proposal_r(self) -> Any:
+    def _proposal_r(self) -> Tensor:
         """The parameter of the wrapped Cauchy proposal (Best and Fisher, 1979)."""
         kappa = self.concentration.to(dtypes.float64)
         tau = 1 + (1 + 4 * kappa**2).sqrt()
         rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
         exact = (1 + rho**2) / (2 * rho)
         # Next to zero the difference above has no digits left; its expansion has.
-        return f.where(kappa < 1e-5, 1 / kappa + kappa, exact)
+        out: Tensor = f.where(kappa < 1e-5, 1 / kappa + kappa, exact)
+        return out
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             loc = self.loc.to(dtypes.float64)
@@ -64,16 +72,16 @@ class VonMises(Distribution):
             return angle.to(self.loc.dtype)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The circular mean."""
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @lazy_property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The circular variance, 1 - I1(κ) / I0(κ)."""
         return 1 - special.i1e(self.concentration) / special.i0e(self.concentration)
 

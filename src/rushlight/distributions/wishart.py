@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import Size, f, linalg, nan
@@ -13,6 +13,12 @@ from .chi2 import Chi2
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .multivariate_normal import GivenCovariance, half_log_det, precision_to_scale_tril
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._tensor.tensor import Tensor
+    from .constraints import Constraint
 
 
 class Wishart(GivenCovariance, ExponentialFamily):
@@ -26,9 +32,9 @@ class Wishart(GivenCovariance, ExponentialFamily):
     def __init__(
         self,
         df: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         given = {
@@ -75,19 +81,19 @@ class Wishart(GivenCovariance, ExponentialFamily):
             self._unbroadcasted_scale_tril = precision_to_scale_tril(precision_matrix)
         self._dist_chi2 = self._chi2(self._batch_shape)
 
-    def _chi2(self, batch: Any) -> Any:
+    def _chi2(self, batch: Sequence[int]) -> Chi2:
         n = self._event_shape[-1]
         steps = f.arange(n, dtype=self.df.dtype, device=self.df.device)
         return Chi2(df=self.df.unsqueeze(-1) - steps.expand((*batch, -1)))
 
-    def _expand_rest(self, new: Any, batch: Any) -> None:
+    def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         super()._expand_rest(new, batch)
         new._event_shape = self._event_shape
         new._batch_dims = [-(x + 1) for x in range(len(batch))]
         new._dist_chi2 = new._chi2(batch)
 
     @property
-    def arg_constraints(self) -> Any:
+    def arg_constraints(self) -> dict[str, Constraint]:
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -95,27 +101,28 @@ class Wishart(GivenCovariance, ExponentialFamily):
             "df": constraints.greater_than(self.event_shape[-1] - 1),
         }
 
-    def _df(self) -> Any:
+    def _df(self) -> Tensor:
         return self.df.view((*self._batch_shape, 1, 1))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._df() * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         factor = self.df - self.covariance_matrix.shape[-1] - 1
         factor[factor <= 0] = nan
-        return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
+        out: Tensor = factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
+        return out
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self._df() * (v.pow(2) + outer)
 
-    def _bartlett(self, sample_shape: Any) -> Any:
+    def _bartlett(self, sample_shape: Sequence[int]) -> Tensor:
         """Bartlett's decomposition: chi on the diagonal, normals below."""
         n = self._event_shape[-1]
         noise = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
@@ -126,7 +133,9 @@ class Wishart(GivenCovariance, ExponentialFamily):
         root = self._unbroadcasted_scale_tril @ noise
         return root @ root.transpose(-2, -1)
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
+    def rsample(
+        self, sample_shape: Sequence[int] = (), max_try_correction: int | None = None
+    ) -> Tensor:
         """Draws; what was drawn is drawn again, and what is singular then a few times more.
 
         PyTorch's first question for singular matrices is the wrong way round: it draws again what
@@ -152,39 +161,42 @@ class Wishart(GivenCovariance, ExponentialFamily):
                     break
         return sample
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         nu, n = self.df, self._event_shape[-1]
         factor = self._unbroadcasted_scale_tril
         trace = f.cholesky_solve(value, factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
-        return (
+        out: Tensor = (
             -nu * (n * math.log(2.0) / 2.0 + half_log_det(factor))
             - f.mvlgamma(nu / 2.0, p=n)
             + (nu - n - 1) / 2.0 * linalg.slogdet(value).logabsdet
             - trace / 2.0
         )
+        return out
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         nu, n = self.df, self._event_shape[-1]
         steps = f.arange(n, dtype=nu.dtype, device=nu.device)
         digammas = f.digamma((nu.unsqueeze(-1) - steps) / 2.0).sum(-1)
-        return (
+        out: Tensor = (
             (n + 1) * (n * math.log(2.0) / 2.0 + half_log_det(self._unbroadcasted_scale_tril))
             + f.mvlgamma(nu / 2.0, p=n)
             - (nu - n - 1) / 2.0 * digammas
             + nu * n / 2.0
         )
+        return out
 
     @property
-    def _natural_params(self) -> Any:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         n = self._event_shape[-1]
-        return (y + (n + 1) / 2) * (
+        out: Tensor = (y + (n + 1) / 2) * (
             -linalg.slogdet(-2 * x).logabsdet + math.log(2.0) * n
         ) + f.mvlgamma(y + (n + 1) / 2, p=n)
+        return out
 
 
 __all__ = ["Wishart"]
