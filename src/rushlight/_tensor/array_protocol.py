@@ -17,7 +17,9 @@ from .._table import PUBLIC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._base.annotations import Shape
+    from .._array.annotations import Array
+    from .._base.annotations import DeviceLike, Shape
+    from .._base.dtypes import dtype
     from .tensor import Tensor
 
 #: NumPy's universal functions whose names differ here.
@@ -55,16 +57,20 @@ def _function(name: str) -> Any:
     return PUBLIC.get(("", _RENAMED.get(name, name)))
 
 
-def _operand(value: Any) -> Any:
+def _operand(value: Any) -> Tensor | float:
     """A tensor from an array; a number from NumPy's scalar."""
     if isinstance(value, TensorBase) or not batches.is_array(value):
-        return value
-    return PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
+        result: Tensor | float = value
+        return result
+    out: Tensor | float = (
+        PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
+    )
+    return out
 
 
 def universal(
-    ufunc: Callable[..., Any], method: str, inputs: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
+    ufunc: Callable[..., object], method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> object:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 
     A number of NumPy's is taken as Python's, and leaves operators to the tensor behind it. Where
@@ -109,15 +115,21 @@ def universal(
     return None if found is None else new_tensor(T.as_array(found))
 
 
-def _array(value: Any) -> Any:
+def _array(value: Any) -> Array | float:
     if isinstance(value, TensorBase):
         array: Any = value.numpy()  # type: ignore[attr-defined]
-        return array
+        result: Array | float = array
+        return result
     # NumPy's single numbers don't widen tensors: `np.float64(2) * t` is as `2.0 * t`.
-    return value.item() if batches.is_array(value) and not batches.is_whole(value) else value
+    out: Array | float = (
+        value.item() if batches.is_array(value) and not batches.is_whole(value) else value
+    )
+    return out
 
 
-def exported(t: Tensor, stream: Any, max_version: Shape | None, dl_device: Any, copy: Any) -> Any:
+def exported(
+    t: Tensor, stream: object, max_version: Shape | None, dl_device: object, copy: object
+) -> object:
     """The DLPack capsule of a tensor's memory.
 
     Raises:
@@ -143,99 +155,116 @@ def exported(t: Tensor, stream: Any, max_version: Shape | None, dl_device: Any, 
 _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin", "all", "any", "argmax", "argmin")
 
 
-def _reduction(name: str) -> Callable[..., Any]:
+def _reduction(name: str) -> Callable[..., object]:
     function = PUBLIC["", name]
 
     def reduced(
-        x: Tensor, /, *, axis: int | None = None, keepdims: bool = False, **options: Any
-    ) -> Any:
+        x: Tensor, /, *, axis: int | None = None, keepdims: bool = False, **options: object
+    ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
         if name.startswith("arg"):
-            return function(x, dim=axis, keepdim=keepdims)
+            out: Tensor = function(x, dim=axis, keepdim=keepdims)
+            return out
         if name in ("prod", "all", "any") and isinstance(axes, tuple):
             # One axis at a time, from the last: these take no tuple.
             for place in sorted((a % x.ndim for a in axes), reverse=True):
                 x = function(x, dim=place, keepdim=keepdims, **options)
             return x if axes else function(x, **options)
-        return function(x, dim=axes, keepdim=keepdims, **options)
+        out = function(x, dim=axes, keepdim=keepdims, **options)
+        return out
 
     return reduced
 
 
-def _deviation_function(name: str) -> Callable[..., Any]:
+def _deviation_function(name: str) -> Callable[..., object]:
     def measured(
         x: Tensor, /, *, axis: Shape | None = None, correction: float = 0.0, keepdims: bool = False
-    ) -> Any:
+    ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
-        return PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
+        out: Tensor = PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
+        return out
 
     return measured
 
 
-def _astype(x: Tensor, dtype: D.dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+def _astype(
+    x: Tensor, dtype: D.dtype, /, *, copy: bool = True, device: DeviceLike | None = None
+) -> Tensor:
     return x.to(dtype=dtype, copy=copy)
 
 
-def _asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+def _asarray(
+    obj: object,
+    /,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    copy: object = None,
+) -> object:
     return PUBLIC["", "asarray"](obj, dtype=dtype, copy=copy)
 
 
-def _take(x: Any, indices: Any, /, *, axis: int = 0) -> Any:
-    return PUBLIC["", "index_select"](x, axis, indices)
+def _take(x: Tensor, indices: object, /, *, axis: int = 0) -> Tensor:
+    out: Tensor = PUBLIC["", "index_select"](x, axis, indices)
+    return out
 
 
-def _concat(arrays: list[Tensor], /, *, axis: int | None = 0) -> Any:
+def _concat(arrays: list[Tensor], /, *, axis: int | None = 0) -> Tensor:
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
-    return PUBLIC["", "cat"](list(arrays), dim=axis)
+    out: Tensor = PUBLIC["", "cat"](list(arrays), dim=axis)
+    return out
 
 
-def _stack(arrays: Any, /, *, axis: int = 0) -> Any:
+def _stack(arrays: Any, /, *, axis: int = 0) -> object:
     return PUBLIC["", "stack"](list(arrays), dim=axis)
 
 
-def _expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+def _expand_dims(x: Tensor, /, *, axis: int = 0) -> object:
     return x.unsqueeze(axis)
 
 
-def _squeeze(x: Any, /, axis: Any) -> Any:
+def _squeeze(x: Tensor, /, axis: object) -> object:
     return x.squeeze(axis)
 
 
-def _matrix_transpose(x: Any, /) -> Any:
+def _matrix_transpose(x: Tensor, /) -> object:
     return x.mT
 
 
-def _permute_dims(x: Tensor, /, axes: Shape) -> Any:
+def _permute_dims(x: Tensor, /, axes: Shape) -> Tensor:
     return x.permute(*axes)
 
 
-def _flip(x: Any, /, *, axis: Any = None) -> Any:
+def _flip(x: Tensor, /, *, axis: object = None) -> object:
     axes = tuple(range(x.ndim)) if axis is None else axis
     return x.flip(axes if isinstance(axes, tuple) else (axes,))
 
 
-def _roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+def _roll(x: Tensor, /, shift: object, *, axis: object = None) -> object:
     return PUBLIC["", "roll"](x, shift, axis)
 
 
-def _sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
+def _sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    out: Tensor = PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
+    return out
 
 
-def _argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def _argsort(
+    x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> object:
     return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).indices
 
 
-def _nonzero(x: Any, /) -> Any:
+def _nonzero(x: Tensor, /) -> object:
     return PUBLIC["", "nonzero"](x, as_tuple=True)
 
 
-def _unique_values(x: Any, /) -> Any:
+def _unique_values(x: Tensor, /) -> object:
     return PUBLIC["", "unique"](x)
 
 
-def _isdtype(dtype: D.dtype, kind: Any) -> bool:
+def _isdtype(dtype: D.dtype, kind: object) -> bool:
     if isinstance(kind, tuple):
         return any(_isdtype(dtype, one) for one in kind)
     if isinstance(kind, D.dtype):

@@ -51,7 +51,7 @@ def take_kind(made: Tensor, t: Tensor) -> None:
     made._plain = not (made._layered or made._inference)
 
 
-def reduced(t: Tensor) -> Any:
+def reduced(t: Tensor) -> object:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -61,19 +61,23 @@ def reduced(t: Tensor) -> Any:
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
 
 
-def rebuilt(cls: type[Any], packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt(
+    cls: type[object], packed: Any, requires_grad: bool, attributes: object = None
+) -> Tensor:
     """A tensor from what pickling kept of it."""
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
 
-def rebuilt_hollow(cls: Any, kept: Any, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: object = None) -> Any:
     """A tensor without data from what pickling kept of it."""
     shape, steps, name = kept
     array = with_strides(shape, steps, T.to_raw(BY_NAME[name]))
     return rebuilt_over(cls, array, requires_grad, attributes)
 
 
-def rebuilt_over(cls: type[Any], array: Array, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt_over(
+    cls: type[Any], array: Array, requires_grad: bool, attributes: object = None
+) -> Tensor:
     """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)
     init_tensor(t, array)
@@ -83,10 +87,11 @@ def rebuilt_over(cls: type[Any], array: Array, requires_grad: bool, attributes: 
         t._layered = True
     if attributes:
         t.__dict__.update(attributes)
-    return t
+    out: Tensor = t
+    return out
 
 
-def deep_copied(t: Tensor, memo: dict[int, Any]) -> Any:
+def deep_copied(t: Tensor, memo: dict[int, object]) -> Any:
     """A copy of a leaf with memory, gradient and attributes of its own.
 
     Raises:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ATEN: Any = _ops.aten()
 
 
-def _watch(op: Op, args: list[Any], mode: Mode) -> Any:
+def _watch(op: Op, args: list[object], mode: Mode) -> Any:
     """The result of an operation that somebody watches."""
     parts = parts_of(op)
     profiler = mode.profiler
@@ -61,7 +61,7 @@ def _watch(op: Op, args: list[Any], mode: Mode) -> Any:
         profiler.leave(event)
 
 
-def _watch_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
+def _watch_inplace(op: Op, args: list[object], writer: Callable[..., object], mode: Mode) -> object:
     """The same for an operation in place."""
     profiler = mode.profiler
     if profiler is None:
@@ -80,8 +80,13 @@ def _watch_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
         profiler.leave(event)
 
 
-def ask_mode(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ...],
-          kwargs: dict[str, Any]) -> Any:  # fmt: skip
+def ask_mode(
+    mode: Mode,
+    function: Callable[..., object],
+    types: tuple[object, ...],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> Any:
     """What the innermost dispatch mode makes of a call; it runs outside of itself and of autograd.
 
     Raises:
@@ -105,7 +110,7 @@ def ask_mode(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any,
     return result
 
 
-def dispatched(op: Op, args: list[Any], mode: Mode) -> Any:
+def dispatched(op: Op, args: list[object], mode: Mode) -> Any:
     """The result that the innermost dispatch mode gives, recorded."""
     raws = [slow.to_raw(arg) for arg in args]
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
@@ -147,7 +152,7 @@ def _own(value: Any, args: list[Any], op: Op, k: int) -> Any:
     return new_tensor(value._raw)
 
 
-def _note_saved(op: Op, outs: list[Any], live: int, mode: Mode) -> None:
+def _note_saved(op: Op, outs: list[TensorBase], live: int, mode: Mode) -> None:
     """Shows the mode that a result is saved, which PyTorch does by detaching it."""
     for k, entry in enumerate(op.entries):
         out = outs[entry[1]] if entry[0] == OUT and op.masks[k] & live else None
@@ -155,7 +160,9 @@ def _note_saved(op: Op, outs: list[Any], live: int, mode: Mode) -> None:
             ask_mode(mode, _aten.find_overload("detach", "default"), (Tensor,), (out,), {})
 
 
-def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
+def dispatched_inplace(
+    op: Op, args: list[Any], writer: Callable[..., object], mode: Mode
+) -> object:
     """The tensor written, by whatever the innermost dispatch mode does; recorded."""
     me = args[0]
     live = 0
@@ -167,7 +174,7 @@ def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
     function, given, named, _ = classify_call(op, args, True)
 
-    def written(*_: Any) -> None:
+    def written(*_: object) -> None:
         before = version_of(me)
         ask_mode(mode, function, (), given, named)
         cell = me._cell if me._view is None else me._view.base._cell
@@ -182,7 +189,7 @@ def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
     return me
 
 
-def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+def _watch_out(row: Any, args: list[object], out: object, mode: Mode) -> object:
     """The tensor given as `out=`, written by whatever the innermost dispatch mode does."""
     name = _aten.out_name(row)
     packet = getattr(ATEN, row.schema.name.replace(".", "_"), None)
@@ -193,7 +200,13 @@ def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
 
 
 # ---- what does not go through rows --------------------------------------------------------------
-def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+def watch_factory(
+    mode: Mode,
+    function: Callable[..., object],
+    name: str,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> object:
     """A call that isn't one of a row, as those who watch see it."""
     profiler = mode.profiler
     event = (
@@ -223,10 +236,10 @@ def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], k
             profiler.leave(event)
 
 
-def _without_place(function: Callable[..., Any]) -> Callable[..., Any]:
+def _without_place(function: Callable[..., Any]) -> Callable[..., object]:
     """A factory that takes, and ignores, where the dispatcher wants the tensor to be."""
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def made(*args: object, **kwargs: object) -> object:
         for name in ("pin_memory", "device", "layout"):
             kwargs.pop(name, None)
         return function(*args, **kwargs)
@@ -235,7 +248,7 @@ def _without_place(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_seen(
-    name: str, args: tuple[Any, ...], kwargs: Any
+    name: str, args: tuple[object, ...], kwargs: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a factory as the dispatcher hands them on: sizes in one list, a device."""
     named = {k: v for k, v in kwargs.items() if v is not None and k not in ("out", "size")}
@@ -260,23 +273,23 @@ def _as_seen(
 class _Modes(Interposer):
     """Dispatch modes and the profiler."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: list[object], mode: Mode, layered: bool) -> object:
         """An operation that somebody watches."""
         if mode.profiler is None and not mode.dispatch:
             return NOT_HANDLED
         return _watch(op, args, mode)
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(self, op: Op, args: list[object], writer: Any, mode: Mode, layered: bool) -> object:
         """A write, likewise."""
         if mode.profiler is None and not mode.dispatch:
             return NOT_HANDLED
         return _watch_inplace(op, args, writer, mode)
 
-    def write_out(self, row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+    def write_out(self, row: object, args: list[object], out: object, mode: Mode) -> object:
         """A result that goes into a tensor, likewise."""
         return _watch_out(row, args, out, mode) if mode.dispatch else NOT_HANDLED
 
-    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> object:
         """A tensor that is made of nothing, likewise."""
         if mode.profiler is None and not mode.dispatch:
             return NOT_HANDLED

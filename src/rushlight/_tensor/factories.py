@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core.interposers import MAKE, NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 #: Functions and methods of no row: their overload.
 FACTORIES: Final = {
@@ -23,14 +27,14 @@ FACTORIES: Final = {
 FACTORY_METHODS: Final = {"detach": "detach.default", "item": "_local_scalar_dense.default"}
 
 
-def shown(function: Any, name: str) -> Any:
+def shown(function: Callable[..., object], name: str) -> Any:
     """A function that makes tensors, which shows those who watch operations its calls.
 
     `name` is the overload that they see.
     """
 
     @functools.wraps(function)
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def made(*args: object, **kwargs: object) -> object:
         if ALERTED and interposed():
             mode = current()
             for interposer in MAKE:
@@ -45,7 +49,14 @@ def shown(function: Any, name: str) -> Any:
 class _Recording(Interposer):
     """The recording of a compiled step."""
 
-    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+    def make(
+        self,
+        function: Callable[..., object],
+        name: str,
+        args: Sequence[object],
+        kwargs: dict[str, object],
+        mode: Mode,
+    ) -> object:
         """A tensor that is made of nothing: a step makes it anew each time."""
         if mode.recorder is None:
             return NOT_HANDLED

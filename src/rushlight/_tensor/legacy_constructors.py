@@ -22,30 +22,35 @@ from .tensor import Tensor
 from .torch_function import torch_dispatch
 
 if TYPE_CHECKING:
-    from .._base.annotations import Shape
+    from .._array.annotations import Array
+    from .._base.annotations import DeviceLike, Shape
 
 
-def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
+def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Array:
     """The array that an old-style constructor makes: of a size, or of a sequence's elements.
 
     Raises:
         TypeError: for arguments that are neither.
     """
     if not args:
-        return raw.empty((0,), dtype)
+        out: Array = raw.empty((0,), dtype)
+        return out
     first = args[0]
     if len(args) == 1:
         if isinstance(first, TensorBase):
             found = T.from_raw(first._raw.dtype)
             if found is not dtype:
                 raise TypeError(f"expected {_options(dtype)} (got {_options(found)})")
-            return first._raw
+            out = first._raw
+            return out
         if type(first).__name__ == "Size":
-            return raw.empty(tuple(first), dtype)
+            out = raw.empty(tuple(first), dtype)
+            return out
         if isinstance(first, bool):
             raise TypeError("new(): data must be a sequence (got bool)")
     if is_index(first):
-        return raw.empty(size_of("new", args), dtype)
+        out = raw.empty(size_of("new", args), dtype)
+        return out
     if len(args) == 1 and is_sequence(first):
         return array_of(first, dtype, warn_of_array)
     raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
@@ -58,7 +63,7 @@ def _options(dtype: D.dtype) -> str:
     )
 
 
-def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+def _no_such_call(args: tuple[object, ...], kwargs: dict[str, object]) -> TypeError:
     given = [errors.type_name(a) for a in args]
     given += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
     return TypeError(
@@ -73,7 +78,7 @@ def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     )
 
 
-def _new(cls: type[Any], *args: Any, device: Any = None, **kwargs: Any) -> Any:
+def _new(cls: type[Any], *args: object, device: DeviceLike | None = None, **kwargs: Any) -> Any:
     if kwargs:
         raise _no_such_call(args, kwargs)
     nowhere = device is not None and hollow(device)
@@ -92,7 +97,9 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
     """Nothing: `__new__` has made the tensor."""
 
 
-def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False, **kwargs: Any) -> Any:
+def _make_subclass(
+    cls: type[Any], data: Tensor, require_grad: bool = False, **kwargs: object
+) -> Tensor:
     """A tensor of class `cls` over the memory of `data`, detached."""
     if require_grad and T.is_discrete(data._raw.dtype):
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
@@ -112,10 +119,11 @@ def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False, **k
         made._layered = True
         if cls._dispatches:
             torch_dispatch().noted(made)
-    return made
+    out: Tensor = made
+    return out
 
 
-def as_subclass(self: Tensor, cls: Any) -> Any:
+def as_subclass(self: Tensor, cls: type) -> Tensor:
     """This tensor as an instance of a subclass, in the same place of the graph."""
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {errors.type_name(cls)})")
@@ -131,11 +139,12 @@ Tensor.__new__ = _new  # type: ignore[method-assign]
 Tensor.__init__ = _init  # type: ignore[method-assign]
 
 
-def _make_wrapper_subclass(cls: type[Any], size: Shape, **kwargs: Any) -> Any:
+def _make_wrapper_subclass(cls: type[object], size: Shape, **kwargs: object) -> Tensor:
     """A tensor of class `cls` of that size, without memory: its class keeps the data."""
-    return importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
+    out: Tensor = importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
         cls, size, **kwargs
     )
+    return out
 
 
 Tensor._make_subclass = staticmethod(_make_subclass)
@@ -149,7 +158,7 @@ def _new_like(self: Any, *args: Shape, device: Any = None) -> Any:
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
 
 
-Tensor.new = _new_like  # type: ignore[attr-defined]
+Tensor.new = _new_like
 
 
 class _TypedMeta(type):
@@ -161,13 +170,13 @@ class _TypedMeta(type):
     def __repr__(cls) -> str:
         return f"<class '{cls._type_text}'>"  # type: ignore[attr-defined]
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> Tensor:
         made = TensorBase.__new__(Tensor)
         init_tensor(made, legacy_array(cls.dtype, args))  # type: ignore[attr-defined]
         return made
 
 
-def _typed(dtype: D.dtype) -> type[Any]:
+def _typed(dtype: D.dtype) -> type[object]:
     name = D.scalar_name(dtype) + "Tensor"
     return _TypedMeta(
         name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"}

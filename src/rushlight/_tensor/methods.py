@@ -74,7 +74,7 @@ def _binary(name: str) -> Binary:
     op = _simple(name)
     function: Any = TENSOR_METHODS.get(name) or op.function
 
-    def operator(self: Tensor, other: Tensor | Scalar) -> Any:
+    def operator(self: Tensor, other: Tensor | Scalar) -> object:
         if isinstance(other, TensorBase):
             return apply2(op, self, other)
         kind = type(other)
@@ -90,7 +90,7 @@ def _commuted(name: str, row: str) -> Binary:
     op = _simple(row)
     function: Any = TENSOR_METHODS.get(row) or op.function
 
-    def operator(self: Tensor, other: Scalar) -> Any:
+    def operator(self: Tensor, other: Scalar) -> object:
         kind = type(other)
         if kind is float or kind is int:
             return apply2(op, self, other)
@@ -106,7 +106,7 @@ def _commuted(name: str, row: str) -> Binary:
     return operator
 
 
-def _otherwise(function: Binary, self: Tensor, other: Tensor | Scalar) -> Any:
+def _otherwise(function: Binary, self: Tensor, other: Tensor | Scalar) -> object:
     """A method's result, or NotImplemented where it doesn't take the operand."""
     try:
         return function(self, other)
@@ -123,7 +123,7 @@ def _equality(name: str) -> Binary:
     """`==` or `!=`, which take arrays too, where other operators leave these to NumPy."""
     operator = _binary(name)
 
-    def equality(self: Tensor, other: Any) -> Any:
+    def equality(self: Tensor, other: object) -> object:
         if isinstance(other, T.ndarray):
             other = new_tensor(T.plain_array(other))
         return operator(self, other)
@@ -135,7 +135,7 @@ def _by_method(name: str) -> Binary:
     """The operator of a method with overloads of its own for numbers."""
     function = TENSOR_METHODS[name]
 
-    def operator(self: Tensor, other: Tensor | float) -> Any:
+    def operator(self: Tensor, other: Tensor | float) -> object:
         return _otherwise(function, self, other)
 
     return operator
@@ -146,7 +146,7 @@ def _inplace(name: str) -> Binary:
     function = TENSOR_METHODS[name + "_"]
     op = ROWS[name][0].simple_op
 
-    def operator(self: Tensor, other: Tensor | float) -> Any:
+    def operator(self: Tensor, other: Tensor | float) -> object:
         if op is not None and isinstance(other, TensorBase):
             return apply_inplace(op, [self, other])
         return _otherwise(function, self, other)
@@ -158,7 +158,7 @@ def _reflected(name: str, overload: str) -> Binary:
     """The operator for a number, or what can be made a tensor, on the left."""
     op = _overload(name, overload)
 
-    def operator(self: Tensor, other: float) -> Any:
+    def operator(self: Tensor, other: float) -> object:
         if T.is_number(other):
             return apply_n(
                 op, [other if isinstance(other, NUMBERS) else T.python_number(other), self]
@@ -178,7 +178,7 @@ def _reciprocal_times() -> Binary:
     """`number / x`: the reciprocal, times the number (or array)."""
     reciprocal, times = _simple("reciprocal"), _simple("mul")
 
-    def operator(self: Tensor, other: float) -> Any:
+    def operator(self: Tensor, other: float) -> object:
         if T.is_number(other):
             number = other if isinstance(other, NUMBERS) else T.python_number(other)
             return apply2(times, apply1(reciprocal, self), number)
@@ -202,7 +202,7 @@ def _power() -> Binary:
     by_tensor, by_number = _simple("pow"), _overload("pow", "Tensor_Scalar")
     function = TENSOR_METHODS["pow"]
 
-    def operator(self: Tensor, other: Any) -> Any:
+    def operator(self: Tensor, other: Any) -> object:
         if isinstance(other, TensorBase):
             return apply2(by_tensor, self, other)
         kind = type(other)
@@ -220,7 +220,7 @@ def _power() -> Binary:
 def _unary(name: str) -> Unary:
     op = _simple(name)
 
-    def operator(self: Tensor) -> Any:
+    def operator(self: Tensor) -> object:
         return apply1(op, self)
 
     return operator
@@ -230,7 +230,7 @@ def _inverted() -> Unary:
     """`~x`, for integers and bools only."""
     op = _simple("bitwise_not")
 
-    def operator(self: Tensor) -> Any:
+    def operator(self: Tensor) -> object:
         if self._raw.dtype.kind not in "biu":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -278,11 +278,13 @@ class Later:
         self.name = name
         self.maker = maker
 
-    def __get__(self, instance: Tensor | None, owner: type[Any] | None = None) -> Any:
+    def __get__(
+        self, instance: Tensor | None, owner: type[object] | None = None
+    ) -> Callable[..., object]:
         method = self.settled()
         return method if instance is None else method.__get__(instance, owner)
 
-    def settled(self) -> Any:
+    def settled(self) -> Callable[..., object]:
         """The method, which `Tensor` then has under its name."""
         with LOCK:
             found = vars(Tensor)[self.name]
@@ -291,10 +293,11 @@ class Later:
                 if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
                     found.__name__ = self.name
                 setattr(Tensor, self.name, found)
-        return found
+        out: Callable[..., object] = found
+        return out
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> object:
     return method_of(name, TENSOR_METHODS[name])
 
 

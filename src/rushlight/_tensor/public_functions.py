@@ -20,7 +20,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
@@ -40,6 +40,10 @@ from .torch_function import (
     foreign,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
 #: (namespace, name) -> the function that users call
 FACES: Final[Pending[tuple[str, str]]] = Pending()
 #: The namespaces whose functions ask, and rows that do, which the rules of programs tell from the
@@ -50,7 +54,7 @@ _APART: Final = (("", "unbind"),)
 ASKS_BY_ITSELF: Final = "_asks"
 
 
-def asking_function(function: Any, name: str, overload: str = "", module: str = "") -> Any:
+def asking_function(function: object, name: str, overload: str = "", module: str = "") -> Any:
     """A function that asks modes and the classes of its arguments before it runs.
 
     `overload` is what those who watch operations see of one that makes tensors, `module` where a
@@ -81,14 +85,14 @@ def _named(made: Any, name: str, module: str) -> Any:
     return made
 
 
-def _quick(function: Any, whole: Any, plain: Any) -> Any:
+def _quick(function: Callable[..., object], whole: object, plain: Any) -> object:
     """For what runs on positional arguments without a look at them."""
     body: Any = getattr(plain, "_guarded", plain)
     body = POSITIONAL.get(body, body)
     recheck: Any = getattr(plain, "_recheck", None)
 
     @functools.wraps(function)
-    def asking(*args: Any, **kwargs: Any) -> Any:
+    def asking(*args: object, **kwargs: object) -> object:
         if ALERTED and interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
@@ -104,12 +108,14 @@ def _quick(function: Any, whole: Any, plain: Any) -> Any:
     return asking
 
 
-def _checked(function: Any, whole: Any, plain: Any, settled: set[Any]) -> Any:
+def _checked(
+    function: Callable[..., object], whole: object, plain: Any, settled: set[object]
+) -> object:
     """For what runs unchecked on arguments of types that have been checked."""
     body: Any = POSITIONAL.get(plain._guarded, plain._guarded)
 
     @functools.wraps(function)
-    def asking(*args: Any, **kwargs: Any) -> Any:
+    def asking(*args: object, **kwargs: object) -> object:
         if ALERTED and interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
@@ -125,11 +131,11 @@ def _checked(function: Any, whole: Any, plain: Any, settled: set[Any]) -> Any:
     return asking
 
 
-def _alone(function: Any, whole: Any) -> Any:
+def _alone(function: Callable[..., object], whole: object) -> Any:
     """For a method without arguments."""
 
     @functools.wraps(function)
-    def asking(self: Any) -> Any:
+    def asking(self: Any) -> object:
         if ALERTED and interposed():
             return _slowly(asking, whole, (self,), {})
         return function(self)
@@ -137,7 +143,7 @@ def _alone(function: Any, whole: Any) -> Any:
     return asking
 
 
-def _slowly(function: Any, whole: Any, args: Any, kwargs: Any) -> Any:
+def _slowly(function: Callable[..., object], whole: Any, args: Any, kwargs: Any) -> Any:
     """A call about which somebody may have to be asked."""
     handled = asked(function, args, kwargs)
     if handled is NOT_HANDLED:
@@ -150,7 +156,7 @@ def _slowly(function: Any, whole: Any, args: Any, kwargs: Any) -> Any:
     return handled
 
 
-def asked(function: Any, args: Any, kwargs: Any) -> Any:
+def asked(function: Any, args: Any, kwargs: Any) -> object:
     """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
     modes = current().functions
     if modes:
@@ -194,25 +200,31 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
 class _Functions(Interposer):
     """Function modes, and classes with a `__torch_function__`."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: list[object], mode: Mode, layered: bool) -> object:
         """An operation; so what a function called inside of another is made of."""
         return ask_of_operation(op, args, False, None) if mode.functions or layered else NOT_HANDLED
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(
+        self, op: Op, args: list[object], writer: object, mode: Mode, layered: bool
+    ) -> object:
         """A write, under the name of a method."""
         if mode.functions or layered:
             return ask_of_operation(op, args, True, writer)
         return NOT_HANDLED
 
-    def call_whole(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def call_whole(
+        self, function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
+    ) -> object:
         """A function made of operations."""
         return asked(function, args, kwargs)
 
-    def misfit(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def misfit(
+        self, function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
+    ) -> object:
         """Arguments among which there may be one of a class that is no tensor."""
         return ask_of_misfit(function, args, kwargs)
 
-    def failed(self, op: Op, args: list[Any], error: Exception) -> Any:
+    def failed(self, op: Op, args: list[object], error: Exception) -> object:
         """The same for an operation that has come upon one."""
         return ask_of_failure(op, args, error)
 
@@ -220,7 +232,13 @@ class _Functions(Interposer):
 interpose("functions", _Functions())
 
 
-def _after(function: Any, recheck: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+def _after(
+    function: Callable[..., object],
+    recheck: Any,
+    args: Any,
+    kwargs: dict[str, object],
+    error: Exception,
+) -> object:
     """What is made of a call that has failed: PyTorch's error, what another class says, or nothing.
 
     Raises:
@@ -251,7 +269,9 @@ _AS_CALLED: Final = frozenset({
 })  # fmt: skip
 
 
-def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _spelled(
+    function: Callable[..., object], module: str, args: Sequence[object], kwargs: dict[str, object]
+) -> tuple[object, object]:
     """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.
 
     What has no default comes first, by position; the rest by name.
@@ -277,7 +297,7 @@ def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, A
     return tuple(first), named
 
 
-def _face(key: tuple[str, str]) -> Any:
+def _face(key: tuple[str, str]) -> object:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
     module = f"rushlight.{space}" if space else "rushlight"
@@ -294,14 +314,14 @@ _makers()
 
 
 @functools.cache
-def _method(function: Callable[..., Any], name: str) -> Any:
+def _method(function: Callable[..., object], name: str) -> object:
     key = ("", name)
     if key in COMPOSITES and PUBLIC[key] is function:
         return FACES[key]
     return asking_function(function, name, FACTORY_METHODS.get(name, ""))
 
 
-def method_of(name: str, function: Callable[..., Any]) -> Any:
+def method_of(name: str, function: Callable[..., object]) -> object:
     """The method that users call for a function of the table: the public function if that is it."""
     return _method(function, name) if name in METHODS else function
 
@@ -310,7 +330,7 @@ def method_of(name: str, function: Callable[..., Any]) -> Any:
 _SHOWN: Final[Pending[tuple[str, str]]] = Pending()
 
 
-def _show(key: tuple[str, str]) -> Any:
+def _show(key: tuple[str, str]) -> object:
     return shown(PUBLIC[key], FACTORIES[key[1]])
 
 

@@ -30,7 +30,7 @@ _settings: dict[str, Any] = {"warn_always": False, "deterministic": 0, "precisio
 _DEBUG_MODES: Final = {"default": 0, "warn": 1, "error": 2}
 
 
-def _tensor(name: str, value: Any) -> Tensor:
+def _tensor(name: str, value: object) -> Tensor:
     if isinstance(value, Tensor):
         return value
     raise misuse("torch", name, (value,), {})
@@ -101,7 +101,7 @@ for _name in (
     globals()[_name] = guard("torch", _name, globals()[_name])
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """The full name of a value's type; of a tensor, its legacy name, such as torch.FloatTensor."""
     if isinstance(obj, Tensor):
         return str(obj.type())

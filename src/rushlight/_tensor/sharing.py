@@ -80,8 +80,8 @@ def _received(
     dtype: D.dtype,
     lying: Any,
     requires_grad: bool,
-    attributes: Any,
-) -> Any:
+    attributes: object,
+) -> Tensor:
     t = TensorBase.__new__(cls)
     init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))
     t._requires_grad = requires_grad
@@ -90,4 +90,5 @@ def _received(
         t._layered = True
     if attributes:
         t.__dict__.update(attributes)
-    return t
+    out: Tensor = t
+    return out

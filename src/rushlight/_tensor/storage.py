@@ -21,6 +21,11 @@ from .._core.storage import TensorBase, new_tensor
 from .._table.shape.resizing import NOT_RESIZABLE, STORAGES, grown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._array.annotations import Array
+    from .._base.annotations import DeviceLike, Scalar
+    from .._base.dtypes import dtype
     from .tensor import Tensor
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
@@ -40,7 +45,7 @@ def _warn_typed_storage_removal(stacklevel: int = 2) -> None:
         warnings.warn(_REMOVAL, UserWarning, stacklevel=stacklevel + 1)
 
 
-def _no_cuda(*args: Any, **kwargs: Any) -> NoReturn:
+def _no_cuda(*args: object, **kwargs: object) -> NoReturn:
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
@@ -61,7 +66,7 @@ class UntypedStorage(StorageBase):
     is_hpu = False
     is_sparse_csr = False
 
-    def __init__(self, *args: Any, device: Any = None) -> None:
+    def __init__(self, *args: object, device: DeviceLike | None = None) -> None:
         self._of: Any = None
         self._path: str | None = None
         self._mapped = False  # its memory is a file's
@@ -75,14 +80,14 @@ class UntypedStorage(StorageBase):
         )
 
     @classmethod
-    def _over(cls, data: Any, of: Any = None) -> UntypedStorage:
+    def _over(cls, data: Array, of: Tensor | None = None) -> UntypedStorage:
         made = cls()
         made._data, made._of = data, of
         return made
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, *, dtype: Any = D.uint8, offset: int = 0, count: int = -1,
+        cls, buffer: object, *, dtype: dtype = D.uint8, offset: int = 0, count: int = -1,
         byte_order: str = "native",
     ) -> UntypedStorage:  # fmt: skip
         """A copy of the bytes of a buffer."""
@@ -128,7 +133,7 @@ class UntypedStorage(StorageBase):
         """1: bytes."""
         return 1
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> int | UntypedStorage:
         if isinstance(index, slice):
             return UntypedStorage._over(self._data[index], self._of)
         return int(self._data[index])
@@ -136,7 +141,7 @@ class UntypedStorage(StorageBase):
     def __setitem__(self, index: int, value: int) -> None:
         self._data[index] = value._data if isinstance(value, UntypedStorage) else value
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
 
     def tolist(self) -> list[int]:
@@ -215,7 +220,7 @@ class UntypedStorage(StorageBase):
             self._data = stored.bytes_of(self._of._raw)
         return self
 
-    def is_pinned(self, device: Any = "cuda") -> bool:
+    def is_pinned(self, device: DeviceLike = "cuda") -> bool:
         """False: there is no device to pin memory for."""
         return False
 
@@ -223,7 +228,7 @@ class UntypedStorage(StorageBase):
         """This storage."""
         return self
 
-    def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
+    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> str:
         """The name of the class."""
         return "torch.storage.UntypedStorage"
 
@@ -247,7 +252,7 @@ class UntypedStorage(StorageBase):
         copied: UntypedStorage = found
         return copied
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _bytes_again, (self._data.tobytes(),)
 
     def __repr__(self) -> str:
@@ -277,9 +282,13 @@ class TypedStorage:
     _kind: D.dtype | None = None  # of the classes with a type in their name
 
     def __init__(
-        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None,
+        self,
+        *args: Any,
+        wrap_storage: Any = None,
+        dtype: dtype | None = None,
+        device: DeviceLike | None = None,
         _internal: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         kind = dtype if dtype is not None else self._kind
         self.dtype: D.dtype = D.get_default_dtype() if kind is None else kind
         raw = T.to_raw(self.dtype)
@@ -293,8 +302,13 @@ class TypedStorage:
             self._untyped_storage = UntypedStorage((args[0] if args else 0) * raw.itemsize)
 
     @classmethod
-    def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None,
-                    **kwargs: Any) -> TypedStorage:  # fmt: skip
+    def from_buffer(
+        cls,
+        *args: object,
+        dtype: dtype | None = None,
+        device: DeviceLike | None = None,
+        **kwargs: Any,
+    ) -> TypedStorage:
         """A copy of the elements of a buffer."""
         kind = dtype or cls._kind or D.get_default_dtype()
         raw = UntypedStorage.from_buffer(*args, dtype=kind, **kwargs)
@@ -309,8 +323,9 @@ class TypedStorage:
         return TypedStorage(wrap_storage=raw, dtype=kind)
 
     @property
-    def _elements(self) -> Any:
-        return stored.view_as(self._untyped_storage._data, T.to_raw(self.dtype))
+    def _elements(self) -> Array:
+        out: Array = stored.view_as(self._untyped_storage._data, T.to_raw(self.dtype))
+        return out
 
     @property
     def device(self) -> device:
@@ -339,12 +354,12 @@ class TypedStorage:
         """The address of the first element."""
         return self._untyped_storage.data_ptr()
 
-    def tolist(self) -> list[Any]:
+    def tolist(self) -> list[Scalar]:
         """The elements as numbers."""
         found: list[Any] = self._elements.tolist()
         return found
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         if not isinstance(index, int):
@@ -355,15 +370,15 @@ class TypedStorage:
     def __setitem__(self, index: int, value: float) -> None:
         self._elements[index] = value
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
 
-    def fill_(self, value: Any) -> TypedStorage:
+    def fill_(self, value: object) -> TypedStorage:
         """Sets every element."""
         self._elements[...] = value
         return self
 
-    def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
+    def copy_(self, source: object, non_blocking: bool | None = None) -> TypedStorage:
         """Takes over the elements of another storage."""
         self._untyped_storage.copy_(source)
         return self
@@ -385,7 +400,7 @@ class TypedStorage:
         self._untyped_storage.share_memory_()
         return self
 
-    def is_pinned(self, device: Any = None) -> bool:
+    def is_pinned(self, device: DeviceLike | None = None) -> bool:
         """False: there is no device to pin memory for."""
         return False
 
@@ -399,7 +414,7 @@ class TypedStorage:
         """The name of the class for this type of element."""
         return f"{_NAMES[self.dtype]}Storage"
 
-    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> Any:
         """The name of the class for this type of element."""
         return f"torch.{self.pickle_storage_type()}"
 
@@ -408,11 +423,11 @@ class TypedStorage:
         found: TypedStorage = _typed(made.to(dtype).clone())
         return found
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
+    def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
         raw = self._untyped_storage.__deepcopy__(memo)
         return TypedStorage(wrap_storage=raw, dtype=self.dtype)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _elements_again, (self._untyped_storage._data.tobytes(), self.dtype)
 
     def __repr__(self) -> str:
@@ -452,11 +467,11 @@ def untyped(t: Tensor) -> UntypedStorage:
     return UntypedStorage._over(stored.bytes_of(t._raw), t)
 
 
-def _typed(t: Any) -> TypedStorage:
+def _typed(t: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped(t), dtype=T.from_raw(t._raw.dtype))
 
 
-def typed(t: Any) -> TypedStorage:
+def typed(t: Tensor) -> TypedStorage:
     """The memory behind a tensor, as elements; warns that it will go."""
     _warn_typed_storage_removal(3)
     return _typed(t)

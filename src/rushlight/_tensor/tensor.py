@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 
 from .._array import printing as text, types as T
 from .._array.memory.meta import Hollow
@@ -29,10 +29,12 @@ from . import array_protocol, copies, sharing
 from .printed_form import printed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
-    from .._base.annotations import Shape
+    from .._array.annotations import Array, RawType
+    from .._base.annotations import DeviceLike, Shape
+    from .._base.memory_format import memory_format
 
 if TYPE_CHECKING:
     from .method_types import TensorMethods as _Methods
@@ -143,7 +145,7 @@ class Tensor(_Methods):
         return version_of(self)
 
     @ReadOnly
-    def _base(self) -> Any:
+    def _base(self) -> TensorBase | None:
         view = self._view
         return view.base if view is not None and view.tracked else None
 
@@ -281,7 +283,7 @@ class Tensor(_Methods):
         """Bytes of all elements."""
         return int(self._raw.size * self._raw.itemsize)
 
-    def is_contiguous(self, *, memory_format: Any = contiguous_format) -> bool:
+    def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:
         """Whether the elements lie in order, without gaps."""
         if memory_format is contiguous_format:
             return bool(self._raw.flags.c_contiguous)
@@ -303,7 +305,7 @@ class Tensor(_Methods):
         """-1: the CPU."""
         return -1
 
-    def pin_memory(self, device: Any = None) -> Tensor:
+    def pin_memory(self, device: DeviceLike | None = None) -> Tensor:
         """This tensor: there is no device to pin memory for."""
         return self
 
@@ -339,29 +341,31 @@ class Tensor(_Methods):
 
     # ---- parts --------------------------------------------------------------------------------
     @property
-    def real(self) -> Any:
+    def real(self) -> Tensor:
         """The real part, as a view; the tensor itself where it is real."""
-        return complexes.real(self)
+        out: Tensor = complexes.real(self)
+        return out
 
     @real.setter
-    def real(self, value: Any) -> None:
+    def real(self, value: object) -> None:
         complexes.real(self).copy_(value)
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Tensor:
         """The imaginary part, as a view.
 
         Raises:
             RuntimeError: for real tensors.
         """
-        return complexes.imag(self)
+        out: Tensor = complexes.imag(self)
+        return out
 
     @imag.setter
-    def imag(self, value: Any) -> None:
+    def imag(self, value: object) -> None:
         complexes.imag(self).copy_(value)
 
     # ---- to Python ----------------------------------------------------------------------------
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
         return printed(self, tensor_contents)
 
     def __format__(self, spec: str) -> str:
@@ -399,7 +403,7 @@ class Tensor(_Methods):
             raise TypeError("len() of a 0-d tensor")
         return len(self._raw)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tensor]:
         if self._raw.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
@@ -417,9 +421,10 @@ class Tensor(_Methods):
             f"{type(element)}."
         )
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: RawType | None = None, copy: object = None) -> Array:
         array = self.numpy()
-        return T.as_requested(array, dtype, copy)
+        out: Array = T.as_requested(array, dtype, copy)
+        return out
 
     def __hash__(self) -> int:
         return id(self)
@@ -428,21 +433,23 @@ class Tensor(_Methods):
     # again.
     __array_priority__ = 1000
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self, array: object, context: object = None, return_scalar: bool = False
+    ) -> Any:
         return new_tensor(T.as_array(array))
 
     def __array_ufunc__(
-        self, ufunc: Callable[..., Any], method: str, *inputs: Any, **options: Any
-    ) -> Any:
+        self, ufunc: Callable[..., object], method: str, *inputs: object, **options: object
+    ) -> object:
         return array_protocol.universal(ufunc, method, inputs, options)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         return array_protocol.namespace_for(api_version)
 
     def __dlpack__(
-        self, *, stream: Any = None, max_version: Shape | None = None, dl_device: Any = None,
+        self, *, stream: object = None, max_version: Shape | None = None, dl_device: object = None,
         copy: bool | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> object:  # fmt: skip
         return array_protocol.exported(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -451,10 +458,11 @@ class Tensor(_Methods):
     def __copy__(self) -> Tensor:
         return copies.copied(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copies.deep_copied(self, memo)
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        out: Tensor = copies.deep_copied(self, memo)
+        return out
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         return copies.reduced(self)
 
     def __setstate__(self, state: Any) -> None:
@@ -467,9 +475,9 @@ class Tensor(_Methods):
         as_subclass: Any
 
         def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __setattr__(self, name: str, value: object) -> None: ...
+        def __getitem__(self, index: object) -> Tensor: ...
+        def __setitem__(self, index: object, value: object) -> None: ...
 
 
 def _only(t: TensorBase) -> Any:
@@ -478,7 +486,7 @@ def _only(t: TensorBase) -> Any:
     return T.number_of(_hollow.elements(t))
 
 
-def _real(t: TensorBase, target: str) -> Any:
+def _real(t: TensorBase, target: str) -> float:
     """The only element as a real number.
 
     Raises:
@@ -488,8 +496,9 @@ def _real(t: TensorBase, target: str) -> Any:
     if type(value) is complex:
         if value.imag:
             raise RuntimeError(errors.no_conversion(target))
-        return value.real
-    return value
+        value = value.real
+    real: float = value
+    return real
 
 
 def alias_of(t: TensorBase) -> Tensor:

@@ -38,8 +38,9 @@ from .tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._base.annotations import Shape
+    from .._base.annotations import DeviceLike, Shape
     from .._base.dtypes import dtype
+    from .._base.memory_format import layout, memory_format
 
 __all__ = ["ask_classes", "make_wrapper_subclass"]
 
@@ -52,21 +53,21 @@ NO_STORAGE: Final = (
 
 
 def make_wrapper_subclass(
-    cls: type[Any],
+    cls: type[object],
     size: Shape,
     *,
     strides: Shape | None = None,
-    storage_offset: Any = None,
-    memory_format: Any = None,
+    storage_offset: object = None,
+    memory_format: memory_format | None = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
-    dispatch_sizes_strides_policy: Any = None,
+    dispatch_sizes_strides_policy: object = None,
     dispatch_device: bool = False,
     dispatch_layout: bool = False,
-    storage_size: Any = None,
+    storage_size: object = None,
 ) -> Tensor:
     """An instance of `cls` of that size and type, without memory.
 
@@ -122,7 +123,11 @@ def instances(values: Any) -> list[Any]:
 
 
 def ask_classes(
-    mode: Mode, found: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    mode: Mode,
+    found: list[Any],
+    function: object,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> Any:
     """What the classes of `found` make of a call, outside of autograd.
 
@@ -146,7 +151,7 @@ def ask_classes(
     )
 
 
-def _own(value: Any, args: list[Any]) -> Any:
+def _own(value: Any, args: list[object]) -> Any:
     """A result as a tensor that can be given a place in the graph.
 
     Raises: RuntimeError where the class returned something else.
@@ -159,7 +164,7 @@ def _own(value: Any, args: list[Any]) -> Any:
     return _again(value) if type(value) is not Tensor else new_tensor(value._raw)
 
 
-def call(op: Op, args: list[Any]) -> Any:
+def call(op: Op, args: list[object]) -> Any:
     """The result of an operation that gets an instance of a dispatching class."""
     found = instances(args)
     if not found:
@@ -185,7 +190,7 @@ def call(op: Op, args: list[Any]) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _keep_outputs(op: Op, outs: list[Any]) -> None:
+def _keep_outputs(op: Op, outs: list[TensorBase]) -> None:
     """Has a node that saves results save tensors of their class: their arrays hold nothing."""
     for k, entry in enumerate(op.entries):
         if entry[0] != OUT:
@@ -201,7 +206,7 @@ def _keep_outputs(op: Op, outs: list[Any]) -> None:
         node.saved = tuple(saved)
 
 
-def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
+def call_inplace(op: Op, args: list[object], writer: Callable[..., object]) -> object:
     """The tensor written by an operation that gets an instance of a dispatching class."""
     found = instances(args)
     if not found:
@@ -216,7 +221,7 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     raws = [slow.to_raw(arg) for arg in args]
     function, given, named, _ = classify_call(op, args, True)
 
-    def written(*_: Any) -> None:
+    def written(*_: object) -> None:
         before = version_of(me)
         ask_classes(mode, found, function, given, named)
         cell = me._cell if me._view is None else me._view.base._cell
@@ -227,7 +232,7 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     return me
 
 
-def received(leaf: Any, g: Tensor) -> bool:
+def received(leaf: TensorBase, g: Tensor) -> bool:
     """Gives a leaf a gradient of a dispatching class; False where it is of none."""
     old = leaf._grad
     if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
@@ -242,7 +247,7 @@ def received(leaf: Any, g: Tensor) -> bool:
 
 
 def ask_class_of_first(
-    function: Callable[..., Any] | None, name: str, args: tuple[Any, ...], kwargs: Any
+    function: Callable[..., object] | None, name: str, args: tuple[Tensor, ...], kwargs: Any
 ) -> Any:
     """A call that isn't one of a row, as the class of its first argument has it done."""
     stem, _, overload = name.partition(".")
@@ -260,7 +265,7 @@ def ask_class_of_first(
     return result
 
 
-def started(t: Any) -> Any:
+def started(t: Tensor) -> Any:
     """The gradient of ones that a backward from an instance of a dispatching class starts with."""
     former_mode = CURRENT.get()
     try:
@@ -270,7 +275,7 @@ def started(t: Any) -> Any:
         CURRENT.set(former_mode)
 
 
-def answered(name: str, args: tuple[Any, ...]) -> Any:
+def answered(name: str, args: tuple[Tensor, ...]) -> object:
     """What the class of a tensor among the arguments answers, or NOT_HANDLED where none is asked.
 
     Where the class answers a name that isn't an operator of one overload, it isn't asked.
@@ -299,29 +304,29 @@ def read(t: Any) -> Any:
 class _Classes(Interposer):
     """Classes with a `__torch_dispatch__`."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: list[object], mode: Mode, layered: bool) -> object:
         """An operation, as the classes of its arguments do it."""
         return call(op, args) if layered else NOT_HANDLED
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(self, op: Op, args: list[object], writer: Any, mode: Mode, layered: bool) -> object:
         """A write, likewise."""
         return call_inplace(op, args, writer) if layered else NOT_HANDLED
 
-    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+    def make(self, function: Any, name: str, args: Any, kwargs: object, mode: Mode) -> object:
         """What is made like an instance, or of it."""
         if args and getattr(type(args[0]), "_dispatches", False):
             return ask_class_of_first(function, name, args, kwargs)
         return NOT_HANDLED
 
-    def look(self, name: str, args: tuple[Any, ...]) -> Any:
+    def look(self, name: str, args: tuple[Any, ...]) -> object:
         """What the class says of an instance."""
         return answered(name, args)
 
-    def read(self, t: TensorBase) -> Any:
+    def read(self, t: TensorBase) -> object:
         """The elements, which the class has."""
         return read(t)
 
-    def receive(self, leaf: TensorBase, g: Any) -> Any:
+    def receive(self, leaf: TensorBase, g: Tensor) -> object:
         """A gradient of such a class."""
         return leaf if received(leaf, g) else NOT_HANDLED
 

@@ -24,7 +24,7 @@ from .._table.shape.shape import alias
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .._core.op import Op
 
@@ -53,7 +53,11 @@ class DisableTorchFunctionSubclass:
 
 
 def without_rules(
-    cls: Any, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type | None,
+    func: Callable[..., Any],
+    types: Sequence[type],
+    args: Sequence[object] = (),
+    kwargs: dict[str, object] | None = None,
 ) -> Any:
     """The `__torch_function__` of classes that want none: just the operation."""
     with DisableTorchFunctionSubclass():
@@ -68,7 +72,9 @@ class _WithoutRules:
 
     _opts_out = True
 
-    def __call__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __call__(
+        self, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None
+    ) -> object:
         return without_rules(None, func, types, args, kwargs)
 
 
@@ -76,8 +82,12 @@ disabled: Final = _WithoutRules()
 
 
 def _inherited(
-    cls: type[Any], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
-) -> Any:
+    cls: type[object],
+    func: Callable[..., object],
+    types: Sequence[type],
+    args: Sequence[object] = (),
+    kwargs: dict[str, object] | None = None,
+) -> object:
     """The operation on plain tensors; its results get the class."""
     if not all(issubclass(cls, t) for t in types) or _of_pytorch(func):
         return NotImplemented
@@ -107,7 +117,7 @@ def converted(value: Any, cls: type[Any]) -> Any:
     return value
 
 
-def in_place_of(t: Any, cls: type[Any]) -> Any:
+def in_place_of(t: TensorBase, cls: type[Any]) -> Tensor:
     """A tensor of class `cls` over the same memory, at the same place of the graph."""
     if t._requires_grad and t._node is None:
         t = alias(t)  # a leaf's place is its own
@@ -122,7 +132,8 @@ def in_place_of(t: Any, cls: type[Any]) -> Any:
             torch_dispatch().noted(made)
     else:
         made._plain = t._plain or not t._inference
-    return made
+    out: Tensor = made
+    return out
 
 
 @functools.cache
@@ -142,7 +153,7 @@ def stand_in(cls: type) -> None:
         STANDINS.add(cls)
 
 
-def asks(value: Any) -> bool:
+def asks(value: object) -> bool:
     """Whether the class of `value` has rules of its own for functions of tensors."""
     if isinstance(value, Tensor):
         return type(value)._overrides and not _off.get()
@@ -162,7 +173,12 @@ def foreign(values: Any) -> list[Any]:
     return found
 
 
-def by_mode(function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+def by_mode(
+    function: Callable[..., object],
+    types: Sequence[type],
+    args: Sequence[object],
+    kwargs: dict[str, object],
+) -> Any:
     """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
     mode = ready()
     former_mode = CURRENT.get()
@@ -173,7 +189,7 @@ def by_mode(function: Callable[..., Any], types: Any, args: Any, kwargs: Any) ->
         CURRENT.set(former_mode)
 
 
-def all_refused(function: Callable[..., Any], modes: Any, types: Any) -> TypeError:
+def all_refused(function: Callable[..., object], modes: Any, types: Sequence[type]) -> TypeError:
     """The error for a call that every mode and class has refused."""
     lines = [f"mode object {mode}" for mode in modes] + [f"tensor subclass {t}" for t in types]
     name = getattr(function, "__name__", function)
@@ -219,7 +235,7 @@ def ask_of_misfit(function: Any, args: Any, kwargs: Any) -> Any:
     raise all_refused(function, (), types)
 
 
-def ask_of_failure(op: Any, args: list[Any], error: Exception) -> Any:
+def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
     """What classes that are no tensors make of an operation that has failed on their instances."""
     if not isinstance(error, (TypeError, AttributeError)):
         return NOT_HANDLED
@@ -234,7 +250,7 @@ def ask_of_failure(op: Any, args: list[Any], error: Exception) -> Any:
     return ask_of_misfit(function, first, named)
 
 
-def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
+def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> object:
     """What modes, then the subclasses among the arguments, make of an operation."""
     stack = current().functions
     if _off.get() and not stack:
@@ -281,7 +297,7 @@ def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> An
 def _function_of(op: Any) -> Any:
     """The function of an operation that has no public one."""
 
-    def function(*args: Any, **named: Any) -> Any:
+    def function(*args: object, **named: object) -> object:
         rest = op.row.schema.params[len(args) :]
         return apply_n(op, [*args, *(named.get(p.name, p.default) for p in rest)])
 
@@ -290,12 +306,12 @@ def _function_of(op: Any) -> Any:
     return function
 
 
-def _writing(op: Op, writer: Callable[..., Any] | None) -> Callable[..., Any]:
+def _writing(op: Op, writer: Callable[..., object] | None) -> Callable[..., object]:
     """The in-place method of an operation."""
     if op is op.row.simple_op:
         op = op.row.op  # which takes all arguments
 
-    def function(*args: Any, **named: Any) -> Any:
+    def function(*args: object, **named: object) -> object:
         rest = [named.get(p.name, p.default) for p in op.row.schema.params[len(args) :]]
         return apply_inplace(op, [*args, *rest], writer)
 
@@ -303,7 +319,7 @@ def _writing(op: Op, writer: Callable[..., Any] | None) -> Callable[..., Any]:
     return function
 
 
-def _without_defaults(op: Op, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+def _without_defaults(op: Op, args: list[object]) -> tuple[list[object], dict[str, object]]:
     """The arguments without trailing ones that have their default values, some of them by name."""
     params = op.row.schema.params
     count = len(args)
@@ -320,7 +336,7 @@ def _without_defaults(op: Op, args: list[Any]) -> tuple[list[Any], dict[str, Any
     return first, named
 
 
-def _note(cls: type[Any], /, **kwargs: Any) -> None:
+def _note(cls: type[Any], /, **kwargs: object) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
     own = getattr(rule, "__func__", rule)

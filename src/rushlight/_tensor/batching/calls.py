@@ -18,6 +18,8 @@ from ..._table.rows.tensor_namespace import table
 from .wrapper import BatchedTensor, Layer, dispatch, dispatch_inplace, innermost, wrap
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._base.annotations import Shape
     from ..tensor import Tensor
 
@@ -64,7 +66,7 @@ class Outer:
             raise
 
 
-def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> Any:
+def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> object:
     """What such a function gives under vmap; NOT_HANDLED where it is as ever."""
     layer = innermost([*args, *kwargs.values()])
     if kind == "refused":
@@ -91,14 +93,14 @@ def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> Any:
 
 
 # ---- fills and shapes -------------------------------------------------------------------------
-def _like(name: str, function: Call, args: Any, kwargs: Any) -> Tensor:
+def _like(name: str, function: Call, args: Any, kwargs: dict[str, object]) -> Tensor:
     me: BatchedTensor = args[0]
     with Outer(me._layer):
         made = _public(name)(front(me._value, me._dim), *args[1:], **kwargs)
     return wrap(made, 0, me._layer)
 
 
-def _new(name: str, function: Call, args: Any, kwargs: Any) -> Any:
+def _new(name: str, function: Call, args: Any, kwargs: Any) -> object:
     me: BatchedTensor = args[0]
     args, kwargs = _longer(args[1:], kwargs, me._layer.size)
     with Outer(me._layer):
@@ -106,7 +108,7 @@ def _new(name: str, function: Call, args: Any, kwargs: Any) -> Any:
     return wrap(made, 0, me._layer)
 
 
-def _reshape(name: str, function: Call, args: Any, kwargs: Any) -> Any:
+def _reshape(name: str, function: Call, args: Any, kwargs: dict[str, object]) -> object:
     """A change of shape in place: the wrapper gets another view of the same batch."""
     me: BatchedTensor = args[0]
     view = TENSOR_METHODS[name.removesuffix("_")](*args, **kwargs)
@@ -123,7 +125,7 @@ def _public(name: str) -> Call:
     return found
 
 
-def _longer(args: Shape, kwargs: Any, size: int) -> tuple[Any, Any]:
+def _longer(args: Shape, kwargs: Any, size: int) -> tuple[object, object]:
     """Arguments with `size` put in front of the size among them."""
     if "size" in kwargs:
         return args, {**kwargs, "size": (size, *kwargs["size"])}
@@ -139,7 +141,7 @@ def _again(name: str, function: Call) -> Call:
     if not ready().layers:
         return function
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         from ..._table.modes.vmap_variants import aware
 
         return aware(name, function)(*args, **kwargs)
@@ -147,16 +149,19 @@ def _again(name: str, function: Call) -> Call:
     return run
 
 
-def _draw(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _draw(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Tensor:
     with Outer(layer):
         call = _again(name, function)
         if layer.randomness == "same":
-            return call(*args, **kwargs)
+            out: Tensor = call(*args, **kwargs)
+            return out
         args, kwargs = _longer(args, kwargs, layer.size)
         return wrap(call(*args, **kwargs), 0, layer)
 
 
-def _draw_alone(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _draw_alone(
+    name: str, function: Call, args: Sequence[object], kwargs: dict[str, object], layer: Layer
+) -> object:
     with Outer(layer):
         call = _again(name, function)
         if layer.randomness == "same":
@@ -165,30 +170,35 @@ def _draw_alone(name: str, function: Call, args: Any, kwargs: Any, layer: Layer)
         return wrap(table("stack")(rows), 0, layer)
 
 
-def _whole(x: Any, layer: Layer) -> Any:
+def _whole(x: TensorBase, layer: Layer) -> Tensor:
     """A batch, the batch dimension first; made by repeating what has none."""
     if isinstance(x, BatchedTensor) and x._layer is layer:
-        return front(x._value, x._dim)
-    return repeat_batch(x, None, layer.size).contiguous()
+        out: Tensor = front(x._value, x._dim)
+        return out
+    out = repeat_batch(x, None, layer.size).contiguous()
+    return out
 
 
-def _one(x: Any) -> Any:
+def _one(x: Tensor) -> object:
     """An unset tensor like one example."""
     return table("empty")(x._raw.shape, dtype=T.from_raw(x._raw.dtype))
 
 
 def _draw_like(
-    name: str, function: Call, args: tuple[Tensor, ...], kwargs: Any, layer: Layer
-) -> Any:
+    name: str, function: Call, args: tuple[Tensor, ...], kwargs: dict[str, object], layer: Layer
+) -> Tensor:
     me = args[0]
     with Outer(layer):
         call = _again(name, function)
         if layer.randomness == "same":
-            return call(_one(me), *args[1:], **kwargs)
+            out: Tensor = call(_one(me), *args[1:], **kwargs)
+            return out
         return wrap(call(_whole(me, layer), *args[1:], **kwargs), 0, layer)
 
 
-def _draw_from(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _draw_from(
+    name: str, function: Call, args: Sequence[object], kwargs: dict[str, object], layer: Layer
+) -> object:
     tensors = [a for a in [*args, *kwargs.values()] if isinstance(a, TensorBase)]
     batches = any(isinstance(t, BatchedTensor) and t._layer is layer for t in tensors)
     if not tensors:
@@ -203,7 +213,7 @@ def _draw_from(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) 
         if name == "multinomial" and rank > 1:
             return _each(call, args, kwargs, layer)
 
-        def ready_for(a: Any) -> Any:
+        def ready_for(a: object) -> object:
             if not isinstance(a, TensorBase):
                 return a
             whole = _whole(a, layer)
@@ -215,10 +225,10 @@ def _draw_from(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) 
         return wrap(made, 0, layer)
 
 
-def _each(call: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _each(call: Call, args: Sequence[object], kwargs: dict[str, object], layer: Layer) -> Any:
     """A call for each example, one after the other."""
 
-    def at(a: Any, k: int) -> Any:
+    def at(a: object, k: int) -> object:
         if isinstance(a, BatchedTensor) and a._layer is layer:
             return table("select")(a._value, a._dim, k)
         return a
@@ -231,7 +241,7 @@ def _each(call: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
     return wrap(table("stack")(rows), 0, layer)
 
 
-def _drops(name: str, args: Any, kwargs: Any) -> bool:
+def _drops(name: str, args: Sequence[object], kwargs: dict[str, object]) -> bool:
     """Whether a dropout draws at all: it is in training and its probability isn't 0."""
     default = name not in ("alpha_dropout", "feature_alpha_dropout")
     p = args[1] if len(args) > 1 else kwargs.get("p", 0.5)
@@ -239,7 +249,7 @@ def _drops(name: str, args: Any, kwargs: Any) -> bool:
     return bool(training) and bool(p)
 
 
-def _drop(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _drop(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> object:
     me = args[0] if args else kwargs["input"]
     rest = args[1:]
     kwargs = {k: v for k, v in kwargs.items() if k != "input"}
@@ -263,7 +273,7 @@ def _drop(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> An
         return _each(call, (me, *rest) if batch else (wrap(whole, 0, layer), *rest), kwargs, layer)
 
 
-def _draw_into(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Any:
+def _draw_into(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> object:
     me = args[0]
     batch = isinstance(me, BatchedTensor) and me._layer is layer
     if not batch and layer.randomness == "different":
@@ -291,15 +301,15 @@ DRAWS: Final = {
 class _Batching(Interposer):
     """vmap: batches among the arguments, and functions that draw numbers."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: list[object], mode: Mode, layered: bool) -> object:
         """An operation on batches."""
         return dispatch(op, args) if layered or mode.layers else NOT_HANDLED
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(self, op: Op, args: list[object], writer: Any, mode: Mode, layered: bool) -> object:
         """A write into a batch, or of one."""
         return dispatch_inplace(op, args, writer) if layered or mode.layers else NOT_HANDLED
 
-    def write_out(self, row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+    def write_out(self, row: Any, args: list[object], out: object, mode: Mode) -> object:
         """Refuses results that go into a tensor given by the caller."""
         if any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
             raise RuntimeError(
@@ -308,7 +318,14 @@ class _Batching(Interposer):
             )
         return NOT_HANDLED
 
-    def call_kind(self, kind: str, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+    def call_kind(
+        self,
+        kind: str,
+        name: str,
+        function: Callable[..., object],
+        args: Sequence[object],
+        kwargs: dict[str, object],
+    ) -> object:
         """A function that is no operation."""
         return handle(kind, name, function, args, kwargs)
 

@@ -10,7 +10,7 @@ results. The graph is that of the whole batches, so a backward through a batch i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..._array.memory.example import CONTROL_FLOW, ITEM, example_of
 from ..._base import errors
@@ -26,7 +26,9 @@ from ..tensor import Tensor
 from ..torch_function import without_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from ..._array.annotations import Array
 
 DATA_POINTER: Final = "Cannot access data pointer of Tensor that doesn't have storage"
 ESCAPED: Final = (
@@ -69,7 +71,7 @@ class BatchedTensor(Tensor):
     _layer: Layer
     __torch_function__ = classmethod(without_rules)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         inside = repr(self._value).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={self._layer.level}, bdim={self._dim}, value=\n    {inside}\n)"
 
@@ -82,7 +84,7 @@ class BatchedTensor(Tensor):
 
     __float__ = __int__ = __complex__ = __index__ = item
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """Refused: there are other elements for each example."""
         raise RuntimeError(DATA_POINTER)
 
@@ -93,39 +95,40 @@ class BatchedTensor(Tensor):
             raise TypeError("len() of a 0-d tensor")
         return int(self._raw.shape[0])
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: object) -> bool:
         raise RuntimeError(CONTROL_FLOW)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """Refused."""
         raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: object) -> None:
         raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
 
-    def detach(self) -> Any:
+    def detach(self) -> Tensor:
         """The same batch without history."""
         return wrap(self._value.detach(), self._dim, self._layer)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Refused: gradients are asked for by transforms here."""
         if not requires_grad:
             return self
         raise RuntimeError(errors.INSIDE_TRANSFORM)
 
-    def backward(self, *args: Any, **kwargs: Any) -> None:
+    def backward(self, *args: object, **kwargs: object) -> None:
         """Refused: gradients are asked for by transforms here."""
         raise RuntimeError(errors.BACKWARD_INSIDE_TRANSFORM)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return table("clone")(self)
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        out: Self = table("clone")(self)
+        return out
 
     __copy__ = None  # type: ignore[assignment]
 
 
-def wrap(value: Any, dim: int, layer: Layer) -> BatchedTensor:
+def wrap(value: TensorBase, dim: int, layer: Layer) -> BatchedTensor:
     """What a function under the vmap `layer` sees of the batch `value`."""
     t: BatchedTensor = TensorBase.__new__(BatchedTensor)
     init_tensor(t, example_of(value._raw, dim))
@@ -137,7 +140,7 @@ def wrap(value: Any, dim: int, layer: Layer) -> BatchedTensor:
     return t
 
 
-def layer_of(arg: Any) -> Layer | None:
+def layer_of(arg: object) -> Layer | None:
     """The innermost vmap that has a batch among an argument's tensors."""
     if isinstance(arg, BatchedTensor):
         return arg._layer
@@ -151,7 +154,7 @@ def layer_of(arg: Any) -> Layer | None:
     return found
 
 
-def innermost(args: Any) -> Layer | None:
+def innermost(args: Sequence[object]) -> Layer | None:
     """The innermost vmap that has a batch among the arguments."""
     found: Layer | None = None
     for arg in args:
@@ -161,7 +164,7 @@ def innermost(args: Any) -> Layer | None:
     return found
 
 
-def opened(arg: Any, layer: Layer) -> tuple[Any, Any]:
+def opened(arg: object, layer: Layer) -> tuple[object, object]:
     """An argument with the batches behind the wrappers of `layer`, and their batch dimensions."""
     if isinstance(arg, BatchedTensor):
         return (arg._value, arg._dim) if arg._layer is layer else (arg, None)
@@ -173,7 +176,7 @@ def opened(arg: Any, layer: Layer) -> tuple[Any, Any]:
     return arg, None
 
 
-def dispatch(op: Op, args: list[Any]) -> Any:
+def dispatch(op: Op, args: list[Any]) -> object:
     """The result of an operation on batches; NOT_HANDLED where there is none among `args`.
 
     Raises:
@@ -227,7 +230,7 @@ def dispatch(op: Op, args: list[Any]) -> Any:
     return tuple(results) if op.returns is None else op.returns(results)
 
 
-def refused_inplace(op: Op, args: list[Any], layer: Layer) -> RuntimeError:
+def refused_inplace(op: Op, args: list[Tensor], layer: Layer) -> RuntimeError:
     """The error for a write of batches into a tensor that has no batch dimension."""
     me = args[0]._raw.shape
     name = op.row.vmap_write
@@ -249,7 +252,7 @@ def refused_inplace(op: Op, args: list[Any], layer: Layer) -> RuntimeError:
     )
 
 
-def dispatch_inplace(op: Op, args: list[Any], writer: Callable[..., Any] | None) -> Any:
+def dispatch_inplace(op: Op, args: list[Any], writer: Callable[..., object] | None) -> object:
     """Runs an operation on batches in place; NOT_HANDLED where there is none among `args`."""
     layer = innermost(args)
     if layer is None:
@@ -311,7 +314,7 @@ class Batching:
             raise
 
 
-def unwrapped(t: Any, layer: Layer, dim: int = 0) -> Any:
+def unwrapped(t: TensorBase, layer: Layer, dim: int = 0) -> Tensor:
     """The batch behind a result, at dimension `dim`; one that doesn't depend on it is repeated.
 
     Raises:
@@ -324,9 +327,12 @@ def unwrapped(t: Any, layer: Layer, dim: int = 0) -> Any:
     dim %= rank
     if isinstance(t, BatchedTensor) and t._layer is layer:
         if t._dim == dim:
-            return t._value
-        return table("movedim")(t._value, t._dim, dim)
-    return table("expand")(t, (*shape[:dim], layer.size, *shape[dim:]))
+            out: Tensor = t._value
+            return out
+        out = table("movedim")(t._value, t._dim, dim)
+        return out
+    out = table("expand")(t, (*shape[:dim], layer.size, *shape[dim:]))
+    return out
 
 
 # ---- several vmaps at once ---------------------------------------------------------------------
@@ -364,7 +370,7 @@ def gathered(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
     return x
 
 
-def layers_of(tensors: Any) -> tuple[Layer, ...]:
+def layers_of(tensors: Sequence[Tensor]) -> tuple[Layer, ...]:
     """All vmaps that have a batch among tensors, the outermost first."""
     found: dict[int, Layer] = {}
     for t in tensors:
