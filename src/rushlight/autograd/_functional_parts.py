@@ -9,7 +9,7 @@ from .._table import PUBLIC
 from .backward import grad
 
 
-def standard_basis(tensors: tuple[Any, ...], numels: tuple[int, ...]) -> tuple[Any, ...]:
+def standard_basis(tensors: tuple[Any, ...], numels: tuple[int, ...]) -> tuple[object, ...]:
     """One block of rows of the identity for each tensor, in its type, for all elements together."""
     total, start, blocks = sum(numels), 0, []
     for t, count in zip(tensors, numels):
@@ -20,14 +20,14 @@ def standard_basis(tensors: tuple[Any, ...], numels: tuple[int, ...]) -> tuple[A
     return tuple(blocks)
 
 
-def detach_results(inputs: Any, create_graph: bool) -> Any:
+def detach_results(inputs: Any, create_graph: bool) -> object:
     """The tensors as they are returned: without history unless it is asked for."""
     if isinstance(inputs, TensorBase):
         return inputs if create_graph else PUBLIC[("", "detach")](inputs)
     return tuple(detach_results(x, create_graph) for x in inputs)
 
 
-def unpacked(res: Any, to_unpack: Any) -> Any:
+def unpacked(res: Any, to_unpack: object) -> object:
     """Results without the tuples that the caller did not give."""
     if isinstance(to_unpack, tuple):
         outer, inner = to_unpack

@@ -91,7 +91,7 @@ class _Quick:
 _QUICK: Final = _Quick()
 
 
-def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
+def _noting(op: Op, args: list[Any], mode: Mode) -> object:
     """An operation by the fast path; its node is told where it was made."""
     quick = _QUICK.of(mode)
     if quick is None or op.is_view:
@@ -158,7 +158,7 @@ def _explain(node: Node) -> None:
 class _Anomaly(Interposer):
     """Runs operations by the fast path where nothing else is on."""
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: list[object], mode: Mode, layered: bool) -> object:
         """An operation in anomaly mode, whose node is told where it was made."""
         return _noting(op, args, mode) if mode.anomaly else NOT_HANDLED
 

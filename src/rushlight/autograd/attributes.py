@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from .._array import types as T
 from .._base import dtypes as D
@@ -26,7 +25,7 @@ def _get_grad_dtype(self: TensorBase) -> D.dtype | None:
     return T.from_raw(self._raw.dtype)
 
 
-def _set_grad_dtype(self: TensorBase, value: Any) -> None:
+def _set_grad_dtype(self: TensorBase, value: object) -> None:
     """Has gradients of this leaf come in another element type; None: in whichever they come.
 
     Raises:

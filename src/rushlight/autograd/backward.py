@@ -31,6 +31,7 @@ from .output_metadata import outputs_of
 
 if TYPE_CHECKING:
     from .._base.annotations import TensorLike
+    from .annotations import Gradients, TensorsOrEdges
 
 # A backward inside a backward deepens the Python stack; every so many levels a fresh thread takes
 # over.
@@ -43,7 +44,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _grads_tuple(value: Any, count: int) -> tuple[Any, ...]:
+def _grads_tuple(value: object, count: int) -> tuple[object, ...]:
     if value is None:
         return (None,) * count
     return _as_tuple(value)
@@ -131,7 +132,7 @@ def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> An
 
 
 def start(
-    tensors: Sequence[Any], grads: Sequence[Any], traced: bool, batched: bool = False
+    tensors: Sequence[object], grads: Sequence[object], traced: bool, batched: bool = False
 ) -> tuple[list[Vertex], list[int], list[Any]]:
     """The engine's roots for tensors (or gradient edges), and the gradients they start with."""
     values = [
@@ -220,15 +221,23 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     return results
 
 
-def _started(g: TensorLike) -> Any:
+def _started(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
     if type(g) is hollow.Hollow:
-        return _hollow.without_data(g)
-    return wrapped(g, False)
+        out: Tensor = _hollow.without_data(g)
+        return out
+    out = wrapped(g, False)
+    return out
 
 
-def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
-             places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
+def _watched(
+    roots: list[Vertex],
+    nrs: list[int],
+    values: list[Any],
+    keep: bool,
+    places: list[tuple[Vertex, int]] | None,
+    accumulate: bool,
+) -> list[object]:
     """A run on Tensors, not recorded, so that modes see the operations of formulas."""
     before = CURRENT.get()
     try:
@@ -240,12 +249,12 @@ def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: TensorsOrEdges,
+    grad_tensors: Gradients = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
+    grad_variables: Gradients = None,
+    inputs: TensorsOrEdges | None = None,
 ) -> None:
     """Accumulates the gradients of `tensors` into the leaves of their graph (or into `inputs`).
 
@@ -302,9 +311,9 @@ def warn_of_cycles() -> None:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: TensorsOrEdges,
+    inputs: TensorsOrEdges,
+    grad_outputs: Gradients = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -429,6 +438,6 @@ def _tensor_backward(
 
 _tensor_backward.__name__ = "backward"
 _tensor_backward.__qualname__ = "Tensor.backward"
-Tensor.backward = asking_function(_tensor_backward, "backward")  # type: ignore[attr-defined]
+Tensor.backward = asking_function(_tensor_backward, "backward")
 
 __all__ = ["backward", "grad"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from .._array import types as T
 from .._base import errors
@@ -32,6 +32,8 @@ from .._table.rows.node_classes import SavedTensor
 from .edges import _NodeFace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._array.annotations import Array
     from .._tensor.tensor import Tensor
 
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
 class FunctionCtx:
     """What `forward`, `setup_context` and `backward` get as `ctx`: for notes and requests."""
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: object) -> None:
         """Keeps tensors (or None) for `backward`, which reads them as `saved_tensors`."""
         self.to_save = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors for `jvp`, which reads them as `saved_tensors`."""
         for t in tensors:
             assert isinstance(t, TensorBase) or t is None, (
@@ -52,13 +54,13 @@ class FunctionCtx:
             )
         self.saved_for_forward = tensors
 
-    def mark_dirty(self, *args: Any) -> None:
+    def mark_dirty(self, *args: object) -> None:
         """Tells that `forward` wrote to these inputs, which it must also return."""
         self.dirty_tensors = args
 
     clear_saved_tensors_on_access = False
 
-    def mark_shared_storage(self, *pairs: Any) -> None:
+    def mark_shared_storage(self, *pairs: object) -> None:
         """Does nothing: shared memory is tracked anyway."""
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
@@ -67,7 +69,7 @@ class FunctionCtx:
             stacklevel=2,
         )
 
-    def mark_non_differentiable(self, *args: Any) -> None:
+    def mark_non_differentiable(self, *args: object) -> None:
         """Tells that these outputs have no gradient."""
         self.non_differentiable = args
 
@@ -79,10 +81,11 @@ class FunctionCtx:
 def _request(name: str) -> property:
     """What the user asked for by a method of the context: kept by the node, None before."""
 
-    def get(self: Any) -> Any:
-        return getattr(self._core, name)
+    def get(self: Any) -> tuple[Tensor, ...] | None:
+        out: tuple[Tensor, ...] | None = getattr(self._core, name)
+        return out
 
-    def put(self: Any, value: Any) -> None:
+    def put(self: Any, value: object) -> None:
         setattr(self._core, name, value)
 
     def drop(self: Any) -> None:
@@ -94,7 +97,7 @@ def _request(name: str) -> property:
 def _fixed(name: str, get: Any) -> property:
     """An attribute that can't be set, with PyTorch's words for it."""
 
-    def refuse(self: Any, value: Any) -> None:
+    def refuse(self: Any, value: object) -> None:
         raise AttributeError(
             f"attribute '{name}' of 'torch._C._FunctionBase' objects is not writable"
         )
@@ -102,7 +105,7 @@ def _fixed(name: str, get: Any) -> property:
     return property(get, refuse, doc=get.__doc__)
 
 
-def _saved_tensors(self: Any) -> tuple[Any, ...]:
+def _saved_tensors(self: Any) -> tuple[object, ...]:
     """What `save_for_backward` was given.
 
     Raises:
@@ -170,10 +173,10 @@ class BackwardCFunction(_NodeFace, FunctionCtx):
         self._core.clear()
 
     @property
-    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+    def _raw_saved_tensors(self) -> tuple[object, ...]:
         return self._core.raw_saved()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def __repr__(self) -> str:
@@ -185,7 +188,7 @@ class _Output:
 
     __slots__ = ("array", "number", "version")
 
-    def __init__(self, array: Any, number: int, version: int) -> None:
+    def __init__(self, array: Array, number: int, version: int) -> None:
         self.array = array
         self.number = number
         self.version = version
@@ -239,7 +242,7 @@ class FunctionNode(CoreNode):
             self.face = weakref.ref(found)
         return found
 
-    def taken(self, request: str, wrong: str | None) -> tuple[Any, ...]:
+    def taken(self, request: str, wrong: str | None) -> tuple[object, ...]:
         """What the user asked for, which is then forgotten; `wrong` is for other than tensors.
 
         Raises:
@@ -259,7 +262,7 @@ class FunctionNode(CoreNode):
                     raise RuntimeError(wrong)
         return found
 
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+    def call(self, grads: list[object], need: list[bool], traced: bool) -> Any:
         """The user's `backward` on gradients of the outputs, checked and fitted to the inputs."""
         metas = self.out_meta or ()
         if len(grads) != len(metas):
@@ -278,7 +281,7 @@ class FunctionNode(CoreNode):
         finally:
             CURRENT.set(former)
 
-    def _checked(self, result: Any, need: list[bool], traced: bool) -> list[Any]:
+    def _checked(self, result: object, need: list[bool], traced: bool) -> list[object]:
         """What the user's `backward` returned, one gradient for each edge.
 
         Raises:
@@ -339,7 +342,7 @@ class FunctionNode(CoreNode):
 
     # ---- saved tensors ------------------------------------------------------------------------
 
-    def keep(self, tensors: Any, mode: Mode) -> None:
+    def keep(self, tensors: Sequence[Tensor], mode: Mode) -> None:
         """Saves what `save_for_backward` was given; outputs have got their node already."""
         kept: list[Any] = []
         hooks = mode.saved_hooks[-1] if mode.saved_hooks else None
@@ -363,7 +366,7 @@ class FunctionNode(CoreNode):
                 kept.append((t, slow.check_saved(t)))
         self.kept = kept
 
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[object, ...]:
         """The saved tensors, after a check that they haven't been written."""
         if self.forward_kept is not None:
             return self.forward_kept
@@ -383,7 +386,7 @@ class FunctionNode(CoreNode):
             self.taken_once = True
             self.kept = []
 
-    def raw_saved(self) -> tuple[Any, ...]:
+    def raw_saved(self) -> tuple[object, ...]:
         """The saved values as objects that can be given hooks."""
         if self.freed:
             raise RuntimeError(errors.BACKWARD_TWICE)
@@ -447,7 +450,7 @@ class SavedValue(SavedTensor):
         entry = FREED if self._node.freed else self._node.kept[self._entry]
         return entry[0] if type(entry) is tuple else entry
 
-    def _pack(self, hooks: tuple[Any, Any]) -> None:
+    def _pack(self, hooks: tuple[object, object]) -> None:
         value = self._value()
         if type(value) is _Output:
             packed = _packed(new_tensor(value.array), hooks, value.number, None)
@@ -456,7 +459,7 @@ class SavedValue(SavedTensor):
         self._node.kept[self._entry] = packed
 
     @property
-    def data(self) -> Any:
+    def data(self) -> object:
         """What is held: the tensor, or what a pack hook made of it."""
         value = self._value()
         if type(value) is Packed:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def carry_tangents(
     node: FunctionNode,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     outputs: list[Any],
     live: list[int],
     dirty: Any,
@@ -34,7 +34,7 @@ def carry_tangents(
     if all(t is None for t in given):
         return
     before = {id(t): version_of(t) for t in given if t is not None}
-    shown = list(given)
+    shown: list[Any] = list(given)
     if node.materialize:
         shown = [
             new_tensor(engine.WORLDS.raw.zeros(a._raw.shape, a._raw.dtype))
@@ -92,7 +92,7 @@ def carry_tangents(
         set_tangent(o, t)
 
 
-def _check_shares(o: TensorBase, t: Tensor, args: tuple[Any, ...], given: list[Any]) -> None:
+def _check_shares(o: TensorBase, t: Tensor, args: tuple[object, ...], given: list[Any]) -> None:
     """An output that is a view of an input needs a tangent that is a view of the input's."""
     if t._view is None:
         raise RuntimeError(

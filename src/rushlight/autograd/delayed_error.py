@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core.copyslices import custom_op
 from .._core.mode import ready
 from .._core.node import Node, Vertex, new_node
 from .._core.storage import TensorBase, new_tensor, target
 from .._core.views import current_node
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
 
 
 class Error(Node):
@@ -19,7 +22,7 @@ class Error(Node):
 
     message: str
 
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> list[Any]:
+    def call(self, grads: list[Array], need: list[bool], traced: bool) -> list[Any]:
         """Never returns.
 
         Raises:
@@ -31,7 +34,7 @@ class Error(Node):
 _ERROR: Final = custom_op("delayed_error", Error)
 
 
-def behind(op: Any, inputs: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+def behind(op: Any, inputs: tuple[TensorBase | None, ...]) -> tuple[Any, list[Any]]:
     """A node with an edge to each input, and the inputs' elements in new tensors behind it.
 
     An input that is None comes out as None, with an edge that leads nowhere. Where no input

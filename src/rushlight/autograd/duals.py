@@ -17,7 +17,7 @@ that isn't is copied when it is set.
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core import slow
@@ -25,6 +25,9 @@ from .._core.mode import CURRENT, ready, replaced
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import Step, replay
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
 
 class Level:
@@ -42,7 +45,7 @@ class Tangent:
 
     __slots__ = ("level", "value")
 
-    def __init__(self, level: Level, value: Any) -> None:
+    def __init__(self, level: Level, value: TensorBase) -> None:
         self.level = level
         self.value = value
 
@@ -85,7 +88,7 @@ def note_view(out: TensorBase, source: TensorBase, op: Any, args: Any, index: in
     view.forward = (reference or weakref.ref(source), Step(op, args, index, before))
 
 
-def begin_anew(dual: Any) -> None:
+def begin_anew(dual: Tensor) -> None:
     """Makes the view `dual` one without a part in its base's tangent."""
     if dual._view is not None:  # what is taken of an inference tensor is no view
         dual._view.forward = ANEW
@@ -156,7 +159,7 @@ def set_tangent(t: TensorBase, value: Any) -> None:
     t._plain = False
 
 
-def write_tangent(t: TensorBase, value: Any) -> None:
+def write_tangent(t: TensorBase, value: Tensor | None) -> None:
     """Gives `t`, which was just written in place, its new tangent (None: zeros).
 
     A tangent that is there already is written in place too: others share it.
@@ -185,7 +188,7 @@ def copy_tangent(again: TensorBase, t: TensorBase) -> None:
     again._plain = False
 
 
-def note_saved(node: Any, number: int, tangent: Any) -> None:
+def note_saved(node: Any, number: int, tangent: object) -> None:
     """Lets a node that saved an output know the output's tangent: it makes the tensor anew."""
     if node.meta is None:
         node.meta = {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base import errors
 from .._base.handles import RemovableHandle, register
@@ -25,6 +25,10 @@ from .._core.storage import TensorBase
 from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
+
 _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
 
 
@@ -36,7 +40,7 @@ def core_of(seen: Any) -> Vertex:
     return vertex
 
 
-def public_form(vertex: Vertex) -> Any:
+def public_form(vertex: Vertex) -> object:
     """What users see of a vertex. See Note [What users see of a vertex]."""
     if isinstance(vertex, CoreNode):
         shown = vertex.shown()
@@ -62,7 +66,7 @@ def _name(self: Any) -> str:
     return f"{type(self)._namespace}{type(self).__name__}"
 
 
-def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
+def _next_functions(self: Any) -> tuple[tuple[object, int], ...]:
     """Where the gradients of the inputs go: (node or None, number of its output)."""
     node = core_of(self)
     assert isinstance(node, CoreNode)
@@ -74,7 +78,7 @@ def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
     )
 
 
-def _metadata(self: Any) -> dict[Any, Any]:
+def _metadata(self: Any) -> dict[object, object]:
     """A dictionary for whatever one wants to note about this node."""
     node = core_of(self)
     assert isinstance(node, CoreNode)
@@ -88,12 +92,12 @@ def _metadata(self: Any) -> dict[Any, Any]:
     return found
 
 
-def _register_hook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+def _register_hook(self: Any, fn: Callable[..., object]) -> RemovableHandle:
     """Has `fn(grad_inputs, grad_outputs)` called after the node; a tuple replaces the former."""
     return register(hooks_of(core_of(self)).post, fn)
 
 
-def _register_prehook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+def _register_prehook(self: Any, fn: Callable[..., object]) -> RemovableHandle:
     """Has `fn(grad_outputs)` called before the node runs; a tuple that it returns replaces them."""
     return register(hooks_of(core_of(self)).pre, fn)
 
@@ -133,7 +137,7 @@ def _call(self: Any, *grads: Any) -> Any:
     return shown[0] if len(shown) == 1 else shown
 
 
-def _register_hook_dict(self: Any, tensor: Any) -> None:
+def _register_hook_dict(self: Any, tensor: Tensor) -> None:
     """Lets the hooks of a tensor run before the node, which they do anyway.
 
     Raises:
@@ -143,7 +147,7 @@ def _register_hook_dict(self: Any, tensor: Any) -> None:
         raise TypeError("_register_hook_dict expected a variable")
 
 
-def _input_metadata(self: Any) -> tuple[Any, ...]:
+def _input_metadata(self: Any) -> tuple[object, ...]:
     """Shape, type and device of each output; empty where the node doesn't know them."""
     return input_metadata(core_of(self))
 
@@ -195,7 +199,7 @@ class AccumulateGrad(_NodeFace):
         return ()
 
     @property
-    def metadata(self) -> dict[Any, Any]:
+    def metadata(self) -> dict[object, object]:
         """A dictionary for whatever one wants to note about this leaf's end of the graph."""
         found: dict[Any, Any] = hooks_of(self.variable).extra.setdefault(1, {})
         return found
@@ -204,7 +208,7 @@ class AccumulateGrad(_NodeFace):
         """A leaf accumulates before anything else that is ready runs: no node is younger."""
         return 2**64 - 1
 
-    def __call__(self, grad: Any) -> tuple[Any, ...]:
+    def __call__(self, grad: Any) -> tuple[object, ...]:
         """Accumulates `grad`."""
         traced = ready().grad
         receive(self.variable, grad if traced else grad._raw, False, traced)
@@ -233,16 +237,16 @@ class Node(ABC):
         """Where the gradients of the inputs go."""
 
     @abstractmethod
-    def metadata(self) -> dict[Any, Any]:
+    def metadata(self) -> dict[object, object]:
         """A dictionary for whatever one wants to note about the node."""
 
     @property
     @abstractmethod
-    def _input_metadata(self) -> list[Any]:
+    def _input_metadata(self) -> list[object]:
         """Shape, type and device of each output."""
 
     @abstractmethod
-    def _register_hook_dict(self, tensor: Any) -> None:
+    def _register_hook_dict(self, tensor: Tensor) -> None:
         """Lets the hooks of a tensor run before the node."""
 
     @abstractmethod
@@ -250,7 +254,7 @@ class Node(ABC):
         """Has `fn` called after the node."""
 
     @abstractmethod
-    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+    def register_prehook(self, fn: Callable[..., object]) -> RemovableHandle:
         """Has `fn` called before the node."""
 
     @abstractmethod
@@ -301,7 +305,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     return GradientEdge(public_form(vertex), nr)
 
 
-def place_of(x: Any) -> tuple[Vertex, int]:
+def place_of(x: Tensor | GradientEdge) -> tuple[Vertex, int]:
     """The vertex and the output number of an input that a gradient is wanted for.
 
     Raises:
@@ -313,7 +317,7 @@ def place_of(x: Any) -> tuple[Vertex, int]:
         raise RuntimeError(
             f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(x)}"
         )
-    if not x.requires_grad:  # type: ignore[attr-defined]
+    if not x.requires_grad:
         raise RuntimeError(errors.INPUT_NO_GRAD)
     return vertex_of_tensor(x)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.storage import TensorBase
 from .backward import root_gradient
@@ -12,8 +12,11 @@ from .hooks import vertex_of_tensor
 from .output_metadata import outputs_of
 from .variable import ExecutionEngine
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
-def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:
+
+def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[object, object]:
     """The shapes of an output and of its gradient (of one, where they come in a batch)."""
     if isinstance(output, GradientEdge):
         known = outputs_of(output.node)
@@ -24,8 +27,8 @@ def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[An
 
 
 def _make_grads(
-    outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool
-) -> tuple[Any, ...]:
+    outputs: Sequence[object], grads: Sequence[object], is_grads_batched: bool
+) -> tuple[object, ...]:
     """The gradients that a run from `outputs` starts with: ones where None, all checked."""
     made: list[Any] = []
     for i, (out, g) in enumerate(zip(outputs, grads)):
@@ -36,7 +39,7 @@ def _make_grads(
     return tuple(made)
 
 
-def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
+def _tensor_or_tensors_to_tuple(tensors: Sequence[Tensor], length: int) -> tuple[object, ...]:
     """A tensor, several, or None for each of `length`, as a tuple."""
     if tensors is None:
         return (None,) * length
@@ -48,12 +51,12 @@ def _is_checkpoint_valid() -> bool:
     return ExecutionEngine.is_checkpoint_valid()
 
 
-def _engine_run_backward(t_outputs: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def _engine_run_backward(t_outputs: Any, *args: Any, **kwargs: Any) -> tuple[object, ...]:
     """One run of the engine."""
     return ExecutionEngine.run_backward(t_outputs, *args, **kwargs)
 
 
-def _get_grad_fn_or_grad_acc(t: Any) -> Any:
+def _get_grad_fn_or_grad_acc(t: Tensor) -> object:
     """The node that a tensor's gradient goes to: its `grad_fn`, or its `AccumulateGrad`."""
     if isinstance(t, GradientEdge):
         return t.node

@@ -151,7 +151,7 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
     return dual
 
 
-def _placed_alike(tangent: Any, tensor: Any) -> Any:
+def _placed_alike(tangent: Any, tensor: Tensor) -> object:
     """The tangent in a memory of zeros, at the place that the tensor has in its own.
 
     So a window over the memory beyond the tensor (`as_strided`) has a tangent of zeros there.
@@ -162,7 +162,7 @@ def _placed_alike(tangent: Any, tensor: Any) -> Any:
     return place.copy_(tangent)
 
 
-def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The elements and the tangent of a dual tensor; the tangent is None where there is none.
 
     Raises:

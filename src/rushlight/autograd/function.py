@@ -56,7 +56,7 @@ TRANSFORMS: Final = Transforms()
 class FunctionMeta(type):
     """The type of function classes: gives each a context class and a node class of its own."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, object]) -> None:
         seen = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         op = custom_op(name, type(name + "Backward", (FunctionNode,), {"__slots__": ()}))
         op.n_out = -1
@@ -71,19 +71,19 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
     """What a function class may define; each method says how it is missed."""
 
     @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Any, **kwargs: Any) -> object:
         """Computes the outputs: `forward(ctx, *args)`, or no `ctx` beside a `setup_context`."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    def setup_context(ctx: Any, inputs: tuple[object, ...], output: object) -> object:
         """Notes in `ctx` what the other methods need; goes with a `forward` without `ctx`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> object:
         """Computes one gradient for each argument of `forward` (None where it has none)."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
@@ -93,7 +93,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
     vjp = backward
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: Any, *grad_inputs: Any) -> object:
         """Computes the tangent of each output from those of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
@@ -101,7 +101,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
-    def _backward_method(cls) -> Callable[..., Any]:
+    def _backward_method(cls) -> Callable[..., object]:
         """The user's backward: the method `backward`, or `vjp`, which is another name for it."""
         if cls.vjp is _SingleLevelFunction.vjp:
             return cls.backward
@@ -118,7 +118,7 @@ class Function(_SingleLevelFunction):
 
     generate_vmap_rule = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
             "static, so you should invoke them on the class itself. Instantiating an autograd "
@@ -127,7 +127,7 @@ class Function(_SingleLevelFunction):
             stacklevel=2,
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         """Refused: call `apply` of the class."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use "
@@ -136,7 +136,7 @@ class Function(_SingleLevelFunction):
         )
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    def vmap(info: object, in_dims: object, *args: object) -> Any:
         """Computes a batch at once; returns the outputs and their batch dimensions."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
@@ -144,7 +144,7 @@ class Function(_SingleLevelFunction):
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Runs `forward` unrecorded and records this function as one node."""
         mode = ready()
         if mode.profiler is not None and mode.profiler.opens(cls.__name__):
@@ -176,12 +176,12 @@ class Function(_SingleLevelFunction):
         return _closed(node, args, result, executable, separate, mode)
 
 
-def _is_setup_context_defined(fn: Callable[..., Any]) -> bool:
+def _is_setup_context_defined(fn: Callable[..., object]) -> bool:
     return fn is not _SingleLevelFunction.setup_context
 
 
-def _positional(forward: Callable[..., Any], separate: bool, args: tuple[Any, ...],
-                kwargs: dict[str, Any]) -> tuple[Any, ...]:  # fmt: skip
+def _positional(forward: Callable[..., object], separate: bool, args: tuple[object, ...],
+                kwargs: dict[str, object]) -> tuple[object, ...]:  # fmt: skip
     """Arguments by keyword put where `forward` has them by position.
 
     The separate style gets its defaults filled in too, so that `setup_context` sees them.
@@ -216,7 +216,7 @@ def _positional(forward: Callable[..., Any], separate: bool, args: tuple[Any, ..
     return tuple(filled)
 
 
-def _any_layered(args: tuple[Any, ...]) -> bool:
+def _any_layered(args: tuple[object, ...]) -> bool:
     return any(isinstance(a, TensorBase) and a._layered for a in args)
 
 
@@ -225,7 +225,7 @@ def _wants(t: TensorBase) -> bool:
     return t._requires_grad or (t._view is not None and follows(t))
 
 
-def _opened(cls: type[Any], args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, bool]:
+def _opened(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[FunctionNode, bool]:
     """The node of a call about to happen, with its edges, and whether the call is recorded."""
     targets: list[Vertex | None] = []
     nrs: list[int] = []
@@ -261,8 +261,8 @@ def _opened(cls: type[Any], args: tuple[Any, ...], mode: Mode) -> tuple[Function
     return node, executable
 
 
-def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: bool,
-            separate: bool, mode: Mode) -> Any:  # fmt: skip
+def _closed(node: FunctionNode, args: tuple[object, ...], result: object, executable: bool,
+            separate: bool, mode: Mode) -> object:  # fmt: skip
     """The outputs of a finished forward, tied to the node; does what `ctx` was asked for."""
     outputs = list(result) if isinstance(result, tuple) else [result]
     to_save: Any = node.to_save
@@ -445,11 +445,11 @@ DIFFERENTIATED_TWICE: Final = (
 )
 
 
-def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(fn: Callable[..., object]) -> Callable[..., Any]:
     """A `backward` whose results can't be differentiated again: trying to raises an error."""
 
     @functools.wraps(fn)
-    def wrapper(ctx: Any, *args: Any) -> Any:
+    def wrapper(ctx: Any, *args: object) -> Any:
         mode = ready()
         before = CURRENT.get()
         try:
@@ -468,7 +468,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _start(o: Tensor) -> Any:
+def _start(o: Tensor) -> TensorBase:
     """A gradient as a leaf that asks for gradients; anything else as it is."""
     if not isinstance(o, TensorBase):
         return o
@@ -491,21 +491,21 @@ class InplaceFunction(Function):
 class NestedIOFunction(Function):
     """A `Function` of the old style, over nested inputs and outputs; kept for its name."""
 
-    def forward(self, *args: Any) -> Any:  # type: ignore[override]
+    def forward(self, *args: object) -> Any:  # type: ignore[override]
         """Computes the outputs from nested inputs, by `forward_extended`."""
         result = self.forward_extended(*args)
         self._nested_output = result
         return result
 
-    def backward(self, *gradients: Any) -> Any:  # type: ignore[override]
+    def backward(self, *gradients: object) -> Any:  # type: ignore[override]
         """Computes the gradients of nested inputs, by `backward_extended`."""
         return self.backward_extended(*gradients)
 
-    def forward_extended(self, *args: Any) -> Any:
+    def forward_extended(self, *args: object) -> object:
         """The forward of the user's own."""
         raise NotImplementedError
 
-    def backward_extended(self, *grad_output: Any) -> Any:
+    def backward_extended(self, *grad_output: object) -> object:
         """The backward of the user's own."""
         raise NotImplementedError
 

@@ -62,7 +62,7 @@ def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tens
     return tuple(made)
 
 
-def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Tensors:
+def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> Tensors:
     """The tensors as a tuple; packages call it by PyTorch's private name."""
     if arg_name is None and fn_name is None:
         return tuple(inp) if isinstance(inp, (tuple, list)) else (inp,)
@@ -210,9 +210,9 @@ def _only_without_v(group: Tensors, what: str) -> None:
 
 
 def vjp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
+    v: Tensor | Sequence[Tensor] | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -243,9 +243,9 @@ def vjp(
 
 
 def jvp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
+    v: Tensor | Sequence[Tensor] | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -365,7 +365,9 @@ def jacobian(
     return _grid(settled, out_tuple, is_tuple)
 
 
-def _row(g: Tensor | None, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> Any:
+def _row(
+    g: Tensor | None, x: Tensor, strict: bool, create_graph: bool, i: int, j: int
+) -> TensorBase:
     if g is None:
         if strict:
             raise RuntimeError(
@@ -379,8 +381,9 @@ def _row(g: Tensor | None, x: Any, strict: bool, create_graph: bool, i: int, j: 
     return g
 
 
-def _stacked(rows: list[Any], out: Tensor, x: Tensor) -> Any:
-    return PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
+def _stacked(rows: list[Tensor], out: Tensor, x: Tensor) -> Tensor:
+    result: Tensor = PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
+    return result
 
 
 def _all_rows(outputs: Tensors, group: Tensors, create_graph: bool) -> list[Tensors]:
@@ -420,13 +423,13 @@ def _all_rows(outputs: Tensors, group: Tensors, create_graph: bool) -> list[Tens
     return blocks
 
 
-def _grid(blocks: Any, out_tuple: bool, in_tuple: bool) -> Any:
+def _grid(blocks: Any, out_tuple: bool, in_tuple: bool) -> object:
     """Blocks by output and input, without the sequences that the user doesn't expect."""
     rows = blocks if in_tuple else tuple(block[0] for block in blocks)
     return rows if out_tuple else rows[0]
 
 
-def _jacobian_forward(func: Callable[..., Any], inputs: tuple[Tensor, ...]) -> Any:
+def _jacobian_forward(func: Callable[..., object], inputs: tuple[Tensor, ...]) -> object:
     """The Jacobian by one run on dual tensors, whose tangents are batches of unit vectors.
 
     Several inputs or outputs come as lists, as in PyTorch.
@@ -461,8 +464,8 @@ def _jacobian_forward(func: Callable[..., Any], inputs: tuple[Tensor, ...]) -> A
 
 
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -477,28 +480,30 @@ def hessian(
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
-    def scalar(*values: Any) -> Any:
+    def scalar(*values: Tensor) -> Tensor:
         result = func(*values)
         out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "hessian")
         _need_history(outputs, strict)
         _single(outputs, out_tuple, "hessian")
-        return outputs[0].squeeze()
+        out: Tensor = outputs[0].squeeze()
+        return out
 
-    def first(*values: Any) -> Any:
+    def first(*values: Tensor) -> tuple[Tensor, ...]:
         if outer_jacobian_strategy == "forward-mode":
             values = tuple(v.requires_grad_() for v in values)
         found = jacobian(scalar, values, create_graph=True)
         _recorded(found, "jacobian", strict)
-        return found
+        out: tuple[Tensor, ...] = found
+        return out
 
     blocks = jacobian(first, group, create_graph, strict, vectorize, outer_jacobian_strategy)
     return _grid(blocks, is_tuple, is_tuple)
 
 
 def vhp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
+    v: Tensor | Sequence[Tensor] | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -520,9 +525,9 @@ def vhp(
 
 
 def hvp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
+    v: object = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -546,9 +551,7 @@ def hvp(
     )
 
 
-def _direction(
-    v: Tensor | Sequence[Tensor], group: Tensors, is_tuple: bool, create_graph: bool, caller: str
-) -> tuple[Tensor, ...]:
+def _direction(v: Any, group: Tensors, is_tuple: bool, create_graph: bool, caller: str) -> Any:
     if v is None:
         _only_without_v(group, "input")
         return None
@@ -559,7 +562,7 @@ def _direction(
 
 
 def _first(
-    func: Callable[..., Any], group: Tensors, strict: bool, caller: str
+    func: Callable[..., object], group: Tensors, strict: bool, caller: str
 ) -> tuple[Tensors, Tensors]:
     """The output of a scalar function and its gradient, with history."""
     result = func(*group)

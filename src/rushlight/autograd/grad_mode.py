@@ -6,7 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base import errors
 from .._core.mode import (
@@ -17,6 +17,10 @@ from .._core.mode import (
     set_grad,
 )
 from .._core.storage import TensorBase, version_cell, version_of
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +46,7 @@ class _ModeContext:
     def __init__(self) -> None:
         self._before: list[Any] = []
 
-    def _state(self) -> Any:
+    def _state(self) -> object:
         """What is switched on now, as `_restore` needs it."""
         raise NotImplementedError
 
@@ -102,14 +106,14 @@ def context_decorator(context: _ModeContext, function: Any) -> Any:
         return _decorated_generator(context, function)
 
     @functools.wraps(function)
-    def decorate_context(*args: Any, **kwargs: Any) -> Any:
+    def decorate_context(*args: object, **kwargs: object) -> Any:
         with context.clone():
             return function(*args, **kwargs)
 
     return decorate_context
 
 
-def _decorated_generator(context: _ModeContext, function: Callable[..., Any]) -> Any:
+def _decorated_generator(context: _ModeContext, function: Callable[..., Any]) -> object:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
@@ -144,7 +148,7 @@ class _GradMode(_ModeContext):
 
     wanted = False
 
-    def __new__(cls, orig_func: Any = None) -> Any:
+    def __new__(cls, orig_func: object = None) -> Any:
         made = object.__new__(cls)
         if orig_func is None:
             return made
@@ -170,7 +174,7 @@ class _GradMode(_ModeContext):
 class no_grad(_GradMode):
     """A context (or decorator) in which operations are not recorded."""
 
-    def __init__(self, orig_func: Any = None) -> None:
+    def __init__(self, orig_func: object = None) -> None:
         super().__init__()
         self.prev = False
 
@@ -261,14 +265,14 @@ _GUARDS: list[_Guard] = []
 class inference_mode(_ModeContext):
     """A context (or decorator) in which nothing is recorded, and new tensors stay out of graphs."""
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: bool = True) -> Any:
         made = object.__new__(cls)
         if isinstance(mode, bool):
             return made
-        made.__init__(True)  # type: ignore[misc]
+        made.__init__(True)
         return context_decorator(made, mode)
 
-    def __init__(self, mode: Any = True) -> None:
+    def __init__(self, mode: bool = True) -> None:
         super().__init__()
         self.mode = bool(mode) if isinstance(mode, bool) else True
         self._guards: list[_Guard] = []
@@ -366,7 +370,7 @@ class _force_original_view_tracking(_ModeContext):
 class _unsafe_preserve_version_counter(_ModeContext):
     """Writes inside it leave the version of a tensor (or of several) as it was."""
 
-    def __init__(self, tensors: Any) -> None:
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
         super().__init__()
         self.tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
         self.prev_versions = tuple([version_of(t) for t in self.tensors])

@@ -48,6 +48,8 @@ from .jacobians import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._array.annotations import Array
     from .._tensor.tensor import Tensor
 
@@ -79,7 +81,7 @@ class _Part:
         self.complex_at = complex_at
         self.forward = forward
 
-    def mismatch(self, a: Any, n: Any, i: int, j: int) -> str:
+    def mismatch(self, a: Array | float, n: Array | float, i: int, j: int) -> str:
         """The message for output `i` and input `j`."""
         side = j if self.forward else i
         what = "inputs" if self.forward else "outputs"
@@ -98,8 +100,8 @@ def _format(value: Array | float) -> str:
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -145,7 +147,7 @@ def gradcheck(
         return False
 
 
-def _check(func: Func, inputs: tuple[Any, ...], settings: _Settings) -> bool:
+def _check(func: Func, inputs: tuple[Tensor, ...], settings: _Settings) -> bool:
     _check_inputs(inputs)
     everything = sequence(func(*inputs))
     outputs = [o for o in everything if o.requires_grad]
@@ -164,7 +166,7 @@ def _check(func: Func, inputs: tuple[Any, ...], settings: _Settings) -> bool:
     return True
 
 
-def _check_inputs(inputs: tuple[Any, ...]) -> None:
+def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
     some = False
     for i, x in enumerate(inputs):
         if not isinstance(x, TensorBase) or not x._requires_grad:
@@ -190,7 +192,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 "call .contiguous on the input before passing it to gradcheck."
             )
         some = True
-        x.retain_grad()  # type: ignore[attr-defined]
+        x.retain_grad()
     if not some:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them "
@@ -200,7 +202,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
 
 
 def _check_parts(
-    func: Func, everything: tuple[Any, ...], inputs: tuple[Any, ...], settings: _Settings
+    func: Func, everything: tuple[Tensor, ...], inputs: tuple[Tensor, ...], settings: _Settings
 ) -> None:
     """Compares the Jacobians, of the parts of complex outputs and inputs apart."""
     compare = _compare_fast if settings.fast_mode else _compare_slow
@@ -214,7 +216,7 @@ def _check_parts(
         else:
             compare(func, inputs, everything, _Part("", [], False), settings)
     if settings.check_forward_ad:
-        at = [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x.is_complex()]  # type: ignore[attr-defined]
+        at = [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x.is_complex()]
         if at:
             for name, attribute in (("imaginary", "imag"), ("real", "real")):
                 part = _of_inputs(func, inputs, attribute)
@@ -231,17 +233,17 @@ def _check_parts(
 def _of_outputs(func: Func, attribute: str) -> Func:
     """`func` with the real or the imaginary part of its complex outputs."""
 
-    def part(*inputs: Any) -> tuple[Any, ...]:
+    def part(*inputs: object) -> tuple[object, ...]:
         found = sequence(func(*inputs))
         return tuple(getattr(o, attribute) if o.is_complex() else o for o in found)
 
     return part
 
 
-def _of_inputs(func: Func, originals: tuple[Any, ...], attribute: str) -> Func:
+def _of_inputs(func: Func, originals: tuple[object, ...], attribute: str) -> Func:
     """`func` of the real or the imaginary parts of its complex inputs, the other part fixed."""
 
-    def part(*values: Any) -> tuple[Any, ...]:
+    def part(*values: Any) -> tuple[object, ...]:
         whole = list(values)
         for k, x in enumerate(originals):
             if isinstance(x, TensorBase) and x.is_complex():  # type: ignore[attr-defined]
@@ -259,8 +261,13 @@ def _of_inputs(func: Func, originals: tuple[Any, ...], attribute: str) -> Func:
 # ---- slow mode
 
 
-def _compare_slow(func: Func, inputs: tuple[Any, ...], everything: tuple[Tensor, ...], part: _Part,
-                  settings: _Settings) -> None:  # fmt: skip
+def _compare_slow(
+    func: Func,
+    inputs: tuple[Tensor, ...],
+    everything: tuple[Tensor, ...],
+    part: _Part,
+    settings: _Settings,
+) -> None:
     live = live_inputs(inputs)
     places = [i for i, o in enumerate(everything) if o.requires_grad]
     found = [numerical_jacobians(func, inputs, k, settings.eps) for k in live]
@@ -300,7 +307,7 @@ def _nondeterministic(tolerance: float) -> str:
 # ---- fast mode
 
 
-def _along(func: Func, inputs: tuple[Any, ...], k: int, u: Array, eps: float) -> list[Any]:
+def _along(func: Func, inputs: tuple[Tensor, ...], k: int, u: Array, eps: float) -> list[Array]:
     """J u for all outputs; for a complex input and a pair u: J₁ u₁ + i J₂ u₂."""
     if not isinstance(u, tuple):
         return differences(func, inputs, k, ..., u * eps, eps)
@@ -309,8 +316,13 @@ def _along(func: Func, inputs: tuple[Any, ...], k: int, u: Array, eps: float) ->
     return [None if a is None else a + 1j * b for a, b in zip(real, turned)]
 
 
-def _compare_fast(func: Func, inputs: tuple[Any, ...], everything: tuple[Tensor, ...], part: _Part,
-                  settings: _Settings) -> None:  # fmt: skip
+def _compare_fast(
+    func: Func,
+    inputs: tuple[Tensor, ...],
+    everything: tuple[Tensor, ...],
+    part: _Part,
+    settings: _Settings,
+) -> None:
     live = live_inputs(inputs)
     places = [i for i, o in enumerate(everything) if o.requires_grad]
     directions = [random_unit(inputs[k]._raw) for k in live]
@@ -348,8 +360,8 @@ def _fast_mismatch(part: _Part, a: Array, n: Array, i: int, j: int) -> str:
     return part.mismatch(a.item() if hasattr(a, "item") else a, n.item(), i, j)
 
 
-def _dots(o: Tensor, inputs: tuple[Any, ...], live: list[int], directions: list[Any], v: Array,
-          settings: _Settings) -> list[Any]:  # fmt: skip
+def _dots(o: Tensor, inputs: tuple[Tensor, ...], live: list[int], directions: list[Array], v: Array,
+          settings: _Settings) -> list[object]:  # fmt: skip
     """vᵀ J u for each input, by one backward; checked against a second run."""
     wanted = [inputs[k] for k in live]
     seed = new_tensor(v.astype(o._raw.dtype))
@@ -371,7 +383,7 @@ def _dots(o: Tensor, inputs: tuple[Any, ...], live: list[int], directions: list[
 
 def _slow_note(
     func: Func,
-    inputs: tuple[Any, ...],
+    inputs: tuple[Tensor, ...],
     everything: tuple[Tensor, ...],
     place: int,
     k: int,
@@ -393,8 +405,8 @@ def _slow_note(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
+    func: Callable[..., object],
+    inputs: Tensor | Sequence[Tensor],
     grad_outputs: Any = None,
     *,
     eps: float = 1e-6,
@@ -430,14 +442,15 @@ def gradgradcheck(
     group = sequence(inputs)
     if grad_outputs is None:
         outputs = [o for o in sequence(func(*group)) if o.requires_grad]
-        seeds = tuple(_seed_like(o, gen_non_contig_grad_outputs) for o in outputs)
+        seeds: tuple[Any, ...] = tuple(_seed_like(o, gen_non_contig_grad_outputs) for o in outputs)
     else:
         seeds = sequence(grad_outputs)
     count = len(seeds)
     wanted = [k for k, x in enumerate(group) if isinstance(x, TensorBase) and x._requires_grad]
 
-    def first(*arguments: Any) -> tuple[Any, ...]:
-        values, given = arguments[: len(arguments) - count], arguments[len(arguments) - count :]
+    def first(*arguments: Any) -> tuple[Tensor, ...]:
+        values: tuple[Any, ...] = arguments[: len(arguments) - count]
+        given = arguments[len(arguments) - count :]
         with enable_grad():
             values = tuple(
                 v if not isinstance(v, TensorBase) or v._requires_grad or k not in wanted
@@ -458,7 +471,7 @@ def gradgradcheck(
     )  # fmt: skip
 
 
-def _seed_like(o: Tensor, apart: bool) -> Any:
+def _seed_like(o: Tensor, apart: bool) -> TensorBase:
     """A random gradient for an output, of double precision; with gaps in memory where `apart`."""
     array = T.copy(complex_unit(o._raw))
     if apart and array.ndim:
@@ -482,9 +495,12 @@ def _warn_private(name: str) -> None:
 
 
 def get_numerical_jacobian(
-    fn: Callable[..., Any], inputs: tuple[Any, ...], target: Any = None, eps: float = 1e-3,
+    fn: Callable[..., Any],
+    inputs: tuple[Tensor, ...],
+    target: Tensor | None = None,
+    eps: float = 1e-3,
     grad_out: float = 1.0,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[object, ...]:
     """Jacobians of the first output of `fn(inputs)` by central differences; deprecated.
 
     One for each input that requires grad, or for those in `target`.
@@ -505,8 +521,8 @@ def get_numerical_jacobian(
 
 
 def get_analytical_jacobian(
-    inputs: tuple[Any, ...], output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
-) -> tuple[tuple[Any, ...], bool, bool, bool]:
+    inputs: tuple[Tensor, ...], output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[object, ...], bool, bool, bool]:
     """Jacobians of `output` by backward; deprecated.
 
     And whether they are reproducible, and their sizes and types right.

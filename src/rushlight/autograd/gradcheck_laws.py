@@ -26,12 +26,13 @@ from .jacobians import (
 )
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .._tensor.tensor import Tensor
 
 Func = Callable[..., Any]
 
 
-def check_multiplied_by_zero(outputs: list[Any], inputs: tuple[Any, ...]) -> None:
+def check_multiplied_by_zero(outputs: list[Any], inputs: tuple[Tensor, ...]) -> None:
     """Backward is linear: zeros in, zeros out."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
@@ -51,16 +52,16 @@ class _Undefined(Function):
     """The identity, whose backward gives no gradient."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Any:
+    def forward(ctx: Any, x: Tensor) -> object:
         ctx.set_materialize_grads(False)
         return x.clone()
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Any, g: Tensor) -> object:
         return None
 
 
-def check_undefined(func: Func, count: int, inputs: tuple[Any, ...]) -> None:
+def check_undefined(func: Func, count: int, inputs: tuple[Tensor, ...]) -> None:
     """Backward must take undefined output gradients for zeros: all of them, and each alone."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     for missing in [-1, *(range(count) if count > 1 else ())]:
@@ -90,7 +91,7 @@ def _warn_of_undefined() -> None:
     )
 
 
-def check_undefined_forward(func: Func, inputs: tuple[Any, ...]) -> None:
+def check_undefined_forward(func: Func, inputs: tuple[Tensor, ...]) -> None:
     """A missing tangent must mean the same as zeros."""
     live = live_inputs(inputs)
     units = {k: new_tensor(T.copy(complex_unit(inputs[k]._raw))) for k in live}
@@ -119,11 +120,12 @@ def check_undefined_forward(func: Func, inputs: tuple[Any, ...]) -> None:
                 )  # fmt: skip
 
 
-def _batch_of_two(x: Tensor) -> Any:
-    return PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
+def _batch_of_two(x: Tensor) -> Tensor:
+    out: Tensor = PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
+    return out
 
 
-def check_batched(inputs: tuple[Any, ...], output: Any, i: int) -> None:
+def check_batched(inputs: tuple[Tensor, ...], output: Tensor, i: int) -> None:
     """A batch of output gradients at once must give what one after the other gives."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     seeds = _batch_of_two(output)
@@ -141,7 +143,7 @@ def check_batched(inputs: tuple[Any, ...], output: Any, i: int) -> None:
         _compare_batches(found, expected, i, j, BATCHED)
 
 
-def _compare_batches(found: Tensor, expected: list[Any], i: int, j: int, text: str) -> None:
+def _compare_batches(found: Tensor, expected: list[Array], i: int, j: int, text: str) -> None:
     wanted = PUBLIC[("", "stack")]([new_tensor(e) for e in expected])
     if found is None:
         found = new_tensor(T.zeros_like(wanted._raw))
@@ -151,7 +153,7 @@ def _compare_batches(found: Tensor, expected: list[Any], i: int, j: int, text: s
         )
 
 
-def check_batched_forward(func: Func, inputs: tuple[Any, ...]) -> None:
+def check_batched_forward(func: Func, inputs: tuple[Tensor, ...]) -> None:
     """A batch of tangents at once must give what one after the other gives."""
     for k in live_inputs(inputs):
         tangents = _batch_of_two(inputs[k])
@@ -169,7 +171,7 @@ def check_batched_forward(func: Func, inputs: tuple[Any, ...]) -> None:
             _compare_batches(t, [e[j]._raw for e in each], j, j, BATCHED_FORWARD)
 
 
-def _push(func: Func, inputs: tuple[Any, ...], k: int, tangent: Tensor) -> list[Any]:
+def _push(func: Func, inputs: tuple[Tensor, ...], k: int, tangent: Tensor) -> list[Any]:
     """The tangents of the outputs, zeros for missing ones."""
     with forward_ad.dual_level(), no_grad():
         values = [

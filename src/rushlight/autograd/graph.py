@@ -69,7 +69,7 @@ class _MultiHandle:
 
 
 def register_multi_grad_hook(
-    tensors: Iterable[Any], fn: Callable[[Any], None], *, mode: str = "all"
+    tensors: Iterable[Any], fn: Callable[[object], None], *, mode: str = "all"
 ) -> _MultiHandle:
     """Has `fn` called once in each backward that reaches the tensors.
 

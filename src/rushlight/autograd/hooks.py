@@ -28,7 +28,7 @@ def vertex_of_tensor(t: TensorBase) -> tuple[Vertex, int]:
     return node, t._nr - 1 if t._nr else 0
 
 
-def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Has `hook(grad)` called with each gradient of this tensor; what it returns replaces it.
 
     Raises:
@@ -44,7 +44,7 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
 
 
 def register_post_accumulate_grad_hook(
-    self: Tensor, hook: Callable[[Any], None]
+    self: Tensor, hook: Callable[[Tensor], None]
 ) -> RemovableHandle:
     """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
 
@@ -73,7 +73,7 @@ def retain_grad(self: Any) -> None:
         hooks_of(vertex).retain[nr] = weakref.ref(self)
 
 
-def _backward_hooks(self: Tensor) -> Any:
+def _backward_hooks(self: Tensor) -> object:
     """The table of this tensor's hooks; None before the first."""
     vertex, nr = vertex_of_tensor(self)
     return None if vertex.hooks is None else vertex.hooks.tensor.get(nr)
@@ -97,14 +97,14 @@ def _keep_backward_hooks(self: Tensor) -> None:
     raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
 
-def _post_accumulate_grad_hooks(self: Tensor) -> Any:
+def _post_accumulate_grad_hooks(self: Tensor) -> object:
     """The table of this leaf's post-accumulate hooks; None before the first."""
     return None if self.hooks is None else (self.hooks.accumulated or None)
 
 
 Tensor.register_hook = register_hook  # type: ignore[attr-defined]
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
-Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
+Tensor.retain_grad = retain_grad
 Tensor._backward_hooks = property(  # type: ignore[attr-defined]
     _backward_hooks, _set_backward_hooks, _keep_backward_hooks
 )

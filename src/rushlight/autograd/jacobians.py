@@ -18,6 +18,8 @@ from . import forward_ad
 from .backward import grad
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._array.annotations import Array
     from .._tensor.tensor import Tensor
 
@@ -26,19 +28,21 @@ class GradcheckError(RuntimeError):
     """A gradient that `gradcheck` found wrong."""
 
 
-def live_inputs(inputs: tuple[Any, ...]) -> list[int]:
+def live_inputs(inputs: tuple[Tensor, ...]) -> list[int]:
     """The positions of the inputs that require grad."""
     return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x._requires_grad]
 
 
-def sequence(value: Any) -> tuple[Any, ...]:
+def sequence(value: Any) -> tuple[Tensor, ...]:
     """Several values as a tuple; one value as a tuple of one."""
     if isinstance(value, tuple):
         return value
     return tuple(value) if isinstance(value, list) else (value,)
 
 
-def values_at(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
+def values_at(
+    func: Callable[..., Tensor | Sequence[Tensor]], inputs: tuple[Tensor, ...]
+) -> list[Array]:
     """The outputs of `func` as arrays; those that are no tensors: None.
 
     It is called as its user calls it, recording: it may register hooks on what it computes.
@@ -47,13 +51,18 @@ def values_at(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
     return [T.copy(o._raw) if isinstance(o, TensorBase) else None for o in outputs]
 
 
-def plain(v: Any) -> Any:
+def plain(v: TensorBase) -> Any:
     """A tensor without its history; anything else as it is."""
     return v.detach() if isinstance(v, TensorBase) else v  # type: ignore[attr-defined]
 
 
 def differences(
-    func: Callable[..., Any], inputs: tuple[Any, ...], k: int, where: Any, step: Any, eps: float
+    func: Callable[..., Tensor | Sequence[Tensor]],
+    inputs: tuple[Tensor, ...],
+    k: int,
+    where: object,
+    step: Any,
+    eps: float,
 ) -> list[Any]:
     """The central differences of all outputs when input `k` moves by `step` at `where`.
 
@@ -87,14 +96,15 @@ def _changed(up: Any, down: Any, where: Any, eps: float) -> str:
     )
 
 
-def _slope(a: Array, b: Array, eps: float) -> Any:
+def _slope(a: Array, b: Array, eps: float) -> Array:
     if T.is_discrete(a.dtype):
-        return T.zeros_like(a)
+        out: Array = T.zeros_like(a)
+        return out
     return (a - b) / (2 * eps)
 
 
 def numerical_jacobians(
-    func: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float
+    func: Callable[..., Tensor | Sequence[Tensor]], inputs: tuple[Tensor, ...], k: int, eps: float
 ) -> list[Any]:
     """The Jacobians of all outputs by input `k`, by central differences."""
     x = inputs[k]
@@ -118,12 +128,14 @@ def numerical_jacobians(
     ]
 
 
-def _stacked(rows: list[Any], x: Tensor, o: Array) -> Any:
+def _stacked(rows: list[Array], x: Tensor, o: Array) -> Any:
     """Rows of a Jacobian; complex where the input or the output is."""
     return T.stacked(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
 
 
-def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: bool) -> list[Any]:
+def analytical_jacobians(
+    output: Tensor, inputs: tuple[Tensor, ...], check_dtypes: bool
+) -> list[Array]:
     """The Jacobians by the inputs that require grad, by one backward for each output element."""
     live = live_inputs(inputs)
     wanted = [inputs[k] for k in live]
@@ -140,29 +152,33 @@ def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: boo
     ]
 
 
-def pulled(output: Any, wanted: list[Any], seed: Any) -> tuple[Any, ...]:
+def pulled(output: Tensor, wanted: list[Tensor], seed: Any) -> tuple[Any, ...]:
     """The gradients of the wanted inputs for one gradient of the output; None where unreached."""
     if not output._requires_grad:
         return (None,) * len(wanted)
     return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
 
 
-def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Any:
+def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Array:
     """A gradient as an array, zeros for None.
 
     Raises:
         GradcheckError: where its shape (or, if asked for, its dtype) differs from the input's.
     """
     if g is None:
-        return T.zeros_like(x._raw)
+        out: Array = T.zeros_like(x._raw)
+        return out
     if g._raw.shape != x._raw.shape:
         raise GradcheckError("Analytical gradient has incorrect size")
     if check_dtypes and g._raw.dtype != x._raw.dtype:
         raise GradcheckError("Gradient has dtype mismatch")
-    return g._raw
+    out = g._raw
+    return out
 
 
-def forward_jacobians(func: Callable[..., Any], inputs: tuple[Any, ...], k: int) -> list[Any]:
+def forward_jacobians(
+    func: Callable[..., Tensor | Sequence[Tensor]], inputs: tuple[Tensor, ...], k: int
+) -> list[Any]:
     """The Jacobians of all outputs by a real input `k`, in forward mode, element by element."""
     x = inputs[k]
     rows: list[list[Any]] = []
@@ -181,7 +197,9 @@ def forward_jacobians(func: Callable[..., Any], inputs: tuple[Any, ...], k: int)
     ]
 
 
-def pushed(func: Callable[..., Any], inputs: tuple[Any, ...], k: int, unit: Any) -> list[Any]:
+def pushed(
+    func: Callable[..., Tensor | Sequence[Tensor]], inputs: tuple[Tensor, ...], k: int, unit: Any
+) -> list[Any]:
     """The tangents of all outputs for a tangent of input `k`; None for what isn't a tensor."""
     with forward_ad.dual_level():
         live = live_inputs(inputs)
@@ -201,7 +219,7 @@ def pushed(func: Callable[..., Any], inputs: tuple[Any, ...], k: int, unit: Any)
         return found
 
 
-def random_unit(array: Any) -> Any:
+def random_unit(array: Array) -> Any:
     """A random direction of length one, shaped like an array: real, or a pair of real ones."""
     draw = PUBLIC[("", "rand")]
     count = 2 if array.dtype.kind == "c" else 1
@@ -211,14 +229,15 @@ def random_unit(array: Any) -> Any:
     return tuple(units) if count == 2 else units[0]
 
 
-def complex_unit(array: Any) -> Any:
+def complex_unit(array: Array) -> Array:
     """A random direction of length one, of the array's own type."""
     unit = random_unit(array)
     whole = unit[0] + 1j * unit[1] if isinstance(unit, tuple) else unit
-    return whole.astype(array.dtype)
+    out: Array = whole.astype(array.dtype)
+    return out
 
 
-def close(a: Any, n: Any, rtol: float, atol: float) -> bool:
+def close(a: Array, n: Array, rtol: float, atol: float) -> bool:
     """Whether `a` agrees with `n` within the tolerances, element by element."""
     if T.shape_of(a) != T.shape_of(n):
         return False

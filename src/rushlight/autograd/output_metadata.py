@@ -7,13 +7,17 @@ tensor (`grad_fn`, `get_gradient_edge`; `_core.node.note_output`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._base.device import CPU
 from .._core.node import OUTPUT, Node as CoreNode, Vertex
 from .._core.op import ARG, SHAPE
 from .._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from .._array.annotations import RawType
+    from .._base.annotations import Shape
 
 
 class _InputMetadata:
@@ -22,7 +26,7 @@ class _InputMetadata:
     __slots__ = ("device", "dtype", "is_cpp_nested_tensor", "is_nested_tensor", "shape")
     __module__ = "torch._C._autograd"  # what its repr says in PyTorch
 
-    def __init__(self, shape: Any, raw_type: Any) -> None:
+    def __init__(self, shape: Shape, raw_type: RawType) -> None:
         self.shape = list(shape)
         self.dtype = T.from_raw(raw_type)
         self.device = CPU
@@ -74,13 +78,15 @@ def note_inputs(node: CoreNode) -> None:
             child.meta.setdefault(OUTPUT, (tuple(found), raw_type))
 
 
-def _saved_shape(node: CoreNode, pos: int) -> Any:
+def _saved_shape(node: CoreNode, pos: int) -> Shape | None:
     for k, (kind, where, _) in enumerate(node.op.entries):
         value = node.saved[k]
         if where == pos and kind == SHAPE:
-            return value
+            result: Shape | None = value
+            return result
         if where == pos and kind == ARG and isinstance(value, TensorBase):
-            return value._raw.shape
+            out: Shape | None = value._raw.shape
+            return out
     return None
 
 

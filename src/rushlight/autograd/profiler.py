@@ -37,11 +37,11 @@ class profile:
         with_modules: bool = False,
         use_kineto: bool = False,
         use_cpu: bool = True,
-        experimental_config: Any = None,
+        experimental_config: object = None,
         acc_events: bool = False,
-        custom_trace_id_callback: Any = None,
+        custom_trace_id_callback: object = None,
         post_processing_timeout_s: float | None = None,
-        activity_filters: Any = None,
+        activity_filters: object = None,
     ) -> None:
         self.enabled = enabled
         self.use_cpu = use_cpu
@@ -136,7 +136,7 @@ class profile:
             raise AssertionError("export_stacks() requires with_stack=True")
         self._events().export_stacks(path, metric)
 
-    def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
+    def toggle_collection_dynamic(self, enabled: bool, activities: object) -> None:
         """Stops, or goes on with, writing events down."""
         self.recorder.paused = not enabled
 
@@ -174,7 +174,7 @@ class record_function:
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
-        def named(*args: Any, **kwargs: Any) -> Any:
+        def named(*args: object, **kwargs: object) -> object:
             with record_function(self.name, self.args):
                 return function(*args, **kwargs)
 

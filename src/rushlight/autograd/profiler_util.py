@@ -219,7 +219,7 @@ class FunctionEventAvg(_Times):
         self.flops += other.flops
         return self
 
-    def __iadd__(self, other: Any) -> FunctionEventAvg:
+    def __iadd__(self, other: object) -> FunctionEventAvg:
         return self.add(other)
 
     def __repr__(self) -> str:
@@ -235,7 +235,7 @@ class EventList(list[Any]):
     """Events, or sums of them."""
 
     def __init__(self, events: Any = (), profile_memory: bool = False, with_flops: bool = False,
-                 records: Any = ()) -> None:  # fmt: skip
+                 records: object = ()) -> None:  # fmt: skip
         super().__init__(events)
         self._profile_memory = profile_memory
         self._with_flops = with_flops
@@ -455,7 +455,7 @@ def link_events(records: list[Any], memory: bool, flops: bool) -> EventList:
     return events
 
 
-def write_trace(path: str, records: Any, extra: dict[str, Any]) -> None:
+def write_trace(path: str, records: Any, extra: dict[str, object]) -> None:
     """Writes a file in Chrome's Trace Event format; compressed where the name ends in `.gz`."""
     process = os.getpid()
     first = {"pid": process, "tid": 0, "ts": 0}

@@ -27,6 +27,8 @@ from .backward import grad as gradient
 from .duals import LEVELS, note_saved, set_tangent, tangent_of, write_tangent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._base.annotations import Shape
     from .._tensor.tensor import Tensor
 
@@ -38,7 +40,7 @@ UNSUPPORTED: Final = (
 )
 
 
-def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
+def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
     """Gives the results of an operation on dual tensors their tangents."""
     if not LEVELS or all(T.is_discrete(o._raw.dtype) for o in outs):
         return
@@ -79,19 +81,21 @@ def _shared(t: Tensor, other: Tensor) -> bool:
     return not t._layered and not other._layered and T.may_share(t._raw, other._raw)
 
 
-def _copied(t: Tensor) -> Any:
+def _copied(t: Tensor) -> Tensor:
     """A tangent with memory of its own: a later write to the result must not reach an operand."""
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), forward_grad=False))
-        return formulas.WORLDS.traced.clone(t)
+        out: Tensor = formulas.WORLDS.traced.clone(t)
+        return out
     finally:
         CURRENT.set(former_mode)
 
 
-def _at(args: list[Any], key: int | Shape) -> Any:
+def _at(args: list[Any], key: int | Shape) -> Tensor:
     """The argument at a position, or at a (position, index) inside a list."""
-    return args[key] if isinstance(key, int) else args[key[0]][key[1]]
+    out: Tensor = args[key] if isinstance(key, int) else args[key[0]][key[1]]
+    return out
 
 
 def _tangents(op: Op, args: list[Any]) -> dict[Any, Any]:
@@ -112,7 +116,7 @@ def _tangents(op: Op, args: list[Any]) -> dict[Any, Any]:
 
 
 def _carried(
-    op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool
+    op: Op, args: list[object], outs: list[Tensor], tangents: dict[object, object], grad: bool
 ) -> list[Any]:
     kind = op.row.kind if op.row is not None else op.kind
     if op.row is not None and op.row.jvp is not None:
@@ -138,7 +142,9 @@ def _carried(
     return _by_two_backwards(op, args, outs, tangents, grad)
 
 
-def _by_rule(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any]) -> list[Any]:
+def _by_rule(
+    op: Op, args: list[object], outs: list[Tensor], tangents: dict[object, object]
+) -> list[Any]:
     """The row's own rule: `<arg>_t` is the tangent of an argument, zeros where it has none."""
     given: list[Any] = []
     schema = op.row.schema
@@ -157,7 +163,7 @@ def _by_rule(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any])
     return [result] if op.n_out == 1 else list(result)
 
 
-def _tangent_at(args: list[Any], pos: int, tangents: dict[Any, Any]) -> Any:
+def _tangent_at(args: list[object], pos: int, tangents: dict[object, object]) -> object:
     a = args[pos]
     if isinstance(a, TensorBase):
         t = tangents.get(pos)
@@ -175,7 +181,7 @@ def _has_number(op: Op) -> bool:
     return op.row is not None and any(p.type in ("Scalar", "float") for p in op.row.schema.params)
 
 
-def _replaced(op: Op, args: list[Any], tangents: dict[Any, Any], zeros: bool) -> list[Any]:
+def _replaced(op: Op, args: list[Any], tangents: dict[object, object], zeros: bool) -> list[Any]:
     """The arguments with tangents in place of the differentiable tensors."""
     result = list(args)
     first = 1 if op.lists >= 0 else 0
@@ -231,7 +237,7 @@ def _by_formulas(
     return wrapped(total, traced)
 
 
-def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],
+def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dict[Any, Any],
                       grad: bool) -> list[Any]:  # fmt: skip
     former_mode = CURRENT.get()
     try:
@@ -282,13 +288,13 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
         CURRENT.set(former_mode)
 
 
-def _as_tangent(t: Tensor | None, r: Any, needs: bool) -> Any:
+def _as_tangent(t: Tensor | None, r: Tensor, needs: bool) -> TensorBase:
     if t is None:
         return new_tensor(T.zeros_like(r._raw))
     return t if needs else t.detach()
 
 
-def carry_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
+def carry_inplace(op: Op, args: list[Any], writer: Callable[..., object] | None = None) -> Tensor:
     """An in-place operation where the tensor written, or what is written, has a tangent."""
     me = args[0]
     mode = ready()
@@ -296,7 +302,8 @@ def carry_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         former_mode = CURRENT.get()
         try:
             CURRENT.set(replaced(mode, forward_grad=False))
-            return apply_inplace(op, args, writer)
+            out: Tensor = apply_inplace(op, args, writer)
+            return out
         finally:
             CURRENT.set(former_mode)
     before = list(args)
@@ -320,13 +327,16 @@ def carry_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             note_saved(node, 0, me._tangent)
     finally:
         CURRENT.reset(token)
-    return me
+    result: Tensor = me
+    return result
 
 
 class _Tangents(Interposer):
     """Carries forward-mode derivatives along writes."""
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(
+        self, op: Op, args: list[object], writer: object, mode: Mode, layered: bool
+    ) -> object:
         """A write where a tensor has a tangent."""
         if mode.forward_grad and any_tangent(args):
             return carry_inplace(op, args)

@@ -90,7 +90,7 @@ class Recorder:
         event.start = perf_counter_ns()
         return event
 
-    def enter(self, op: Op, args: list[Any], inplace: bool) -> Event:
+    def enter(self, op: Op, args: list[object], inplace: bool) -> Event:
         """Opens the span of an operation."""
         event = self.begin(_name(op, args, inplace), OPERATION)
         if self.shapes or self.flops:
@@ -102,7 +102,7 @@ class Recorder:
             event.start = perf_counter_ns()
         return event
 
-    def enter_named(self, name: str, args: tuple[Any, ...]) -> Event:
+    def enter_named(self, name: str, args: tuple[object, ...]) -> Event:
         """Opens the span of a function that is no row."""
         event = self.begin(name, OPERATION)
         if self.shapes:
@@ -161,7 +161,7 @@ class Recorder:
         return outer
 
 
-def _name(op: Op, args: list[Any], inplace: bool) -> str:
+def _name(op: Op, args: list[object], inplace: bool) -> str:
     """The name of an operation as PyTorch's profiler shows it."""
     key = (op, inplace, len(args))
     name = _names.get(key)

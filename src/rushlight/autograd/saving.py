@@ -6,7 +6,7 @@ import contextlib
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
 from .._array.memory import disk
@@ -17,6 +17,11 @@ from .._core.node import Node as CoreNode, new_node
 from .._core.saved import IDENTITY
 from .._core.storage import new_tensor, version_cell
 from .._table.rows.node_classes import SavedTensor
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._core.storage import TensorBase
+    from .._tensor.tensor import Tensor
 
 
 class AliasBackward0(CoreNode):
@@ -31,7 +36,7 @@ class AliasBackward0(CoreNode):
         """Nothing."""
         return
 
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> list[Any]:
+    def call(self, grads: list[Array], need: list[bool], traced: bool) -> list[Array]:
         """The gradient as it is."""
         return [grads[0]]
 
@@ -102,10 +107,10 @@ class disable_saved_tensors_hooks:
             CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
             raise
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[..., object]) -> Callable[..., object]:
         """`function` made to run inside this context."""
 
-        def run(*args: Any, **kwargs: Any) -> Any:
+        def run(*args: object, **kwargs: object) -> object:
             with disable_saved_tensors_hooks(self.error_message):
                 return function(*args, **kwargs)
 
@@ -119,7 +124,7 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(t: Any) -> Any:
+        def pack(t: Tensor) -> object:
             return (t.device, new_tensor(T.copy_like(t._raw, t._raw) if pin_memory else t._raw))
 
         super().__init__(pack, lambda packed: packed[1])
@@ -157,7 +162,7 @@ class _AllowMutationOnSavedContext:
         self.original.clear()
         self._by_memory.clear()
 
-    def pack(self, t: Any) -> _Handle:
+    def pack(self, t: Tensor) -> _Handle:
         """Notes a tensor that is being saved."""
         handle = _Handle()
         kept = new_tensor(t._raw)  # not `t`: its node may be the one that holds the handle
@@ -166,14 +171,14 @@ class _AllowMutationOnSavedContext:
         self._by_memory.setdefault(id(cell), (cell, weakref.WeakSet()))[1].add(handle)
         return handle
 
-    def before_write(self, t: Any) -> None:
+    def before_write(self, t: Tensor) -> None:
         """Copies what has been saved of the memory of `t`."""
         for handle in self._by_memory.pop(id(version_cell(t)), (None, ()))[1]:
             kept = self.original.pop(handle, None)
             if kept is not None:
                 self.cloned[handle] = new_tensor(T.copy_like(kept._raw, kept._raw))
 
-    def unpack(self, handle: _Handle) -> Any:
+    def unpack(self, handle: _Handle) -> Tensor:
         """The tensor as it was when it was saved.
 
         Raises:
@@ -185,9 +190,11 @@ class _AllowMutationOnSavedContext:
         )
         assert any(len(h) > 2 and h[2].__self__ is self for h in ready().saved_hooks), message
         if handle in self.cloned:
-            return self.cloned[handle]
+            out: Tensor = self.cloned[handle]
+            return out
         assert handle in self.original, message
-        return self.original[handle]
+        out = self.original[handle]
+        return out
 
 
 class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
@@ -232,7 +239,7 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
 class Spilled:
     """A tensor's elements in a file, which goes when this object goes, or when the process ends."""
 
-    def __init__(self, folder: str, array: Any) -> None:
+    def __init__(self, folder: str, array: Array) -> None:
         import tempfile  # 2 ms to load, so only where it is used
 
         self._form = disk.form(array)
@@ -246,7 +253,7 @@ class Spilled:
             raise
         weakref.finalize(self, _unlink, self.path, os.getpid())
 
-    def load(self) -> Any:
+    def load(self) -> TensorBase:
         """The elements, as a tensor."""
         return new_tensor(disk.read(self.path, self._form, self._file))
 
@@ -275,7 +282,7 @@ class save_on_disk(saved_tensors_hooks):
         self.dir = os.fspath(dir) if dir is not None else tempfile.gettempdir()
         self.min_bytes = min_bytes
 
-        def pack(t: Any) -> Any:
+        def pack(t: Tensor) -> object:
             array = t._raw
             if array.nbytes < min_bytes:
                 return new_tensor(array)  # not `t`: an output kept by its own node would be a cycle

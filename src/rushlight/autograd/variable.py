@@ -10,21 +10,27 @@ from .._tensor.tensor import Tensor, set_requires_grad
 from .backward import backward, grad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class ExecutionEngine:
     """The part of the engine's old interface that programs use."""
 
     @staticmethod
-    def queue_callback(callback: Callable[..., Any]) -> None:
+    def queue_callback(callback: Callable[..., object]) -> None:
         """Has `callback()` called when the backward in progress has finished."""
         _queue(callback)
 
     @staticmethod
-    def run_backward(tensors: Any, grad_tensors: Any, keep_graph: bool, create_graph: bool,
-                     inputs: Any = (), allow_unreachable: bool = False,
-                     accumulate_grad: bool = False) -> tuple[Any, ...]:  # fmt: skip
+    def run_backward(
+        tensors: Sequence[Tensor],
+        grad_tensors: Any,
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Any = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> tuple[Any, ...]:
         """One run of the engine, as `backward` (with `accumulate_grad`) and `grad` start it."""
         if accumulate_grad:
             backward(tensors, grad_tensors, keep_graph, create_graph, inputs=tuple(inputs) or None)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..function import Function
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
 
 
 class Resize(Function):
     """The elements of a tensor in another shape of as many elements."""
 
     @staticmethod
-    def forward(ctx: Any, tensor: Any, sizes: Any) -> Any:
+    def forward(ctx: Any, tensor: Tensor, sizes: Any) -> Any:
         """The tensor in its new shape.
 
         Raises:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._tensor.tensor import Tensor
 
 
-def maybe_view(tensor: Any, size: Any, check_same_size: bool = True) -> Any:
+def maybe_view(tensor: Tensor, size: Sequence[int], check_same_size: bool = True) -> Tensor:
     """`tensor` in the shape `size`; itself where it has it (and that is to be checked)."""
     if check_same_size and tensor.size() == size:
         return tensor
     return tensor.contiguous().view(size)
 
 
-def maybe_unexpand(tensor: Any, old_size: Any, check_same_size: bool = True) -> Any:
+def maybe_unexpand(tensor: Tensor, old_size: Any, check_same_size: bool = True) -> Tensor:
     """`tensor` summed over what `old_size` had been expanded by."""
     if check_same_size and tensor.size() == old_size:
         return tensor
