@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 else:
 
-    def __getattr__(name: str) -> Callable[..., Any]:
+    def __getattr__(name: str) -> Callable[..., object]:
         """A function that is asked for the first time; says in whose name one is missing."""
         try:
             return _TABLE.find(name, globals())

@@ -47,9 +47,9 @@ def _like(shape: Shape, other: Tensor) -> Tensor:
     return zero.detach().requires_grad_()
 
 
-def _input_gradient(dims: int, over: str) -> Callable[..., Any]:
+def _input_gradient(dims: int, over: str) -> Callable[..., object]:
     def gradient(
-        input_size: Any,
+        input_size: Shape,
         weight: Tensor,
         grad_output: Tensor,
         stride: Any = 1,
@@ -67,10 +67,10 @@ def _input_gradient(dims: int, over: str) -> Callable[..., Any]:
     )  # fmt: skip
 
 
-def _weight_gradient(dims: int, over: str) -> Callable[..., Any]:
+def _weight_gradient(dims: int, over: str) -> Callable[..., object]:
     def gradient(
         input: Tensor,
-        weight_size: Any,
+        weight_size: Shape,
         grad_output: Tensor,
         stride: Any = 1,
         padding: Any = 0,
@@ -87,7 +87,7 @@ def _weight_gradient(dims: int, over: str) -> Callable[..., Any]:
     )  # fmt: skip
 
 
-def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+def _named(function: Callable[..., object], name: str, doc: str) -> Callable[..., object]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

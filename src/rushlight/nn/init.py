@@ -7,7 +7,6 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from .._array.linalg import factorizations as factor
 from ._ground import Generator, Tensor, dtypes, f, no_grad
@@ -291,7 +290,7 @@ def _deprecated(new: Callable[..., Tensor]) -> Callable[..., Tensor]:
     old = new.__name__.rstrip("_")
 
     @functools.wraps(new)
-    def renamed(*args: Any, **kwargs: Any) -> Tensor:
+    def renamed(*args: object, **kwargs: object) -> Tensor:
         warnings.warn(
             f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new.__name__}`.",
             FutureWarning,

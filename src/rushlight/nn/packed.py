@@ -1,7 +1,7 @@
 """Sequences of several lengths: padded batches, and packed ones, which hold no padding."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from .._table.nn.packed_sequences import pad_rows as _pad_rows
 from ._ground import Tensor, dtypes, f
@@ -36,7 +36,7 @@ class PackedSequence(PackedSequence_):
 
     def __new__(
         cls,
-        data: Any,
+        data: Tensor,
         batch_sizes: Tensor | None = None,
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
@@ -61,7 +61,7 @@ class PackedSequence(PackedSequence_):
         """The sequence in memory that a GPU copies from directly."""
         return self._with(self.data.pin_memory(), lambda index: index.pin_memory())
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
+    def to(self, *args: object, **kwargs: object) -> Self:
         """The sequence on another device or in another dtype; itself where nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
@@ -76,11 +76,11 @@ class PackedSequence(PackedSequence_):
         ]
         return type(self)(data, self.batch_sizes, *indices)
 
-    def cuda(self, *args: Any, **kwargs: Any) -> Self:
+    def cuda(self, *args: object, **kwargs: object) -> Self:
         """The sequence on the GPU."""
         return self.to(*args, **{"device": "cuda", **kwargs})
 
-    def cpu(self, *args: Any, **kwargs: Any) -> Self:
+    def cpu(self, *args: object, **kwargs: object) -> Self:
         """The sequence on the CPU."""
         return self.to(*args, **{"device": "cpu", **kwargs})
 

@@ -1,10 +1,20 @@
 """Parameters and buffers: tensors that a module registers when they are assigned to it."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from .._tensor.torch_function import without_rules
 from ._ground import Tensor, dtypes, f, preserve_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .._base.annotations import DeviceLike, Shape
+    from .._base.dtypes import dtype
+    from .._base.size import Size
+
 
 __all__ = [
     "Buffer",
@@ -42,7 +52,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _printed_as_tensor = True
     __torch_function__ = classmethod(without_rules)
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> "Parameter":
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         made: Any
         if data is None:
             data = f.empty(0)
@@ -63,7 +73,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         made._is_param = True
         return made
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) in memo:
             return memo[id(self)]
         twin = type(self)(self.data.clone(memory_format=preserve_format), self.requires_grad)
@@ -71,10 +81,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return twin
 
     # mypy forgets the parameter names of special methods, and then takes the two to differ.
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         state = dict(vars(self))
         # Hooks are live objects of this process: files hold the slot, and it is empty.
         if not state:
@@ -86,7 +96,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 def _rebuild_parameter(
-    data: Tensor, requires_grad: bool, backward_hooks: "OrderedDict[int, Any]"
+    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, object]
 ) -> Parameter:
     """What a pickled parameter comes back through."""
     parameter = Parameter(data, requires_grad)
@@ -98,8 +108,8 @@ def _rebuild_parameter(
 def _rebuild_parameter_with_state(
     data: Tensor,
     requires_grad: bool,
-    backward_hooks: "OrderedDict[int, Any]",
-    state: dict[str, Any],
+    backward_hooks: OrderedDict[int, object],
+    state: dict[str, object],
 ) -> Parameter:
     """What a pickled parameter with attributes of its own comes back through."""
     parameter = _rebuild_parameter(data, requires_grad, backward_hooks)
@@ -120,7 +130,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     `persistent=False` keeps it out of the module's `state_dict()`.
     """
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> "Buffer":
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         if data is None:
             data = f.empty(0)
         marked: Any = data.detach().requires_grad_(data.requires_grad)
@@ -144,7 +154,9 @@ class UninitializedTensorMixin:
     _is_lazy = True
     cls_to_become: Any = None
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(
+        self, shape: Shape, device: DeviceLike | None = None, dtype: dtype | None = None
+    ) -> None:
         """Gives the tensor a shape, and memory whose values are undefined; its class changes."""
         me: Any = self
         fresh = f.empty(
@@ -157,7 +169,7 @@ class UninitializedTensorMixin:
         me.data = fresh
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         """Raises RuntimeError: there is no shape yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. "
@@ -166,12 +178,13 @@ class UninitializedTensorMixin:
             "Call `forward` to initialize the parameters before accessing their attributes."
         )
 
-    def _converted(self, fn: Any) -> Any:
+    def _converted(self, fn: Any) -> Tensor:
         """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
         me: Any = self
-        return type(me)(me.requires_grad, None, fn(me.data).dtype)
+        out: Tensor = type(me)(me.requires_grad, None, fn(me.data).dtype)
+        return out
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> Self:
         """Raises RuntimeError: there is nothing to share yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. "
@@ -179,23 +192,31 @@ class UninitializedTensorMixin:
             "`module.share_memory()`."
         )
 
-    def numel(self) -> Any:
+    def numel(self) -> int:
         """Raises ValueError: nobody knows yet."""
-        return self.__torch_function__(Tensor.numel, ())
+        out: int = self.__torch_function__(Tensor.numel, ())
+        return out
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Raises ValueError: there is no tensor yet."""
-        return self.__torch_function__(Tensor.requires_grad_, ())
+        out: Self = self.__torch_function__(Tensor.requires_grad_, ())
+        return out
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         me: Any = self
         return (_rebuilt, (type(self), me.requires_grad, me.data.dtype))
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> Any:
         if getattr(func, "__name__", "") in _ALLOWED:
             return without_rules(cls, func, types, args, kwargs)
         name = getattr(func, "__name__", func)
@@ -215,13 +236,16 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
     cls_to_become = Parameter
 
     def __new__(
-        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
-    ) -> "UninitializedParameter":
+        cls,
+        requires_grad: bool = True,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
+    ) -> UninitializedParameter:
         empty = f.empty(0, device=device, dtype=dtype)
         made: Any = Tensor._make_subclass(cls, empty, requires_grad)
         return made
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
         if id(self) in memo:
             return memo[id(self)]
         twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
@@ -237,17 +261,17 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
     def __new__(
         cls,
         requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         persistent: bool = True,
-    ) -> "UninitializedBuffer":
+    ) -> UninitializedBuffer:
         empty = f.empty(0, device=device, dtype=dtype)
         made: Any = Tensor._make_subclass(cls, empty, requires_grad)
         made.persistent = persistent
         made._is_buffer = True
         return made
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedBuffer":
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
         if id(self) in memo:
             return memo[id(self)]
         twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
@@ -255,11 +279,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
         return twin
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: object) -> bool:
     """Whether a tensor has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
 
 
-def _rebuilt(kind: Any, requires_grad: bool, dtype: dtypes.dtype) -> Any:
+def _rebuilt(kind: Any, requires_grad: bool, dtype: dtypes.dtype) -> object:
     """What a pickled one comes back through."""
     return kind(requires_grad, None, dtype)

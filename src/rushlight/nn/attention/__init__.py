@@ -49,7 +49,7 @@ def _cur_sdpa_kernel_backends() -> list[SDPBackend]:
 @contextlib.contextmanager
 def sdpa_kernel(
     backends: Iterable[SDPBackend] | SDPBackend, set_priority: bool = False
-) -> Iterator[Any]:
+) -> Iterator[object]:
     """A context in which only some kernels are allowed; results are the same.
 
     Raises:
@@ -74,7 +74,7 @@ def sdpa_kernel(
 _registered: dict[str, Any] = {}
 
 
-def register_flash_attention_impl(impl: str, *, register_fn: Any) -> None:
+def register_flash_attention_impl(impl: str, *, register_fn: object) -> None:
     """Remembers how an implementation would be registered."""
     _registered[impl] = register_fn
 

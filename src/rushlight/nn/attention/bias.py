@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import warnings
 from enum import IntEnum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.dtypes import bool_
 from ..._table import namespace
 from ..._tensor.tensor import Tensor
 from ..._tensor.torch_function import stand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..._base.annotations import DeviceLike
+
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -50,7 +56,7 @@ class CausalBias(Tensor):
                 stacklevel=2,
             )
 
-    def _materialize(self, device: Any = None) -> Any:
+    def _materialize(self, device: DeviceLike | None = None) -> object:
         """The mask: True where a query sees a key."""
         lower = self.variant is CausalVariant.LOWER_RIGHT
         size = self.seq_len_q, self.seq_len_kv
@@ -59,8 +65,12 @@ class CausalBias(Tensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         """Attention with the mask in place of this; everything else as for any subclass."""
         named = dict(kwargs or {})
         if getattr(func, "__name__", "") != "scaled_dot_product_attention":
@@ -72,7 +82,7 @@ class CausalBias(Tensor):
         given["attn_mask"] = given["attn_mask"]._materialize()
         return _ATTENTION.find("scaled_dot_product_attention", {})(**given)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return repr(self._materialize())
 
 

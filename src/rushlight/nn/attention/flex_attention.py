@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._table import namespace
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._tensor.tensor import Tensor
+
 
 __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask",
@@ -37,7 +42,7 @@ class AuxOutput(NamedTuple):
     max_scores: Any = None
 
 
-def noop_mask(batch: Any, head: Any, token_q: Any, token_kv: Any) -> Any:
+def noop_mask(batch: object, head: object, token_q: object, token_kv: object) -> Any:
     """True for every pair."""
     return _T.ones(()) > 0
 
@@ -45,7 +50,7 @@ def noop_mask(batch: Any, head: Any, token_q: Any, token_kv: Any) -> Any:
 def and_masks(*mask_mods: MaskMod) -> MaskMod:
     """The pairs that all of the masks keep."""
 
-    def both(b: Any, h: Any, q: Any, kv: Any) -> Any:
+    def both(b: object, h: object, q: object, kv: object) -> Any:
         kept = noop_mask(b, h, q, kv)
         for mask in mask_mods:
             kept = kept & mask(b, h, q, kv)
@@ -57,7 +62,7 @@ def and_masks(*mask_mods: MaskMod) -> MaskMod:
 def or_masks(*mask_mods: MaskMod) -> MaskMod:
     """The pairs that any of the masks keeps."""
 
-    def either(b: Any, h: Any, q: Any, kv: Any) -> Any:
+    def either(b: object, h: object, q: object, kv: object) -> object:
         kept = ~noop_mask(b, h, q, kv)
         for mask in mask_mods:
             kept = kept | mask(b, h, q, kv)
@@ -66,7 +71,9 @@ def or_masks(*mask_mods: MaskMod) -> MaskMod:
     return either
 
 
-def _indices(batches: int, heads: int, queries: int, keys: int) -> tuple[Any, Any, Any, Any]:
+def _indices(
+    batches: int, heads: int, queries: int, keys: int
+) -> tuple[object, object, object, object]:
     return (
         _T.arange(batches).view(-1, 1, 1, 1),
         _T.arange(heads).view(-1, 1, 1),
@@ -76,11 +83,17 @@ def _indices(batches: int, heads: int, queries: int, keys: int) -> tuple[Any, An
 
 
 def create_mask(
-    mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
-) -> Any:
+    mod_fn: MaskMod,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: DeviceLike | None = None,
+) -> Tensor:
     """The pairs that a mask keeps, as a tensor of truths of shape (B, H, Q_LEN, KV_LEN)."""
     shape = (B or 1, H or 1, Q_LEN, KV_LEN)
-    return mod_fn(*_indices(*shape)).expand(shape)
+    out: Tensor = mod_fn(*_indices(*shape)).expand(shape)
+    return out
 
 
 class BlockMask:
@@ -95,27 +108,29 @@ class BlockMask:
         self.seq_lengths = shape[2:]
         self._dense: Any = None
 
-    def dense(self) -> Any:
+    def dense(self) -> Tensor:
         """The pairs as a tensor of truths."""
         if self._dense is None:
             self._dense = create_mask(self.mask_mod, *self.shape)
-        return self._dense
+        out: Tensor = self._dense
+        return out
 
-    def to_dense(self) -> Any:
+    def to_dense(self) -> Tensor:
         """Which blocks hold a pair that takes part, as 0 and 1."""
         batches, heads, queries, keys = self.shape
         rows, columns = (-(-n // size) for n, size in zip((queries, keys), self.BLOCK_SIZE))
         whole = _T.zeros(batches, heads, rows * self.BLOCK_SIZE[0], columns * self.BLOCK_SIZE[1])
         whole[:, :, :queries, :keys] = self.dense().to(whole.dtype)
         blocks = whole.view(batches, heads, rows, self.BLOCK_SIZE[0], columns, self.BLOCK_SIZE[1])
-        return (blocks.sum((3, 5)) > 0).int()
+        out: Tensor = (blocks.sum((3, 5)) > 0).int()
+        return out
 
     def sparsity(self) -> float:
         """The share of blocks without a pair, in percent."""
         dense = self.to_dense()
         return 100.0 * (1.0 - int(dense.sum()) / int(dense.numel()))
 
-    def to(self, device: Any) -> BlockMask:
+    def to(self, device: DeviceLike) -> BlockMask:
         """The mask itself: there is one device."""
         return self
 
@@ -126,7 +141,7 @@ def create_block_mask(
     H: int | None,
     Q_LEN: int,
     KV_LEN: int,
-    device: Any = None,
+    device: DeviceLike | None = None,
     BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
 ) -> BlockMask:
@@ -135,21 +150,21 @@ def create_block_mask(
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), size)
 
 
-def create_nested_block_mask(*args: Any, **kwargs: Any) -> Any:
+def create_nested_block_mask(*args: object, **kwargs: object) -> object:
     """Raises NotImplementedError: there are no nested tensors."""
     raise NotImplementedError("create_nested_block_mask needs nested tensors")
 
 
 def flex_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     score_mod: ScoreMod | None = None,
     block_mask: BlockMask | None = None,
     scale: float | None = None,
     enable_gqa: bool = False,
     return_lse: bool = False,
-    kernel_options: Any = None,
+    kernel_options: object = None,
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:

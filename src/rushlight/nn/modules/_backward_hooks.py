@@ -5,6 +5,8 @@ another. A hook on the second sees the gradients of all outputs at once, a hook 
 of all inputs: what neighbours in the graph do doesn't matter.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,7 +32,7 @@ class BackwardHookFunction(Function):
 class BackwardHook:
     """One call's full backward hooks: where its tensors were, and the gradients seen so far."""
 
-    def __init__(self, module: Any, hooks: Sequence[_Hook], pre_hooks: Sequence[_Hook]) -> None:
+    def __init__(self, module: object, hooks: Sequence[_Hook], pre_hooks: Sequence[_Hook]) -> None:
         self.module = module
         self.hooks = hooks
         self.pre_hooks = pre_hooks
@@ -40,7 +42,7 @@ class BackwardHook:
         self.output_places: list[int] | None = None
         self.output_count = -1
 
-    def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[object, ...]:
         """`args` with their tensors passed through the node that will call the hooks."""
         wrapped, places = _through_identity(args, self._watch_input)
         self.input_count = len(args)
@@ -56,7 +58,7 @@ class BackwardHook:
         return wrapped[0] if bare else wrapped
 
     def _watch_input(self, node: Any) -> None:
-        def on_grad_inputs(grad_inputs: Any, _: Any) -> Any:
+        def on_grad_inputs(grad_inputs: tuple[Tensor | None, ...], _: object) -> Any:
             if self.grad_outputs is None:
                 # The gradient reached an input around the module's outputs: no call to report.
                 return None
@@ -80,7 +82,7 @@ class BackwardHook:
         node.register_hook(on_grad_inputs)
 
     def _watch_output(self, node: Any) -> None:
-        def on_grad_outputs(grad_outputs: Any) -> Any:
+        def on_grad_outputs(grad_outputs: tuple[Tensor | None, ...]) -> Any:
             places = self.output_places or []
             seen: tuple[Any, ...] = _place(places, grad_outputs, self.output_count)
             for pre_hook in self.pre_hooks:
@@ -122,7 +124,7 @@ class BackwardHook:
         node.register_prehook(on_grad_outputs)
 
 
-def _place(places: list[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
+def _place(places: list[int], values: Sequence[object], count: int) -> tuple[object, ...]:
     """`values` at `places` in a tuple of `count`; None elsewhere, where no tensors are."""
     spread: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):
@@ -131,8 +133,8 @@ def _place(places: list[int], values: Sequence[Any], count: int) -> tuple[Any, .
 
 
 def _through_identity(
-    args: tuple[Any, ...], watch: Callable[[Any], None]
-) -> tuple[tuple[Any, ...], list[int] | None]:
+    args: tuple[Any, ...], watch: Callable[[object], None]
+) -> tuple[tuple[object, ...], list[int] | None]:
     """`args` with their tensors passed through one identity node, and where the tensors are.
 
     Where no gradient will flow, `args` as they are and None.

@@ -39,7 +39,9 @@ _backward_everywhere = _everywhere.backward
 COMPILED: list[bool] = []
 
 
-def _insert(table: _Table, hook: Any, *companions: _Table, first: bool = False) -> RemovableHandle:
+def _insert(
+    table: _Table, hook: Callable[..., object], *companions: _Table, first: bool = False
+) -> RemovableHandle:
     handle = RemovableHandle(table, extra=companions)
     table[handle.id] = hook
     if first:
@@ -186,7 +188,7 @@ class Hooked:
     def _get_backward_pre_hooks(self) -> list[_Hook]:
         return [*_everywhere.backward_pre.values(), *self._backward_pre_hooks.values()]
 
-    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+    def _call_impl(self, *args: object, **kwargs: object) -> object:
         if not (
             self._forward_hooks
             or self._forward_pre_hooks
@@ -205,7 +207,7 @@ class Hooked:
             self._call_the_faithful(args, kwargs, called)
             raise
 
-    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+    def _wrapped_call_impl(self, *args: object, **kwargs: object) -> object:
         # As `_call_impl`, for modules that `compile()` was called on: a frame less than if one
         # called the other.
         if not (
@@ -226,7 +228,7 @@ class Hooked:
     __call__: Callable[..., Any] = _wrapped_call_impl
 
     def _call_with_hooks(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]
+        self, args: tuple[Any, ...], kwargs: dict[str, object], called: set[int]
     ) -> Any:
         args, kwargs = self._run_pre_hooks(args, kwargs)
         full: list[_Hook] = []
@@ -262,8 +264,8 @@ class Hooked:
         return result
 
     def _run_pre_hooks(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        self, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
         none: _Table = OrderedDict()
         for table, with_kwargs in (
             (_everywhere.forward_pre, none),
@@ -293,7 +295,7 @@ class Hooked:
         )
 
     def _call_the_faithful(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]
+        self, args: tuple[object, ...], kwargs: dict[str, object], called: set[int]
     ) -> None:
         """Runs, after an error, the `always_call` hooks that haven't run yet; the error stays."""
         always = {**_everywhere.forward_always_called, **self._forward_hooks_always_called}
@@ -328,7 +330,7 @@ class Hooked:
                 lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out)
             )
 
-    def _warn_of_partial_gradients(self, result: Any, node: Any) -> None:
+    def _warn_of_partial_gradients(self, result: object, node: Any) -> None:
         parts = result if isinstance(result, tuple) else (result,)
         if not all(isinstance(part, Tensor) for part in parts):
             message = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -27,7 +27,7 @@ def own(*names: str) -> Callable[[Kind], Kind]:
     return give
 
 
-def _under(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _under(function: Callable[..., object], name: str) -> Callable[..., object]:
     twin = FunctionType(
         function.__code__,
         function.__globals__,

@@ -5,36 +5,42 @@ Attributes of a module live in one of four places: the three tables, or the ordi
 the class don't have, so plain attributes cost nothing extra.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import RemovableHandle, Tensor, typename
 from ..parameter import Buffer, Parameter
 
+if TYPE_CHECKING:
+    from .module import Module
+
+
 # Hooks that see every registration in the process: hook(module, name, value) may return
 # another value.
-_global_parameter_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
-_global_buffer_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
-_global_module_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
+_global_parameter_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_buffer_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_module_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 
 
-def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+def register_module_parameter_registration_hook(hook: Callable[..., object]) -> RemovableHandle:
     """Runs `hook(module, name, parameter)` at every `register_parameter`; keep the handle."""
     handle = RemovableHandle(_global_parameter_registration_hooks)
     _global_parameter_registration_hooks[handle.id] = hook
     return handle
 
 
-def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+def register_module_buffer_registration_hook(hook: Callable[..., object]) -> RemovableHandle:
     """Runs `hook(module, name, buffer)` at every `register_buffer`; keep the handle."""
     handle = RemovableHandle(_global_buffer_registration_hooks)
     _global_buffer_registration_hooks[handle.id] = hook
     return handle
 
 
-def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+def register_module_module_registration_hook(hook: Callable[..., object]) -> RemovableHandle:
     """Runs `hook(module, name, submodule)` at every submodule registration; keep the handle."""
     handle = RemovableHandle(_global_module_registration_hooks)
     _global_module_registration_hooks[handle.id] = hook
@@ -42,7 +48,7 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
 
 
 def _filtered(
-    hooks: "OrderedDict[int, Callable[..., Any]]", owner: Any, name: str, value: Any
+    hooks: OrderedDict[int, Callable[..., object]], owner: object, name: str, value: object
 ) -> Any:
     """`value` after the registration hooks had their say."""
     for hook in hooks.values():
@@ -110,7 +116,7 @@ class Registry:
         else:
             self._non_persistent_buffers_set.add(name)
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: object) -> None:
         """Adds a submodule under `name`, reachable as the attribute of that name.
 
         Raises: KeyError, for a name that is empty, dotted or taken; TypeError, for a value that is
@@ -128,7 +134,7 @@ class Registry:
             raise KeyError('module name can\'t be empty string ""')
         self._modules[name] = _filtered(_global_module_registration_hooks, self, name, module)
 
-    def register_module(self, name: str, module: Any) -> None:
+    def register_module(self, name: str, module: Module) -> None:
         """Adds a submodule; the same as `add_module`."""
         self.add_module(name, module)
 
@@ -155,7 +161,7 @@ class Registry:
             return table[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         if isinstance(value, Registry):
             if "_modules" not in own:
@@ -265,7 +271,7 @@ class Registry:
                 raise AttributeError(f"`{part}` is not an nn.Module")
         return place
 
-    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Puts `module` at a dotted path, in place of what is there.
 
         `strict` refuses to add a child that doesn't exist yet.
@@ -361,12 +367,12 @@ class Registry:
             lambda owner: owner._buffers.items(), prefix, recurse, remove_duplicate
         )
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Module]:
         """Each direct submodule, once."""
         for _, child in self.named_children():
             yield child
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """Each direct submodule with its name, once."""
         seen: set[Any] = set()
         for name, child in self._modules.items():
@@ -374,13 +380,13 @@ class Registry:
                 seen.add(child)
                 yield name, child
 
-    def modules(self) -> Iterator[Any]:
+    def modules(self) -> Iterator[Module]:
         """The module itself and each module below it, parents first, once."""
         for _, module in self.named_modules():
             yield module
 
     def named_modules(
-        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+        self, memo: set[object] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """The module itself ("") and each module below it with its dotted path, parents first."""
         if memo is None:

@@ -1,5 +1,7 @@
 """One number that stands for each of several dimensions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,13 +4,19 @@ Each module writes and reads its own slice, found by its prefix; versions of the
 travel in the dictionary's `_metadata`.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import RemovableHandle, Tensor, no_grad
 from ..parameter import Parameter, is_lazy
+
+if TYPE_CHECKING:
+    from .module import Module
+
 
 _NO_EFFECT = (
     "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
@@ -45,7 +51,7 @@ class _WithModule:
         self.hook = hook
         self.with_module = with_module
 
-    def __call__(self, module: Any, *args: Any) -> Any:
+    def __call__(self, module: Module, *args: object) -> object:
         return self.hook(module, *args) if self.with_module else self.hook(*args)
 
 
@@ -63,11 +69,11 @@ class Stateful:
     _load_state_dict_post_hooks: OrderedDict[int, _Hook]
     _own_tensors: Callable[[], Any]
 
-    def get_extra_state(self) -> Any:
+    def get_extra_state(self) -> object:
         """What a class keeps in its `state_dict` beyond tensors; such classes override this."""
         raise RuntimeError(_never_called("get"))
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Takes back what `get_extra_state` gave; classes that override one override both."""
         raise RuntimeError(_never_called("set"))
 
@@ -120,7 +126,9 @@ class Stateful:
 
     # -- out ------------------------------------------------------------------------------------
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(
+        self, destination: dict[str, object], prefix: str, keep_vars: bool
+    ) -> None:
         """Writes the module's own slice; submodules write theirs."""
         for name, tensor in self._own_tensors():
             if tensor is not None:
@@ -130,7 +138,7 @@ class Stateful:
 
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
+    ) -> dict[str, Any]:
         """An ordered dictionary of all parameters and persistent buffers by dotted path.
 
         The tensors are detached and share memory with the module; `keep_vars` leaves them
@@ -169,7 +177,8 @@ class Stateful:
             if getattr(hook, "_from_public_api", False):
                 raise RuntimeError("state_dict post-hook must return None")
             destination = answer
-        return destination
+        out: dict[str, Any] = destination
+        return out
 
     # -- in -------------------------------------------------------------------------------------
 
@@ -223,7 +232,7 @@ class Stateful:
                     if head not in (self._modules if dot else own):
                         unexpected_keys.append(key)
 
-    def _load_one(self, key: str, name: str, target: Tensor, value: Any, assign: bool) -> str:
+    def _load_one(self, key: str, name: str, target: Tensor, value: Tensor, assign: bool) -> str:
         """Copies (or assigns) one tensor; the text of what went wrong, or ""."""
         if not isinstance(value, Tensor):
             return (
@@ -263,7 +272,7 @@ class Stateful:
         return ""
 
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+        self, state_dict: Mapping[str, object], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
         """Copies a `state_dict` into the module; returns the missing and the unexpected keys.
 

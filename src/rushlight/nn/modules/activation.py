@@ -1,7 +1,9 @@
 """Nonlinearities, elementwise and along a dimension."""
 
+from __future__ import annotations
+
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from .._ground import Tensor, f
@@ -9,6 +11,11 @@ from ..parameter import Parameter
 from ._own_names import own
 from .attention import MultiheadAttention as MultiheadAttention  # PyTorch has it here
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = [
     "CELU",
@@ -407,7 +414,11 @@ class PReLU(Module):
     __constants__ = ["num_parameters"]
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
@@ -496,5 +507,5 @@ class Softmax2d(Module):
         return output
 
 
-def _inplace(module: Any) -> str:
+def _inplace(module: Module) -> str:
     return ", inplace=True" if module.inplace else ""

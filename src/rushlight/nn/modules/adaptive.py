@@ -1,15 +1,22 @@
 """The adaptive softmax: frequent classes cheap, rare ones in clusters."""
 
+from __future__ import annotations
+
 from collections import namedtuple
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor, f
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
@@ -40,8 +47,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         cutoffs = list(cutoffs)

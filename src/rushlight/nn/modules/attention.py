@@ -1,12 +1,19 @@
 """Multi-head attention as a layer."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["MultiheadAttention"]
 
@@ -35,8 +42,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
@@ -97,7 +104,7 @@ class MultiheadAttention(Module):
             if one is not None:
                 init.xavier_normal_(one)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         state.setdefault("_qkv_same_embed_dim", True)
         super().__setstate__(state)
 

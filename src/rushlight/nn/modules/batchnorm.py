@@ -1,12 +1,20 @@
 """Batch normalisation: mean 0 and variance 1 by channel, over the batch and the places."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F, init
 from .._ground import Tensor, dtypes, f
 from ..parameter import Parameter
 from ._own_names import own
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+    from ...distributed.process_group import ProcessGroup
+
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
@@ -35,8 +43,8 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -185,9 +193,9 @@ class SyncBatchNorm(_BatchNorm):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        process_group: ProcessGroup | None = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -210,7 +218,9 @@ class SyncBatchNorm(_BatchNorm):
         return super().forward(input)
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+    def convert_sync_batchnorm(
+        cls, module: Module, process_group: ProcessGroup | None = None
+    ) -> Module:
         """The module with every batch norm in it replaced by one over a group of processes."""
         result = module
         if isinstance(module, _BatchNorm):

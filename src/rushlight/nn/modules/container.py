@@ -1,5 +1,7 @@
 """Modules that hold modules: a chain, a list and a dictionary."""
 
+from __future__ import annotations
+
 import operator
 import warnings
 from collections import OrderedDict
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 
-def _position(index: Any, length: int) -> int:
+def _position(index: int, length: int) -> int:
     """`index` counted from the start. Raises: IndexError, as sequences do."""
     place = operator.index(index)
     if not -length <= place < length:
@@ -41,7 +43,7 @@ class Sequential(Module):
     Takes the modules themselves (named "0", "1" …) or one `OrderedDict` of names.
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: object) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             for name, module in args[0].items():
@@ -50,12 +52,12 @@ class Sequential(Module):
             for place, module in enumerate(args):
                 self.add_module(str(place), module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: object) -> Any:
         for module in self._modules.values():
             input = module(input)
         return input
 
-    def _name_at(self, index: Any) -> str:
+    def _name_at(self, index: int) -> str:
         names = list(self._modules)
         return names[_position(index, len(names))]
 
@@ -65,8 +67,8 @@ class Sequential(Module):
     @overload
     def __getitem__(self, idx: int) -> Module: ...
     @overload
-    def __getitem__(self, idx: slice) -> "Sequential": ...
-    def __getitem__(self, idx: slice | int) -> "Module | Sequential":
+    def __getitem__(self, idx: slice) -> Sequential: ...
+    def __getitem__(self, idx: slice | int) -> Module | Sequential:
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
         return cast(Module, self._modules[self._name_at(idx)])
@@ -91,27 +93,27 @@ class Sequential(Module):
     def __dir__(self) -> list[str]:
         return _without_numbers(super().__dir__())
 
-    def __add__(self, other: Any) -> "Sequential":
+    def __add__(self, other: object) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(_only_sequential(other))
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Self:
+    def __iadd__(self, other: object) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(_only_sequential(other))
         return self.extend(other)
 
-    def _check_factor(self, other: Any) -> None:
+    def _check_factor(self, other: int) -> None:
         if not isinstance(other, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
 
-    def __mul__(self, other: int) -> "Sequential":
+    def __mul__(self, other: int) -> Sequential:
         self._check_factor(other)
         return Sequential(*chain.from_iterable([list(self)] * other))
 
-    def __rmul__(self, other: int) -> "Sequential":
+    def __rmul__(self, other: int) -> Sequential:
         return self * other
 
     def __imul__(self, other: int) -> Self:
@@ -167,8 +169,8 @@ class ModuleList(Module):
     @overload
     def __getitem__(self, idx: int) -> Module: ...
     @overload
-    def __getitem__(self, idx: slice) -> "ModuleList": ...
-    def __getitem__(self, idx: int | slice) -> "Module | ModuleList":
+    def __getitem__(self, idx: slice) -> ModuleList: ...
+    def __getitem__(self, idx: int | slice) -> Module | ModuleList:
         if isinstance(idx, slice):
             return type(self)(list(self._modules.values())[idx])
         return cast(Module, self._modules[str(_position(idx, len(self)))])
@@ -193,7 +195,7 @@ class ModuleList(Module):
     def __dir__(self) -> list[str]:
         return _without_numbers(super().__dir__())
 
-    def __add__(self, other: Iterable[Module]) -> "ModuleList":
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
     def __iadd__(self, modules: Iterable[Module]) -> Self:
@@ -304,7 +306,7 @@ class ModuleDict(Module):
             self[name] = module
 
 
-def _pairs(source: Any, caller: str, owner: str) -> Iterator[tuple[str, Any]]:
+def _pairs(source: object, caller: str, owner: str) -> Iterator[tuple[str, Any]]:
     """Names and values from a mapping or an iterable of pairs, with the errors of `update`."""
     from_mapping = isinstance(source, (Mapping, ModuleDict))
     if not isinstance(source, Iterable):
@@ -332,7 +334,7 @@ def _pairs(source: Any, caller: str, owner: str) -> Iterator[tuple[str, Any]]:
 class Container(Module):
     """Modules under names, as a `Module` has them; warns, because `Module` does it."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Container":
+    def __new__(cls, *args: object, **kwargs: object) -> Container:
         # Here, and not in `__init__`: copies and pickles warn too.
         warnings.warn(
             "`nn.Container` is deprecated. "
@@ -342,7 +344,7 @@ class Container(Module):
         )
         return super().__new__(cls)
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: object) -> None:
         super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)

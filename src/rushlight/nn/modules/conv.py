@@ -1,8 +1,10 @@
 """Convolution and transposed convolution over one to three dimensions."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F, init
 from .._ground import Tensor, f
@@ -10,6 +12,11 @@ from ..parameter import Parameter
 from ._own_names import own
 from ._sizes import _each
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = [
     "Conv1d",
@@ -65,8 +72,8 @@ class _ConvNd(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         _check(in_channels, out_channels, stride, padding, groups, padding_mode)
@@ -119,14 +126,19 @@ class _ConvNd(Module):
             text += f", padding_mode={self.padding_mode}"
         return text
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         if not hasattr(self, "padding_mode"):
             self.padding_mode = "zeros"
 
 
 def _check(
-    in_channels: int, out_channels: int, stride: Any, padding: Any, groups: int, padding_mode: str
+    in_channels: int,
+    out_channels: int,
+    stride: tuple[int, ...],
+    padding: str | tuple[int, ...],
+    groups: int,
+    padding_mode: str,
 ) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
@@ -148,7 +160,9 @@ def _check(
         )
 
 
-def _around(kernel_size: tuple[int, ...], dilation: tuple[int, ...], padding: Any) -> list[int]:
+def _around(
+    kernel_size: tuple[int, ...], dilation: tuple[int, ...], padding: str | tuple[int, ...]
+) -> list[int]:
     sides: list[int] = []
     if isinstance(padding, str):
         for d, k in zip(reversed(dilation), reversed(kernel_size)):
@@ -170,15 +184,15 @@ class _Forward(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         dims = self._dims
         super().__init__(
@@ -258,16 +272,16 @@ class _ConvTransposeNd(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: int | Sequence[int] = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(

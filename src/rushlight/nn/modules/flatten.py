@@ -1,9 +1,15 @@
 """Joining dimensions into one, and splitting one into several."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._ground import Tensor
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -30,7 +36,9 @@ class Unflatten(Module):
 
     __constants__ = ["dim", "unflattened_size"]
 
-    def __init__(self, dim: int | str, unflattened_size: Any) -> None:
+    def __init__(
+        self, dim: int | str, unflattened_size: Sequence[int] | Sequence[tuple[str, int]]
+    ) -> None:
         super().__init__()
         _require_int_tuple(unflattened_size)
         self.dim = dim
@@ -43,7 +51,7 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-def _require_int_tuple(size: Any) -> None:
+def _require_int_tuple(size: object) -> None:
     if not isinstance(size, (tuple, list)):
         raise TypeError(
             f"unflattened_size must be a tuple of ints, but found type {type(size).__name__}"

@@ -1,10 +1,16 @@
 """Patches as columns, and columns back to patches."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .. import functional as F
 from .._ground import Tensor
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["Fold", "Unfold"]
 
@@ -16,11 +22,11 @@ class Fold(Module):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any,
-        dilation: Any = 1,
-        padding: Any = 0,
-        stride: Any = 1,
+        output_size: int | Sequence[int],
+        kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        stride: int | Sequence[int] = 1,
     ) -> None:
         super().__init__()
         self.output_size = output_size
@@ -48,7 +54,11 @@ class Unfold(Module):
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
     def __init__(
-        self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+        self,
+        kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        stride: int | Sequence[int] = 1,
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size

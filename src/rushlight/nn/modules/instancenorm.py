@@ -1,11 +1,18 @@
 """Instance normalisation: mean 0 and variance 1 by sample and channel, over the places."""
 
+from __future__ import annotations
+
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import functional as F
 from .._ground import Tensor
 from .batchnorm import _NormBase
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
@@ -23,8 +30,8 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:

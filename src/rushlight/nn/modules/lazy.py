@@ -1,9 +1,17 @@
 """Lazy modules: layers that learn their input's size from the first input."""
 
+from __future__ import annotations
+
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..parameter import is_lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .module import Module
+
 
 __all__ = ["LazyModuleMixin"]
 
@@ -19,7 +27,7 @@ class LazyModuleMixin:
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         me: Any = self
         self._load_hook = me._register_load_state_dict_pre_hook(self._lazy_load_hook)
@@ -30,7 +38,9 @@ class LazyModuleMixin:
     def _own(self) -> Any:
         return itertools.chain(self._parameters.values(), self._buffers.values())
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(
+        self, destination: dict[str, object], prefix: str, keep_vars: bool
+    ) -> None:
         """As `Module`'s; tensors without a shape go in as they are."""
         me: Any = self
         for name, tensor in me._own_tensors():
@@ -42,7 +52,7 @@ class LazyModuleMixin:
         self,
         state_dict: Any,
         prefix: str,
-        local_metadata: Any,
+        local_metadata: dict[str, object],
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -66,7 +76,9 @@ class LazyModuleMixin:
         """Whether a parameter or buffer has no shape yet."""
         return any(is_lazy(tensor) for tensor in self._own())
 
-    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
+    def _infer_parameters(
+        self, module: Module, args: Sequence[object], kwargs: dict[str, object] | None = None
+    ) -> None:
         """Runs before the first `forward`, and makes the module an ordinary one."""
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

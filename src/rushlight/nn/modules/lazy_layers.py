@@ -1,7 +1,9 @@
 """The layers that learn the size of their input from the first one."""
 
+from __future__ import annotations
+
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Tensor, dtypes, f
 from ..parameter import UninitializedBuffer, UninitializedParameter
@@ -18,6 +20,13 @@ from .conv import (
 from .instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .lazy import LazyModuleMixin
 from .linear import Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -44,7 +53,11 @@ class LazyLinear(LazyModuleMixin, Linear):
     bias: Any
 
     def __init__(
-        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         # No features yet: the parameters are put in afterwards.
         super().__init__(0, 0, False)
@@ -83,7 +96,9 @@ class _LazyConvXdMixin(LazyModuleMixin):
     weight: Any
     bias: Any
 
-    def _prepare(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _prepare(
+        self, out_channels: int, bias: bool, device: DeviceLike | None, dtype: dtype | None
+    ) -> None:
         made: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = UninitializedParameter(**made)
         self.out_channels = out_channels
@@ -95,7 +110,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self, input: Tensor, *args: object, **kwargs: object) -> None:
         """Takes `in_channels` from the input."""
         me: Any = self
         if self.has_uninitialized_params():
@@ -129,15 +144,15 @@ class _LazyConv(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(
             0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype
@@ -149,16 +164,16 @@ class _LazyConvTranspose(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: int | Sequence[int] = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(
             0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation,
@@ -223,8 +238,8 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:

@@ -1,12 +1,19 @@
 """Affine maps of the last dimension."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
@@ -14,7 +21,7 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 class Identity(Module):
     """Returns its input; accepts and ignores any constructor arguments."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -40,8 +47,8 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -103,8 +110,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.in1_features = in1_features

@@ -1,12 +1,19 @@
 """The cross entropy of a linear map of its own, as a module."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor
 from .linear import Linear
 from .loss import _WeightedLoss
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["LinearCrossEntropyLoss"]
 
@@ -30,13 +37,13 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         *,
         out_features: tuple[int, ...] = (),
         bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         reduction: str = "mean",
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: Any = None,
+        options: object = None,
     ) -> None:
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from .. import functional as F
 from .._ground import Tensor
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-def _old_reduction(size_average: Any, reduce: Any) -> str:
+def _old_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The `reduction` that two booleans of old meant."""
     average = True if size_average is None else size_average
     reduced = True if reduce is None else reduce
@@ -55,7 +54,7 @@ class _Loss(Module):
     reduction: str
 
     def __init__(
-        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
@@ -71,8 +70,8 @@ class _WeightedLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -100,8 +99,8 @@ class SmoothL1Loss(_Loss):
 
     def __init__(
         self,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         beta: float = 1.0,
     ) -> None:
@@ -146,9 +145,9 @@ class NLLLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: Any = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
@@ -176,9 +175,9 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: Any = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
@@ -217,8 +216,8 @@ class BCEWithLogitsLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
@@ -242,8 +241,8 @@ class KLDivLoss(_Loss):
 
     def __init__(
         self,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         log_target: bool = False,
     ) -> None:
@@ -264,9 +263,9 @@ class PoissonNLLLoss(_Loss):
         self,
         log_input: bool = True,
         full: bool = False,
-        size_average: Any = None,
+        size_average: bool | None = None,
         eps: float = 1e-8,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -311,8 +310,8 @@ class HingeEmbeddingLoss(_Loss):
     def __init__(
         self,
         margin: float = 1.0,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -333,8 +332,8 @@ class CosineEmbeddingLoss(_Loss):
     def __init__(
         self,
         margin: float = 0.0,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -355,8 +354,8 @@ class MarginRankingLoss(_Loss):
     def __init__(
         self,
         margin: float = 0.0,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -397,8 +396,8 @@ class MultiMarginLoss(_WeightedLoss):
         p: int = 1,
         margin: float = 1.0,
         weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
@@ -435,8 +434,8 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -514,7 +513,7 @@ class CTCLoss(_Loss):
         self.zero_infinity = zero_infinity
 
     def forward(
-        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+        self, log_probs: Tensor, targets: Tensor, input_lengths: object, target_lengths: object
     ) -> Tensor:
         loss: Tensor = F.ctc_loss(
             log_probs,
@@ -531,7 +530,7 @@ class CTCLoss(_Loss):
 class NLLLoss2d(NLLLoss):
     """`NLLLoss` under an old name, which warns."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "NLLLoss2d":
+    def __new__(cls, *args: object, **kwargs: object) -> "NLLLoss2d":
         warnings.warn(
             "`NLLLoss2d` has been deprecated. "
             "Please use `NLLLoss` instead as a drop-in replacement and see "

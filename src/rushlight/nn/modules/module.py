@@ -1,5 +1,7 @@
 """`Module`, the base class of everything in `nn`."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 from collections import OrderedDict
@@ -27,6 +29,11 @@ from ._registry import (
     register_module_parameter_registration_hook,
 )
 from ._state import _EXTRA_STATE_KEY_SUFFIX, Stateful, _IncompatibleKeys
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = [
     "_EXTRA_STATE_KEY_SUFFIX",
@@ -59,7 +66,7 @@ class _Forwards(Protocol[P, R]):
         ...
 
 
-def _forward_unimplemented(self: Any, *input: Any) -> None:
+def _forward_unimplemented(self: Any, *input: object) -> None:
     """What `forward` is until a subclass defines it."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
@@ -89,7 +96,7 @@ class Module(Registry, Hooked, Stateful):
     # Assigned, not defined: subclasses may give `forward` any signature.
     forward: Callable[..., Any] = _forward_unimplemented
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         if not self.call_super_init and kwargs:
             raise TypeError(
                 f"{type(self).__name__}.__init__() got an unexpected keyword argument "
@@ -123,7 +130,7 @@ class Module(Registry, Hooked, Stateful):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         # Pickles of older versions lack the tables that came later.
         for name in (
@@ -143,19 +150,19 @@ class Module(Registry, Hooked, Stateful):
 
     if TYPE_CHECKING:
         # A call is typed as the `forward` is.
-        def __call__(self: "_Forwards[P, R]", *args: P.args, **kwargs: P.kwargs) -> R: ...
+        def __call__(self: _Forwards[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
 
-        def get_submodule(self, target: str) -> "Module": ...
-        def children(self) -> Iterator["Module"]: ...
-        def named_children(self) -> Iterator[tuple[str, "Module"]]: ...
-        def modules(self) -> Iterator["Module"]: ...
+        def get_submodule(self, target: str) -> Module: ...
+        def children(self) -> Iterator[Module]: ...
+        def named_children(self) -> Iterator[tuple[str, Module]]: ...
+        def modules(self) -> Iterator[Module]: ...
         def named_modules(
-            self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
-        ) -> Iterator[tuple[str, "Module"]]: ...
+            self, memo: set[object] | None = None, prefix: str = "", remove_duplicate: bool = True
+        ) -> Iterator[tuple[str, Module]]: ...
 
     # -- whole-tree changes ---------------------------------------------------------------------
 
-    def apply(self, fn: Callable[["Module"], None]) -> Self:
+    def apply(self, fn: Callable[[Module], None]) -> Self:
         """Calls `fn` on every module, children before parents; returns the module."""
         for child in self.children():
             child.apply(fn)
@@ -182,7 +189,7 @@ class Module(Registry, Hooked, Stateful):
                 self._buffers[name] = buffer._converted(fn) if lazy else fn(buffer)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
+    def to(self, *args: object, **kwargs: object) -> Self:
         """Moves and casts in place: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
 
         Only floating-point and complex tensors are cast; `memory_format=` lays out tensors of four
@@ -218,15 +225,15 @@ class Module(Registry, Hooked, Stateful):
 
         return self._apply(convert)
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: DeviceLike, recurse: bool = True) -> Self:
         """Moves to `device` without copying: the values are whatever the memory holds."""
         return self._apply(lambda tensor: f.empty_like(tensor, device=device), recurse=recurse)
 
-    def type(self, dst_type: Any) -> Self:
+    def type(self, dst_type: object) -> Self:
         """Casts every parameter and buffer, integer ones too."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
-    def _cast_floats(self, dtype: Any) -> Self:
+    def _cast_floats(self, dtype: dtype) -> Self:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self) -> Self:
@@ -249,19 +256,19 @@ class Module(Registry, Hooked, Stateful):
         """Moves to the CPU."""
         return self._apply(lambda tensor: tensor.cpu())
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: DeviceLike | None = None) -> Self:
         """Moves to a GPU, where there is one."""
         return self._apply(lambda tensor: tensor.cuda(device))
 
-    def xpu(self, device: Any = None) -> Self:
+    def xpu(self, device: DeviceLike | None = None) -> Self:
         """Raises AssertionError: there is no such device here."""
         raise AssertionError("Torch not compiled with XPU enabled")
 
-    def ipu(self, device: Any = None) -> Self:
+    def ipu(self, device: DeviceLike | None = None) -> Self:
         """Raises RuntimeError: there is no such device here."""
         raise RuntimeError("PyTorch is not linked with support for ipu devices")
 
-    def mtia(self, device: Any = None) -> Self:
+    def mtia(self, device: DeviceLike | None = None) -> Self:
         """Raises AssertionError: there is no such device here."""
         raise AssertionError("Torch not compiled with MTIA enabled.")
 
@@ -303,7 +310,7 @@ class Module(Registry, Hooked, Stateful):
                     grad.requires_grad_(False)
                 grad.zero_()
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
+    def compile(self, *args: object, **kwargs: object) -> None:
         """Has calls of the module compiled, hooks included, as `rushlight.compile` does.
 
         Takes the arguments of `rushlight.compile` beside the function. The module stays what it is:
@@ -313,7 +320,7 @@ class Module(Registry, Hooked, Stateful):
         self.__dict__["_compiled_call_impl"] = package.compile(self._call_impl, *args, **kwargs)
         COMPILED[:] = [True]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = self.__dict__.copy()
         state.pop("_compiled_call_impl", None)
         return state
@@ -353,7 +360,7 @@ def _addindent(s_: str, numSpaces: int) -> str:
     return "\n".join([first, *(" " * numSpaces + line for line in rest)])
 
 
-def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
+def _destination(*args: object, **kwargs: Any) -> tuple[Any, Any, bool]:
     """Device, dtype and non_blocking from the four ways to call `to`."""
     if (args and isinstance(args[0], Tensor)) or "tensor" in kwargs or "other" in kwargs:
         like: Any = args[0] if args else kwargs.get("tensor", kwargs.get("other"))

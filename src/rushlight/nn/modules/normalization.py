@@ -1,12 +1,21 @@
 """Normalisation within a sample: by layer, by group of channels, by root mean square."""
 
+from __future__ import annotations
+
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
@@ -49,12 +58,12 @@ class LayerNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: int | Sequence[int],
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)
@@ -106,8 +115,8 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -159,11 +168,11 @@ class RMSNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)

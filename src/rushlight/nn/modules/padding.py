@@ -1,12 +1,18 @@
 """Padding of the last dimensions: with a constant, mirrored, repeated or wrapped around."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor
 from ._own_names import own
 from ._sizes import _each
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = [
     "CircularPad1d",
@@ -35,7 +41,7 @@ class _Pad(Module):
     _mode: str
     padding: Any
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: int | Sequence[int]) -> None:
         super().__init__()
         sides = 2 * self._dims
         self.padding = _each(padding, sides)
@@ -55,7 +61,7 @@ class _ConstantPadNd(_Pad):
     _mode = "constant"
     value: float
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: int | Sequence[int], value: float) -> None:
         super().__init__(padding)
         self.value = value
 
@@ -91,7 +97,7 @@ class ConstantPad3d(_ConstantPadNd):
 class _ZeroPadNd(_ConstantPadNd):
     """Pads with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: int | Sequence[int]) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:

@@ -10,7 +10,7 @@ from ..parameter import Parameter
 from .module import Module
 
 
-def _as_parameter(value: Any) -> Any:
+def _as_parameter(value: object) -> object:
     """Plain tensors become parameters; parameters and everything else stay as they are."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         return Parameter(value)
@@ -28,13 +28,13 @@ def _line(name: str, value: Any, kind: Callable[[Any], str]) -> str:
 class ParameterList(Module):
     """A list whose tensors are parameters of the owner; other values are kept as they are."""
 
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
+    def __init__(self, values: Iterable[object] | None = None) -> None:
         super().__init__()
         self._size = 0
         if values is not None:
             self += values
 
-    def _name_at(self, index: Any) -> str:
+    def _name_at(self, index: int) -> str:
         place = operator.index(index)
         if not -self._size <= place < self._size:
             raise IndexError(f"index {place} is out of range")
@@ -49,7 +49,7 @@ class ParameterList(Module):
             return type(self)(self[place] for place in range(*idx.indices(self._size)))
         return getattr(self, self._name_at(idx))
 
-    def __setitem__(self, idx: int, param: Any) -> None:
+    def __setitem__(self, idx: int, param: object) -> None:
         setattr(self, self._name_at(idx), _as_parameter(param))
 
     def __len__(self) -> int:
@@ -58,20 +58,20 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[place] for place in range(self._size)])
 
-    def __iadd__(self, parameters: Iterable[Any]) -> Self:
+    def __iadd__(self, parameters: Iterable[object]) -> Self:
         return self.extend(parameters)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def append(self, value: Any) -> Self:
+    def append(self, value: object) -> Self:
         """Adds a value at the end; returns the list."""
         name = str(self._size)
         self._size += 1
         setattr(self, name, _as_parameter(value))
         return self
 
-    def extend(self, values: Iterable[Any]) -> Self:
+    def extend(self, values: Iterable[object]) -> Self:
         """Adds every value of an iterable (but not of one tensor) at the end; returns the list."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
@@ -86,7 +86,7 @@ class ParameterList(Module):
         lines = [_line(str(i), value, lambda t: str(t.dtype)) for i, value in enumerate(self)]
         return "\n".join(lines)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         raise RuntimeError("ParameterList should not be called.")
 
 
@@ -96,7 +96,7 @@ class ParameterDict(Module):
     Names keep the order of insertion, except that a plain `dict` or other mapping is read sorted.
     """
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: object = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -114,7 +114,7 @@ class ParameterDict(Module):
     def __getitem__(self, key: str) -> Any:
         return getattr(self, self._attribute(key))
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: object) -> None:
         name = self._attribute(key)
         value = _as_parameter(value)
         if isinstance(value, Parameter):
@@ -143,7 +143,7 @@ class ParameterDict(Module):
         """A new dictionary of the same values."""
         return ParameterDict(OrderedDict((key, self[key]) for key in self._keys))
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: object = None) -> Any:
         """The value of `key`, after storing `default` there if nothing was."""
         if key not in self:
             self[key] = default
@@ -166,11 +166,11 @@ class ParameterDict(Module):
         self._keys[key] = None
         return key, self.pop(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """The value of `key`, or `default`."""
         return self[key] if key in self else default  # noqa: SIM401  (this is `get`)
 
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
+    def fromkeys(self, keys: Iterable[str], default: object = None) -> "ParameterDict":
         """A new dictionary of these names, each with the same value."""
         return ParameterDict((key, default) for key in keys)
 
@@ -186,7 +186,7 @@ class ParameterDict(Module):
         """The values."""
         return (self[key] for key in self._keys)
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: object) -> None:
         """Adds the values of a mapping, or of an iterable of pairs."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
@@ -214,22 +214,23 @@ class ParameterDict(Module):
                 )
             self[parts[0]] = parts[1]
 
-    def __or__(self, other: Any) -> "ParameterDict":
+    def __or__(self, other: object) -> "ParameterDict":
         joined = self.copy()
         joined.update(other)
         return joined
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: Any) -> Self:
         joined = other.copy()
         joined.update(self)
-        return joined
+        out: Self = joined
+        return out
 
-    def __ior__(self, other: Any) -> Self:
+    def __ior__(self, other: object) -> Self:
         self.update(other)
         return self
 
     def extra_repr(self) -> str:
         return "\n".join(_line(key, value, typename) for key, value in self.items())
 
-    def __call__(self, input: Any) -> Any:
+    def __call__(self, input: object) -> object:
         raise RuntimeError("ParameterDict should not be called.")

@@ -1,12 +1,18 @@
 """Pooling over windows, to a given size, and back."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor
 from ._own_names import own
 from ._sizes import _each
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -48,10 +54,10 @@ class _MaxPoolNd(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
@@ -108,13 +114,20 @@ class _MaxUnpoolNd(Module):
     _dims: int
     _function: str
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+    ) -> None:
         super().__init__()
         self.kernel_size = _each(kernel_size, self._dims)
         self.stride = _each(stride if stride is not None else kernel_size, self._dims)
         self.padding = _each(padding, self._dims)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: int | Sequence[int] | None = None
+    ) -> Tensor:
         output: Tensor = getattr(F, self._function)(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -163,9 +176,9 @@ class AvgPool1d(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
@@ -194,9 +207,9 @@ class _AvgPoolWide(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
@@ -244,7 +257,11 @@ class _LPPoolNd(Module):
     _function: str
 
     def __init__(
-        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.norm_type = norm_type
@@ -293,7 +310,7 @@ class _AdaptiveAvgPoolNd(Module):
     __constants__ = ["output_size"]
     _function: str
 
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: int | Sequence[int]) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -332,13 +349,16 @@ class _AdaptiveMaxPoolNd(Module):
     __constants__ = ["output_size", "return_indices"]
     _function: str
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+    def __init__(self, output_size: int | Sequence[int], return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
         self.return_indices = return_indices
 
-    def forward(self, input: Tensor) -> Any:
-        return getattr(F, self._function)(input, self.output_size, self.return_indices)
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        out: Tensor | tuple[Tensor, Tensor] = getattr(F, self._function)(
+            input, self.output_size, self.return_indices
+        )
+        return out
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -375,9 +395,9 @@ class _FractionalMaxPoolNd(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
+        kernel_size: int | Sequence[int],
+        output_size: int | Sequence[int] | None = None,
+        output_ratio: float | Sequence[float] | None = None,
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> None:
@@ -397,8 +417,8 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Tensor) -> Any:
-        return getattr(F, self._function)(
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        out: Tensor | tuple[Tensor, Tensor] = getattr(F, self._function)(
             input,
             self.kernel_size,
             self.output_size,
@@ -406,6 +426,7 @@ class _FractionalMaxPoolNd(Module):
             self.return_indices,
             _random_samples=self._random_samples,
         )
+        return out
 
 
 @own("__init__", "forward")

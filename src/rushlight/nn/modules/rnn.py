@@ -1,9 +1,11 @@
 """Recurrent networks: plain, LSTM and GRU, over sequences and step by step."""
 
+from __future__ import annotations
+
 import math
 import numbers
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import init
 from .._ground import Tensor, f
@@ -11,6 +13,10 @@ from ..packed import PackedSequence
 from ..parameter import Parameter
 from ._own_names import own
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -26,8 +32,7 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
         FutureWarning,
         stacklevel=2,
     )
-    found: Tensor = tensor.index_select(dim, permutation)
-    return found
+    return tensor.index_select(dim, permutation)
 
 
 class RNNBase(Module):
@@ -69,8 +74,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.mode = mode
@@ -109,18 +114,18 @@ class RNNBase(Module):
                 self._all_weights.append(names)
         self.reset_parameters()
 
-    def _check_options(self, dropout: Any) -> None:
+    def _check_options(self, dropout: float) -> None:
         if (
             not isinstance(dropout, numbers.Number)
             or isinstance(dropout, bool)
-            or not 0 <= dropout <= 1  # type: ignore[operator]
+            or not 0 <= dropout <= 1
         ):
             raise ValueError(
                 "dropout should be a number in range [0, 1] "
                 "representing the probability of an element being "
                 "zeroed"
             )
-        if dropout > 0 and self.num_layers == 1:  # type: ignore[operator]
+        if dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last "
                 "recurrent layer, so non-zero dropout expects "
@@ -165,13 +170,13 @@ class RNNBase(Module):
         ]
 
     @_flat_weights.setter
-    def _flat_weights(self, weights: list[Any]) -> None:
+    def _flat_weights(self, weights: list[Tensor]) -> None:
         # What the functions take, until the parameters move, or until the first call after one
         # of them was set.
         self.__dict__["_given_weights"] = weights
         self.__dict__.pop("_given_until_next", None)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         given = self.__dict__.get("_given_weights")
         if given is not None and name in self._flat_weights_names:
             given[self._flat_weights_names.index(name)] = value
@@ -278,8 +283,7 @@ class RNNBase(Module):
 
     def _zeros(self, input: Tensor, batch: int, size: int) -> Tensor:
         layers = self.num_layers * (2 if self.bidirectional else 1)
-        fresh: Tensor = f.zeros(layers, batch, size, dtype=input.dtype, device=input.device)
-        return fresh
+        return f.zeros(layers, batch, size, dtype=input.dtype, device=input.device)
 
     def _start(self, input: Tensor, batch: int) -> Any:
         return self._zeros(input, batch, self.proj_size or self.hidden_size)
@@ -291,20 +295,20 @@ class RNNBase(Module):
                 f"For {word} input, hx should also be {dims}-D but got {hx.dim()}-D tensor"
             )
 
-    def _lift(self, hx: Any) -> Any:
+    def _lift(self, hx: Any) -> object:
         return hx.unsqueeze(1)
 
     def _lower(self, hx: Any) -> Any:
         return hx.squeeze(1)
 
-    def _states(self, found: tuple[Any, ...]) -> Any:
+    def _states(self, found: tuple[Tensor, ...]) -> Any:
         return found[1]
 
-    def _function(self, *args: Any) -> tuple[Any, ...]:
+    def _function(self, *args: object) -> tuple[Tensor, ...]:
         result: tuple[Any, ...] = getattr(f, _FUNCTIONS[self.mode])(*args)
         return result
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor | PackedSequence, hx: object = None) -> tuple[Any, Any]:
         options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         if "_given_until_next" in self.__dict__:
             del self.__dict__["_given_until_next"], self.__dict__["_given_weights"]
@@ -376,7 +380,9 @@ class LSTM(RNNBase):
         """The shape of the cell state for this input."""
         return self._expected(input, batch_sizes, self.hidden_size)
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(
+        self, input: Tensor, hidden: tuple[Tensor, ...], batch_sizes: Tensor | None
+    ) -> None:
         """Refuses inputs and states that don't fit.
 
         Raises: ValueError, RuntimeError.
@@ -393,13 +399,15 @@ class LSTM(RNNBase):
             "Expected hidden[1] size {}, got {}",
         )
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(
+        self, hx: tuple[Tensor, ...], permutation: Tensor | None
+    ) -> tuple[Tensor, ...]:
         """The states with their examples in another order."""
         if permutation is None:
             return hx
         return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
 
-    def _start(self, input: Tensor, batch: int) -> Any:
+    def _start(self, input: Tensor, batch: int) -> tuple[Tensor, ...]:
         h = self._zeros(input, batch, self.proj_size or self.hidden_size)
         return h, self._zeros(input, batch, self.hidden_size)
 
@@ -411,13 +419,13 @@ class LSTM(RNNBase):
                 f"({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
             )
 
-    def _lift(self, hx: Any) -> Any:
+    def _lift(self, hx: Any) -> object:
         return hx[0].unsqueeze(1), hx[1].unsqueeze(1)
 
-    def _lower(self, hx: Any) -> Any:
+    def _lower(self, hx: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return hx[0].squeeze(1), hx[1].squeeze(1)
 
-    def _states(self, found: tuple[Any, ...]) -> Any:
+    def _states(self, found: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return found[1:]
 
 
@@ -450,8 +458,8 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -525,8 +533,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -548,8 +556,8 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
@@ -580,8 +588,8 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 

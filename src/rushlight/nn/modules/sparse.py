@@ -1,11 +1,18 @@
 """Lookup tables: rows of a weight by index."""
 
-from typing import Any, Self
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
 
 from .. import functional as F, init
 from .._ground import Tensor, f, no_grad
 from ..parameter import Parameter
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -42,8 +49,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -166,8 +173,8 @@ class EmbeddingBag(Module):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings

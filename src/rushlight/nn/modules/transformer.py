@@ -1,10 +1,12 @@
 """Transformers: layers of attention and of maps by place, in an encoder and a decoder."""
 
+from __future__ import annotations
+
 import copy
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._table.nn.multi_head import as_numbers
 from .. import functional as F, init
@@ -17,6 +19,11 @@ from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
 
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+    from ..._base.dtypes import dtype
+
+
 __all__ = [
     "Transformer",
     "TransformerDecoder",
@@ -28,7 +35,9 @@ __all__ = [
 _Activation = str | Callable[[Tensor], Tensor]
 
 
-def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+def _generate_square_subsequent_mask(
+    sz: int, device: DeviceLike | None = None, dtype: dtype | None = None
+) -> Tensor:
     """0 on and below the diagonal, -inf above: nobody looks at what comes later."""
     mask: Tensor = f.full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(1)
     return mask
@@ -59,7 +68,7 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
-def _is(activation: Any, function: Any) -> bool:
+def _is(activation: Callable[..., object], function: Callable[..., object]) -> bool:
     """Whether an activation is a function, which function modes may have wrapped since."""
     return inspect.unwrap(activation) is inspect.unwrap(function)
 
@@ -90,8 +99,8 @@ class TransformerEncoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         made: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -116,7 +125,7 @@ class TransformerEncoderLayer(Module):
             self.activation_relu_or_gelu = 0
         self.activation = activation
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         if not hasattr(self, "activation"):
             self.activation = F.relu
@@ -184,8 +193,8 @@ class TransformerDecoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         made: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -209,7 +218,7 @@ class TransformerDecoderLayer(Module):
             activation = _get_activation_fn(activation)
         self.activation = activation
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         if "activation" not in state:
             state["activation"] = F.relu
         super().__setstate__(state)
@@ -365,7 +374,7 @@ class TransformerEncoder(Module):
         return aligned or not self.mask_check
 
 
-def _why_not_nested(layer: Any) -> str:
+def _why_not_nested(layer: Module) -> str:
     """Why PyTorch wouldn't run such layers on nested tensors; "" where it would."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
@@ -447,14 +456,14 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: _Activation = F.relu,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         made: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -517,7 +526,9 @@ class Transformer(Module):
         return output
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device: DeviceLike | None = None, dtype: dtype | None = None
+    ) -> Tensor:
         """0 on and below the diagonal, -inf above: nobody looks at what comes later."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 

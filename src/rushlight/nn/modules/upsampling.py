@@ -1,10 +1,16 @@
 """Interpolation to another size."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor
 from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
@@ -23,7 +29,7 @@ class Upsample(Module):
 
     def __init__(
         self,
-        size: Any = None,
+        size: int | Sequence[int] | None = None,
         scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
@@ -62,12 +68,20 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """The input resampled over its last two dimensions: the nearest element."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self,
+        size: int | Sequence[int] | None = None,
+        scale_factor: float | Sequence[float] | None = None,
+    ) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """The input resampled over its last two dimensions: bilinear, with aligned corners."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self,
+        size: int | Sequence[int] | None = None,
+        scale_factor: float | Sequence[float] | None = None,
+    ) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

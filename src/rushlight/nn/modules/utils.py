@@ -1,5 +1,7 @@
 """`torch.nn.modules.utils`: one number for each of several dimensions, and prefixes of states."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,8 +10,8 @@ from ._sizes import _each
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
-def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    def parse(x: Any) -> tuple[Any, ...]:
+def _ntuple(n: int, name: str = "parse") -> Callable[[object], tuple[object, ...]]:
+    def parse(x: object) -> tuple[object, ...]:
         return _each(x, n)
 
     parse.__name__ = name
@@ -22,7 +24,7 @@ _triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 
-def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
+def _reverse_repeat_tuple(t: Sequence[object], n: int) -> tuple[object, ...]:
     """Each element n times, from the last to the first."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
@@ -37,7 +39,7 @@ def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
     return [d if size is None else size for size, d in zip(out_size, last)]
 
 
-def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, object], prefix: str) -> None:
     """Takes a prefix from the names of a state, in place: that of a DistributedDataParallel."""
     for key in list(state_dict):
         if key.startswith(prefix):

@@ -5,18 +5,24 @@ them, one replica runs per index: the replicas share the parameters themselves, 
 chunks are summed into the one set, and buffers are read from, and written to, the first replica's.
 """
 
+from __future__ import annotations
+
 import contextvars
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Tensor, f
 from ..modules.module import Module
 
+if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
+
+
 __all__ = ["DataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter"]
 
 
-def scatter(inputs: Any, device_ids: Sequence[Any], dim: int = 0) -> list[Any]:
+def scatter(inputs: object, device_ids: Sequence[object], dim: int = 0) -> list[Any]:
     """`inputs` once per chunk: tensors split along `dim`, containers rebuilt, the rest repeated."""
     if isinstance(inputs, Tensor):
         return list(inputs.chunk(len(device_ids), dim))
@@ -34,7 +40,7 @@ def scatter(inputs: Any, device_ids: Sequence[Any], dim: int = 0) -> list[Any]:
     return [inputs for _ in device_ids]
 
 
-def gather(outputs: Sequence[Any], target_device: Any = None, dim: int = 0) -> Any:
+def gather(outputs: Sequence[Any], target_device: DeviceLike | None = None, dim: int = 0) -> Any:
     """The chunks' outputs as one: tensors joined along `dim`, containers rebuilt, in order."""
     first = outputs[0]
     if isinstance(first, Tensor):
@@ -53,7 +59,7 @@ def gather(outputs: Sequence[Any], target_device: Any = None, dim: int = 0) -> A
     return make._make(columns) if hasattr(first, "_make") else make(columns)
 
 
-def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
+def replicate(network: Module, devices: Sequence[object], detach: bool = False) -> list[Module]:
     """Copies of the module tree that share its parameters and buffers."""
     return [_replica(network, {}) for _ in devices]
 
@@ -70,9 +76,9 @@ def _replica(module: Module, made: dict[int, Module]) -> Module:
 
 def parallel_apply(
     modules: Sequence[Module],
-    inputs: Sequence[Any],
-    kwargs_tup: Sequence[dict[str, Any]] | None = None,
-    devices: Sequence[Any] | None = None,
+    inputs: Sequence[object],
+    kwargs_tup: Sequence[dict[str, object]] | None = None,
+    devices: Sequence[object] | None = None,
 ) -> list[Any]:
     """Each module on its inputs, each in a thread; the outputs in order.
 
@@ -125,8 +131,8 @@ class DataParallel(Module):
     def __init__(
         self,
         module: Module,
-        device_ids: Sequence[Any] | None = None,
-        output_device: Any = None,
+        device_ids: Sequence[object] | None = None,
+        output_device: DeviceLike | None = None,
         dim: int = 0,
     ) -> None:
         super().__init__()
@@ -136,7 +142,7 @@ class DataParallel(Module):
             self.dim = dim
             self.output_device = self.device_ids[0] if output_device is None else output_device
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: object, **kwargs: object) -> Any:
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
         return _run(self.module, inputs, kwargs, self.device_ids, self.dim)
@@ -144,11 +150,11 @@ class DataParallel(Module):
 
 def _run(
     module: Module,
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    device_ids: Sequence[Any],
+    inputs: tuple[object, ...],
+    kwargs: dict[str, object],
+    device_ids: Sequence[object],
     dim: int,
-) -> Any:
+) -> object:
     parts, options = _scattered(inputs, kwargs, device_ids, dim)
     if len(parts) == 1:
         return module(*parts[0], **options[0])
@@ -157,8 +163,8 @@ def _run(
 
 
 def _scattered(
-    inputs: tuple[Any, ...], kwargs: dict[str, Any], device_ids: Sequence[Any], dim: int
-) -> tuple[list[tuple[Any, ...]], list[dict[str, Any]]]:
+    inputs: tuple[object, ...], kwargs: dict[str, object], device_ids: Sequence[object], dim: int
+) -> tuple[list[tuple[object, ...]], list[dict[str, object]]]:
     """Arguments per chunk; a side with fewer chunks than the other is filled with nothing."""
     parts: list[tuple[Any, ...]] = scatter(inputs, device_ids, dim) if inputs else []
     options: list[dict[str, Any]] = scatter(kwargs, device_ids, dim) if kwargs else []
@@ -170,11 +176,11 @@ def _scattered(
 
 def data_parallel(
     module: Module,
-    inputs: Any,
-    device_ids: Sequence[Any] | None = None,
-    output_device: Any = None,
+    inputs: object,
+    device_ids: Sequence[object] | None = None,
+    output_device: DeviceLike | None = None,
     dim: int = 0,
-    module_kwargs: dict[str, Any] | None = None,
+    module_kwargs: dict[str, object] | None = None,
 ) -> Any:
     """The module on `inputs`, by chunks: what a `DataParallel` call does, without the object."""
     args = inputs if isinstance(inputs, tuple) else (inputs,)

@@ -1,12 +1,21 @@
 """`DistributedDataParallel` in a group of one process: the module, with nothing to add up."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.device import device
 from ...distributed.process_group import chosen
 from ..modules.module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._base.annotations import DeviceLike
+    from ...distributed.process_group import ProcessGroup
+
 
 __all__ = ["DistributedDataParallel"]
 
@@ -22,18 +31,18 @@ class DistributedDataParallel(Module):
     def __init__(
         self,
         module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
+        device_ids: Sequence[int] | None = None,
+        output_device: DeviceLike | None = None,
         dim: int = 0,
         broadcast_buffers: bool = True,
         init_sync: bool = True,
-        process_group: Any = None,
+        process_group: ProcessGroup | None = None,
         bucket_cap_mb: float | None = None,
         find_unused_parameters: bool = False,
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        **options: Any,
+        **options: object,
     ) -> None:
         super().__init__()
         self.process_group = chosen(process_group)
@@ -64,7 +73,7 @@ class DistributedDataParallel(Module):
         self.require_forward_param_sync = True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
         return self.module(*inputs, **kwargs)
 
@@ -84,21 +93,21 @@ class DistributedDataParallel(Module):
         """A context in which processes may run out of batches at different times."""
         yield
 
-    def join_hook(self, **kwargs: Any) -> Any:
+    def join_hook(self, **kwargs: object) -> object:
         """What to do without batches: nothing."""
         from ...distributed.algorithms.join import JoinHook
 
         return JoinHook()
 
-    def scatter(self, inputs: Any, kwargs: Any, device_ids: Any) -> Any:
+    def scatter(self, inputs: object, kwargs: dict[str, object], device_ids: Sequence[int]) -> Any:
         """The inputs: there is one device."""
         return (inputs,), (kwargs,)
 
-    def gather(self, outputs: Any, output_device: Any) -> Any:
+    def gather(self, outputs: object, output_device: DeviceLike) -> Any:
         """The outputs: there is one device."""
         return outputs
 
-    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
+    def register_comm_hook(self, state: object, hook: Callable[..., object]) -> None:
         """Checks the hook, which would be asked to add gradients up: there are none to add.
 
         Raises:

@@ -8,8 +8,8 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 
 def scatter_kwargs(
-    inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Any, dim: int = 0
-) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
+    inputs: tuple[object, ...], kwargs: dict[str, object] | None, target_gpus: Any, dim: int = 0
+) -> tuple[tuple[object, ...], tuple[dict[str, object], ...]]:
     """The arguments of a call once per chunk, by position and by name."""
     given = scatter(inputs, target_gpus, dim) if inputs else []
     named = scatter(kwargs, target_gpus, dim) if kwargs else []

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from ..modules.module import Module
+
 
 __all__ = ["swap_tensor"]
 
 _MISSING: Any = object()
 
 
-def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
     """Puts `tensor` in the place of a parameter, buffer or attribute; gives what stood there.
 
     Raises:
@@ -37,7 +42,8 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
                 del table[name]
             else:
                 table[name] = tensor
-            return old
+            out: Tensor = old
+            return out
     old = getattr(module, name, _MISSING)
     if old is _MISSING:
         if not allow_missing:
@@ -48,4 +54,5 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
         setattr(module, name, tensor)
     elif hasattr(module, name):
         delattr(module, name)
-    return old
+    out = old
+    return out

@@ -16,7 +16,7 @@ __all__ = ["call_for_per_sample_grads"]
 
 
 def call_for_per_sample_grads(
-    module: Any, *, batch_size: int | None = None, loss_reduction: str = "sum",
+    module: Module, *, batch_size: int | None = None, loss_reduction: str = "sum",
     batch_first: bool = True,
 ) -> Callable[..., Any]:  # fmt: skip
     """`module` as a function of a batch; backward puts `grad_sample` on its parameters.
@@ -49,7 +49,7 @@ def call_for_per_sample_grads(
             )
 
     @functools.wraps(module.forward)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: object) -> Any:
         axis = 0 if batch_first else 1
         size = batch_size or _size(axis, (*args, *kwargs.values()))
         names = [name for name, p in module.named_parameters() if p.requires_grad]
@@ -64,12 +64,12 @@ class _Kept(Function):
     """A parameter as many times as there are samples; backward keeps its gradients apart."""
 
     @staticmethod
-    def forward(ctx: Any, parameter: Any, size: int, mean: bool) -> Any:
+    def forward(ctx: Any, parameter: Tensor, size: int, mean: bool) -> Tensor:
         ctx.parameter, ctx.scale = parameter, size if mean else 1
         return parameter.detach().expand(size, *parameter.shape).clone()
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def backward(ctx: Any, gradient: Tensor) -> object:
         kept = gradient * ctx.scale if ctx.scale != 1 else gradient
         before = getattr(ctx.parameter, "grad_sample", None)
         ctx.parameter.grad_sample = kept if before is None else before + kept
@@ -92,12 +92,12 @@ def _size(axis: int, values: tuple[Any, ...]) -> int:
 
 
 def _run(
-    module: Module, state: dict[str, Any], args: tuple[Tensor, ...], kwargs: Any, axis: int
+    module: Module, state: dict[str, object], args: tuple[Tensor, ...], kwargs: Any, axis: int
 ) -> Any:
     """The module on every sample with parameters of its own, whose gradients are kept apart."""
 
-    def one(parameters: dict[str, Any], inputs: Any, named: Any) -> Any:
-        def whole(x: Tensor) -> Tensor:
+    def one(parameters: dict[str, Any], inputs: tuple[object, ...], named: Any) -> Any:
+        def whole(x: object) -> object:
             return x.unsqueeze(axis) if isinstance(x, Tensor) else x
 
         given = [whole(x) for x in inputs]

@@ -1,10 +1,16 @@
 """A convolution or linear layer and the batch norm after it, as one layer."""
 
+from __future__ import annotations
+
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Tensor, f
 from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..modules.module import Module
+
 
 __all__ = [
     "fuse_conv_bn_eval",
@@ -15,7 +21,14 @@ __all__ = [
 
 
 def _weights(
-    weight: Any, bias: Any, mean: Any, var: Any, eps: float, scale: Any, shift: Any, place: int
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
+    eps: float,
+    scale: Any,
+    shift: object,
+    place: int,
 ) -> tuple[Parameter, Parameter]:
     """Weight and bias with the norm's factor taken in, along dimension `place`."""
     if bias is None:
@@ -60,14 +73,14 @@ def fuse_linear_bn_weights(
     return _weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
 
 
-def _check(layer: Any, bn: Any) -> None:
+def _check(layer: Module, bn: Module) -> None:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:
         raise AssertionError("bn.running_mean and bn.running_var must not be None")
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Module:
     """A copy of the convolution that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training.
@@ -81,7 +94,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     return fused
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: Module, bn: Module) -> Module:
     """A copy of the linear layer that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training, and for features that can't be the norm's.

@@ -8,7 +8,7 @@ from ..modules.module import Module
 __all__ = ["skip_init"]
 
 
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+def skip_init(module_cls: type[Module], *args: object, **kwargs: Any) -> Module:
     """A module whose parameters hold whatever the memory held.
 
     Raises: TypeError for something that is no class, RuntimeError for one that is no module class

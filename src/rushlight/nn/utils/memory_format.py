@@ -1,13 +1,20 @@
 """Convolutions' weights in another order of memory."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ..modules.conv import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
+
+if TYPE_CHECKING:
+    from ..._base.memory_format import memory_format
+    from ..modules.module import Module
+
 
 __all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"]
 
 
-def _converted(module: Any, memory_format: Any, kinds: tuple[type, ...]) -> Any:
+def _converted(module: Module, memory_format: memory_format, kinds: tuple[type, ...]) -> Module:
     if isinstance(module, kinds):
         owner: Any = module
         weight = owner.weight
@@ -17,11 +24,11 @@ def _converted(module: Any, memory_format: Any, kinds: tuple[type, ...]) -> Any:
     return module
 
 
-def convert_conv2d_weight_memory_format(module: Any, memory_format: Any) -> Any:
+def convert_conv2d_weight_memory_format(module: Module, memory_format: memory_format) -> Module:
     """The module, with the weights of all its 2-d convolutions in `memory_format`."""
     return _converted(module, memory_format, (Conv2d, ConvTranspose2d))
 
 
-def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
+def convert_conv3d_weight_memory_format(module: Module, memory_format: memory_format) -> Module:
     """The module, with the weights of all its 3-d convolutions in `memory_format`."""
     return _converted(module, memory_format, (Conv3d, ConvTranspose3d))

@@ -121,7 +121,7 @@ class _Orthogonal(Module):
         return start
 
 
-def _tensor_of(module: Any, name: str) -> Tensor:
+def _tensor_of(module: Module, name: str) -> Tensor:
     found = getattr(module, name, None)
     if not isinstance(found, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
@@ -175,10 +175,10 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, 2, self.dim), weight
 
 
-def _load_old_names(module: Any, name: str) -> None:
+def _load_old_names(module: Module, name: str) -> None:
     """Lets a state dictionary of the older `weight_norm` be loaded."""
 
-    def rename(state: Any, prefix: str, *rest: Any) -> None:
+    def rename(state: Any, prefix: str, *rest: object) -> None:
         old = [f"{prefix}{name}_g", f"{prefix}{name}_v"]
         if all(key in state for key in old):
             for i, key in enumerate(old):

@@ -51,7 +51,7 @@ def _register_parameter_or_buffer(module: Module, name: str, X: Tensor) -> None:
         module.register_buffer(name, X)
 
 
-def _maybe_set(dest: Any, src: Any) -> None:
+def _maybe_set(dest: Tensor, src: Tensor) -> None:
     """Makes `dest` hold what `src` holds, in its own memory where the shapes agree."""
     if dest is src:
         return
@@ -61,7 +61,7 @@ def _maybe_set(dest: Any, src: Any) -> None:
         dest.data = src.detach()
 
 
-def _changed(what: str, place: str, before: Any, after: Any) -> ValueError:
+def _changed(what: str, place: str, before: object, after: object) -> ValueError:
     return ValueError(
         f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` "
         f"flag is enabled.\n{place.format('unparametrized', what)}: {before}\n"
@@ -81,7 +81,7 @@ class ParametrizationList(ModuleList):
     original: Any
     unsafe: bool
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if len(modules) == 0:
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
@@ -133,7 +133,7 @@ class ParametrizationList(ModuleList):
             if found.shape != shape:
                 raise _changed("shape", "{} {}", shape, found.shape)
 
-    def _originals(self) -> list[Any]:
+    def _originals(self) -> list[Tensor]:
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
@@ -184,15 +184,16 @@ class ParametrizationList(ModuleList):
                     )
                 _maybe_set(own, one)
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         first, *rest = list(self)
         x = first(self.original) if self.is_tensor else first(*self._originals())
         for module in rest:
             x = module(x)
-        return x
+        out: Tensor = x
+        return out
 
 
-def _no_state(self: Any) -> Any:
+def _no_state(self: Any) -> object:
     raise RuntimeError(
         "Serialization of parametrized modules is only "
         "supported through state_dict(). See:\n"
@@ -201,7 +202,7 @@ def _no_state(self: Any) -> Any:
     )
 
 
-def _copied(self: Any, memo: dict[int, Any]) -> Any:
+def _copied(self: Any, memo: dict[int, object]) -> object:
     """A deep copy, past `__getstate__`, which refuses."""
     if id(self) in memo:
         return memo[id(self)]
@@ -221,24 +222,26 @@ def _inject_new_class(module: Module) -> None:
 
 
 def _inject_property(module: Module, tensor_name: str) -> None:
-    def read(self: Any) -> Any:
+    def read(self: Any) -> Tensor:
         if not _cache_enabled:
-            return self.parametrizations[tensor_name]()
+            out: Tensor = self.parametrizations[tensor_name]()
+            return out
         key = (id(module), tensor_name)
         found = _cache.get(key)
         if found is None:
             found = _cache[key] = self.parametrizations[tensor_name]()
-        return found
+        result: Tensor = found
+        return result
 
-    def write(self: Any, value: Any) -> None:
+    def write(self: Any, value: Tensor) -> None:
         self.parametrizations[tensor_name].right_inverse(value)
 
     setattr(type(module), tensor_name, property(read, write))
 
 
 def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Any:
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
     """Makes `module.tensor_name` what `parametrization` computes; returns the module.
 
     A `right_inverse` of the parametrization, where it has one, gives the starting point and is used
@@ -269,7 +272,7 @@ def register_parametrization(
     return module
 
 
-def _check_next(module: Any, name: str, parametrization: Any) -> None:
+def _check_next(module: Module, name: str, parametrization: Any) -> None:
     """Whether a further parametrization keeps shape and dtype, there and back."""
     before = getattr(module, name)
     after = parametrization(before)
@@ -302,7 +305,7 @@ def _check_next(module: Any, name: str, parametrization: Any) -> None:
             )
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether the module, or its tensor of this name, is parametrized."""
     chains = getattr(module, "parametrizations", None)
     if not isinstance(chains, ModuleDict):
@@ -310,7 +313,9 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(chains) > 0 if tensor_name is None else tensor_name in chains
 
 
-def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
     """Makes the tensor an ordinary one again: its present value, or its original.
 
     Raises: ValueError for a tensor that isn't parametrized, or has several originals to go back to.
@@ -348,10 +353,11 @@ def type_before_parametrizations(module: Module) -> type:
 
 def transfer_parametrizations_and_params(
     from_module: Any, to_module: Any, tensor_name: str | None = None
-) -> Any:
+) -> Module:
     """Gives one module the parametrizations of another, and their originals; returns it."""
+    changed: Module = to_module
     if not is_parametrized(from_module):
-        return to_module
+        return changed
     names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations)
     for name in names:
         chain = from_module.parametrizations[name]
@@ -365,4 +371,4 @@ def transfer_parametrizations_and_params(
         else:
             for i in range(chain.ntensors):
                 setattr(own, f"original{i}", getattr(chain, f"original{i}"))
-    return to_module
+    return changed

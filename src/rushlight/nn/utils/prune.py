@@ -1,11 +1,19 @@
 """Pruning: entries of a weight held at zero by a mask."""
 
+from __future__ import annotations
+
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .._ground import Tensor, f
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..modules.module import Module
+
 
 __all__ = [
     "BasePruningMethod",
@@ -37,14 +45,14 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask of `t`: ones where it stays, within `default_mask`."""
 
-    def apply_mask(self, module: Any) -> Tensor:
+    def apply_mask(self, module: Module) -> Tensor:
         """The original times the mask."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
@@ -56,12 +64,12 @@ class BasePruningMethod(ABC):
     @classmethod
     def apply(
         cls,
-        module: Any,
+        module: Module,
         name: str,
-        *args: Any,
+        *args: object,
         importance_scores: Tensor | None = None,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: object,
+    ) -> Self:
         """Prunes a tensor of the module, further where it is pruned already; returns the hook."""
         earlier = [
             (k, hook)
@@ -109,7 +117,8 @@ class BasePruningMethod(ABC):
                 module.register_parameter(name, original)
                 del module._parameters[name + "_orig"]
             raise
-        return method
+        out: Self = method
+        return out
 
     def prune(
         self,
@@ -125,7 +134,7 @@ class BasePruningMethod(ABC):
         pruned: Tensor = t * self.compute_mask(scores, default_mask=default)
         return pruned
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Makes the pruned weight the module's parameter; the mask goes."""
         name = self._tensor_name
         if name is None:
@@ -133,7 +142,7 @@ class BasePruningMethod(ABC):
         weight = self.apply_mask(module)
         if hasattr(module, name):
             delattr(module, name)
-        original = module._parameters[name + "_orig"]
+        original: Any = module._parameters[name + "_orig"]
         original.data = weight.data
         del module._parameters[name + "_orig"]
         del module._buffers[name + "_mask"]
@@ -155,7 +164,7 @@ class PruningContainer(BasePruningMethod):
             for method in args:
                 self.add_pruning_method(method)
 
-    def add_pruning_method(self, method: Any) -> None:
+    def add_pruning_method(self, method: object) -> None:
         """Adds a further one.
 
         Raises: TypeError, ValueError for something that is none, or prunes another tensor.
@@ -172,10 +181,10 @@ class PruningContainer(BasePruningMethod):
     def __len__(self) -> int:
         return len(self._pruning_methods)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: Any) -> object:
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -212,7 +221,7 @@ class Identity(BasePruningMethod):
         return default_mask
 
     @classmethod
-    def apply(cls, module: Any, name: str) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str) -> Self:  # type: ignore[override]
         """Puts the mask in place."""
         return super().apply(module, name)
 
@@ -250,7 +259,7 @@ class RandomUnstructured(_ByAmount):
         return found
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: float) -> Self:  # type: ignore[override]
         """Prunes a tensor of the module."""
         return super().apply(module, name, amount=amount)
 
@@ -264,8 +273,8 @@ class L1Unstructured(_ByAmount):
 
     @classmethod
     def apply(  # type: ignore[override]
-        cls, module: Any, name: str, amount: Any, importance_scores: Tensor | None = None
-    ) -> Any:
+        cls, module: Module, name: str, amount: float, importance_scores: Tensor | None = None
+    ) -> Self:
         """Prunes a tensor of the module."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
@@ -305,7 +314,7 @@ class RandomStructured(_Structured):
         return self._mask_of(draws > threshold, t, default_mask)
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any, dim: int = -1) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> Self:  # type: ignore[override]
         """Prunes a tensor of the module."""
         return super().apply(module, name, amount=amount, dim=dim)
 
@@ -313,7 +322,7 @@ class RandomStructured(_Structured):
 class LnStructured(_Structured):
     """Prunes the slices of the smallest norms."""
 
-    def __init__(self, amount: int | float, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: int | float, n: object, dim: int = -1) -> None:
         super().__init__(amount)
         self.n = n
         self.dim = dim
@@ -332,13 +341,13 @@ class LnStructured(_Structured):
     @classmethod
     def apply(  # type: ignore[override]
         cls,
-        module: Any,
+        module: Module,
         name: str,
-        amount: Any,
-        n: Any,
+        amount: float,
+        n: object,
         dim: int,
         importance_scores: Tensor | None = None,
-    ) -> Any:
+    ) -> Self:
         """Prunes a tensor of the module."""
         return super().apply(
             module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores
@@ -363,55 +372,55 @@ class CustomFromMask(BasePruningMethod):
         return mask
 
     @classmethod
-    def apply(cls, module: Any, name: str, mask: Tensor) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Self:  # type: ignore[override]
         """Prunes a tensor of the module."""
         return super().apply(module, name, mask=mask)
 
 
-def identity(module: Any, name: str) -> Any:
+def identity(module: Module, name: str) -> Module:
     """Prunes nothing, but makes the mask; returns the module."""
     Identity.apply(module, name)
     return module
 
 
-def random_unstructured(module: Any, name: str, amount: int | float) -> Any:
+def random_unstructured(module: Module, name: str, amount: int | float) -> Module:
     """Prunes `amount` entries (or that share of them) at random; returns the module."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(
-    module: Any, name: str, amount: int | float, importance_scores: Tensor | None = None
-) -> Any:
+    module: Module, name: str, amount: int | float, importance_scores: Tensor | None = None
+) -> Module:
     """Prunes the `amount` entries nearest to zero (or of the lowest scores); returns the module."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
-def random_structured(module: Any, name: str, amount: int | float, dim: int) -> Any:
+def random_structured(module: Module, name: str, amount: int | float, dim: int) -> Module:
     """Prunes `amount` slices along `dim` at random; returns the module."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(
-    module: Any,
+    module: Module,
     name: str,
     amount: int | float,
-    n: Any,
+    n: object,
     dim: int,
     importance_scores: Tensor | None = None,
-) -> Any:
+) -> Module:
     """Prunes the `amount` slices along `dim` of the smallest n-norms; returns the module."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def global_unstructured(
-    parameters: Any,
+    parameters: object,
     pruning_method: Any,
-    importance_scores: dict[Any, Tensor] | None = None,
-    **kwargs: Any,
+    importance_scores: dict[object, Tensor] | None = None,
+    **kwargs: object,
 ) -> None:
     """Prunes several tensors, given as (module, name) pairs, as if they were one.
 
@@ -424,7 +433,7 @@ def global_unstructured(
     if not isinstance(given, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
 
-    def vector(tensors: Any) -> Any:
+    def vector(tensors: Sequence[Tensor]) -> Any:
         return f.cat([one.reshape(-1) for one in tensors])
 
     scores = vector([given.get((m, n), getattr(m, n)) for m, n in pairs])
@@ -448,13 +457,13 @@ def global_unstructured(
         start = stop
 
 
-def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
+def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prunes what `mask` says; returns the module."""
     CustomFromMask.apply(module, name, mask)
     return module
 
 
-def remove(module: Any, name: str) -> Any:
+def remove(module: Module, name: str) -> Module:
     """Makes the pruned tensor a parameter; returns the module.
 
     Raises: ValueError where it isn't pruned.
@@ -469,7 +478,7 @@ def remove(module: Any, name: str) -> Any:
     )
 
 
-def is_pruned(module: Any) -> bool:
+def is_pruned(module: Module) -> bool:
     """Whether a tensor of the module, or of one below it, is pruned."""
     return any(
         isinstance(hook, BasePruningMethod)
@@ -478,7 +487,7 @@ def is_pruned(module: Any) -> bool:
     )
 
 
-def _validate_pruning_amount_init(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: float) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if (isinstance(amount, numbers.Integral) and int(amount) < 0) or (
@@ -490,7 +499,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
         )
 
 
-def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+def _validate_pruning_amount(amount: float, tensor_size: int) -> None:
     if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
         raise ValueError(
             f"amount={amount} should be smaller than the number of parameters to "
@@ -508,7 +517,7 @@ def _validate_structured_pruning(t: Tensor) -> None:
         )
 
 
-def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+def _compute_nparams_toprune(amount: float, tensor_size: int) -> int:
     count: int = round(amount * tensor_size) if isinstance(amount, float) else int(amount)
     return count
 
@@ -518,7 +527,7 @@ def _validate_pruning_dim(t: Tensor, dim: int) -> None:
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
-def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
+def _compute_norm(t: Tensor, n: object, dim: int) -> Tensor:
     """The n-norm of each slice along `dim`."""
     rest = tuple(d for d in range(t.dim()) if d != dim % t.dim())
     found: Tensor = f.norm(t, p=n, dim=rest)

@@ -1,11 +1,17 @@
 """Spectral norm by a hook: the weight is computed before each call of the module."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor, f, linalg, no_grad
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..modules.module import Module
+
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -40,7 +46,7 @@ class SpectralNorm:
         matrix: Tensor = weight.reshape(weight.size(0), -1)
         return matrix
 
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight divided by the estimate of its norm, which an iteration improves in place."""
         weight: Tensor = getattr(module, self.name + "_orig")
         u = getattr(module, self.name + "_u")
@@ -56,7 +62,7 @@ class SpectralNorm:
         scaled: Tensor = weight / f.dot(u, f.mv(matrix, v))
         return scaled
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Makes the present weight a parameter again."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
@@ -65,14 +71,14 @@ class SpectralNorm:
             delattr(module, self.name + end)
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         weight = self.compute_weight(module, do_power_iteration=module.training)
         setattr(module, self.name, weight)
 
     @staticmethod
     def apply(
-        module: Any, name: str, n_power_iterations: int, dim: int, eps: float
-    ) -> "SpectralNorm":
+        module: Module, name: str, n_power_iterations: int, dim: int, eps: float
+    ) -> SpectralNorm:
         """Puts the hook in place.
 
         Raises: RuntimeError where the name has one already.
@@ -108,7 +114,9 @@ class _StateHook:
     def __init__(self, hook: SpectralNorm) -> None:
         self.fn = hook
 
-    def __call__(self, module: Any, state: Any, prefix: str, metadata: dict[str, Any]) -> None:
+    def __call__(
+        self, module: Module, state: object, prefix: str, metadata: dict[str, Any]
+    ) -> None:
         known = metadata.setdefault("spectral_norm", {})
         known[self.fn.name + ".version"] = self.fn._version
 
@@ -119,7 +127,7 @@ class _LoadHook:
     def __init__(self, hook: SpectralNorm) -> None:
         self.fn = hook
 
-    def __call__(self, state: Any, prefix: str, metadata: dict[str, Any], *rest: Any) -> None:
+    def __call__(self, state: Any, prefix: str, metadata: dict[str, Any], *rest: object) -> None:
         hook = self.fn
         known = metadata.get("spectral_norm", {}).get(hook.name + ".version")
         key = prefix + hook.name
@@ -139,12 +147,12 @@ class _LoadHook:
 
 
 def spectral_norm(
-    module: Any,
+    module: Module,
     name: str = "weight",
     n_power_iterations: int = 1,
     eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Module:
     """Divides a weight by its largest singular value before each call; returns the module.
 
     Source: T. Miyato et al., Spectral normalization for GANs (2018).
@@ -156,7 +164,7 @@ def spectral_norm(
     return module
 
 
-def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Makes the weight a parameter again.
 
     Raises: ValueError where it is one.

@@ -1,9 +1,18 @@
 """Calling a module with other tensors in place of its own."""
 
+from __future__ import annotations
+
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...func.functional_call import functional_call as _call, reparametrized
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._tensor.tensor import Tensor
+    from ..modules.module import Module
+
 
 __all__ = ["functional_call"]
 
@@ -12,10 +21,10 @@ _reparametrize_module = reparametrized
 
 
 def functional_call(
-    module: Any,
-    parameters_and_buffers: dict[str, Any],
-    args: Any = None,
-    kwargs: dict[str, Any] | None = None,
+    module: Module,
+    parameters_and_buffers: dict[str, Tensor],
+    args: Sequence[object] | None = None,
+    kwargs: dict[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,

@@ -1,7 +1,6 @@
 """Weight norm by a hook: the weight is computed before each call of the module."""
 
 import warnings
-from typing import Any
 
 from .._ground import Tensor
 from ..modules.module import Module
@@ -27,7 +26,7 @@ class WeightNorm:
         return weight_of(getattr(module, self.name + "_v"), g, self.dim)
 
     @staticmethod
-    def apply(module: Any, name: str, dim: int | None) -> "WeightNorm":
+    def apply(module: Module, name: str, dim: int | None) -> "WeightNorm":
         """Puts the hook in place.
 
         Raises: RuntimeError where the name has one already.
@@ -47,7 +46,7 @@ class WeightNorm:
         module.register_forward_pre_hook(made)
         return made
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Makes the present weight a parameter again."""
         weight = self.compute_weight(module)
         delattr(module, self.name)
@@ -55,11 +54,11 @@ class WeightNorm:
         del module._parameters[self.name + "_v"]
         setattr(module, self.name, Parameter(weight.data))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:
     """Splits a weight into lengths and directions of its slices; returns the module.
 
     Source: T. Salimans, D. Kingma, Weight normalization (2016).
@@ -74,7 +73,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int = 0) -> Any:
     return module
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Makes the weight a parameter again.
 
     Raises: ValueError where it is one.
