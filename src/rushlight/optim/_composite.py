@@ -1,12 +1,17 @@
 """Schedules made of schedules: one after the other, and all at once."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._plateau import ReduceLROnPlateau
 from ._schedule import LRScheduler
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from .annotations import StateDict
 
 
 class _Composite(LRScheduler):
@@ -14,7 +19,7 @@ class _Composite(LRScheduler):
 
     _schedulers: list[Any]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer, with the state of each schedule."""
         state = {
             key: value
@@ -24,7 +29,7 @@ class _Composite(LRScheduler):
         state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Takes what `state_dict` gave, here and in each schedule."""
         rest = {key: value for key, value in state_dict.items() if key != "_schedulers"}
         self.__dict__.update(rest)
@@ -32,7 +37,7 @@ class _Composite(LRScheduler):
             scheduler.load_state_dict(kept)
 
 
-def _check_optimizer(owner: str, place: int, scheduler: Any, optimizer: Optimizer) -> None:
+def _check_optimizer(owner: str, place: int, scheduler: object, optimizer: Optimizer) -> None:
     if not hasattr(scheduler, "optimizer"):
         raise TypeError(f"{owner} at index {place} should have `optimizer` as its attribute.")
     if isinstance(scheduler, ReduceLROnPlateau):

@@ -1,11 +1,17 @@
 """Schedules that go up and down, with the momentum going the other way."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._schedule import LRScheduler, assign, per_group
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+    from .annotations import ParamGroup, StateDict
 
 
 class _WithMomentum(LRScheduler):
@@ -22,7 +28,7 @@ class _WithMomentum(LRScheduler):
             )
         self.use_beta1 = "betas" in defaults
 
-    def _set_momentum(self, group: dict[str, Any], value: float) -> None:
+    def _set_momentum(self, group: ParamGroup, value: float | Tensor) -> None:
         if self.use_beta1:
             group["betas"] = (value, *group["betas"][1:])
         else:
@@ -111,7 +117,7 @@ class OneCycleLR(_WithMomentum):
             return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
         return (end - start) * part + start
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
@@ -126,7 +132,7 @@ class OneCycleLR(_WithMomentum):
                 break
             start = end
         part = (step - start) / (end - start)
-        rates = []
+        rates: list[float | Tensor] = []
         for group in self.optimizer.param_groups:
             rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
@@ -217,7 +223,7 @@ class CyclicLR(_WithMomentum):
             return float(1 / (2.0 ** (x - 1)))
         return float(self.gamma**x)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
@@ -235,7 +241,7 @@ class CyclicLR(_WithMomentum):
                 self._set_momentum(group, high - (high - low) * height * scale)
         return rates
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but optimizer and scale function; of a callable object, its attributes."""
         state = super().state_dict()
         custom = state.pop("_scale_fn_custom")
@@ -243,7 +249,7 @@ class CyclicLR(_WithMomentum):
         state["_scale_fn_custom"] = None if plain else vars(custom).copy()
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Takes what `state_dict` gave; the scale function stays the one that is here."""
         rest = dict(state_dict)
         kept = rest.pop("_scale_fn_custom", None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from inspect import Parameter, Signature
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import (
     adadelta as _adadelta,
@@ -25,6 +25,10 @@ from . import (
 )
 from ._ground import Tensor, no_grad
 from ._rule import RuleOptimizer
+
+if TYPE_CHECKING:
+    from .annotations import ParamGroup
+
 
 __all__ = [
     "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam", "rmsprop", "rprop",
@@ -53,7 +57,7 @@ def _function(
         *(Parameter(name, named) for name in numbers.split()),
     ])  # fmt: skip
 
-    def function(*args: Any, **kwargs: Any) -> None:
+    def function(*args: object, **kwargs: object) -> None:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         values = given.arguments
@@ -78,9 +82,7 @@ def _function(
     return function
 
 
-def _step(
-    cls: type[RuleOptimizer], params: Any, grads: Any, kept: Any, group: dict[str, Any]
-) -> None:
+def _step(cls: type[RuleOptimizer], params: Any, grads: Any, kept: Any, group: ParamGroup) -> None:
     with no_grad():
         for i, (p, grad) in enumerate(zip(params, grads, strict=True)):
             rule: Any = cls.__new__(cls)

@@ -15,34 +15,36 @@ __all__ = [
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
-def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+def _use_grad_for_differentiable(
+    func: Callable[..., Tensor | float | None],
+) -> Callable[..., object]:
     """A `step` that runs with gradients on only where the optimiser is differentiable."""
 
     @functools.wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self: Any, *args: object, **kwargs: object) -> Tensor | float | None:
         with set_grad_enabled(bool(self.defaults.get("differentiable", False))):
             return func(self, *args, **kwargs)
 
     return step
 
 
-def _get_value(x: Any) -> Any:
+def _get_value(x: Tensor | float) -> Tensor | float:
     """A Python number from a number or a one-element tensor."""
     return x.item() if isinstance(x, Tensor) else x
 
 
-def _to_scalar(x: Any) -> Any:
+def _to_scalar(x: Tensor | float) -> Tensor | float:
     """A tensor without dimensions from one with one element; a number as it is."""
     return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
 
 
-def _stack_if_compiling(x: Any) -> Any:
+def _stack_if_compiling(x: Tensor) -> Tensor:
     """The values themselves: steps aren't compiled as PyTorch compiles them."""
     return x
 
 
 def _default_to_fused_or_foreach(
-    params: list[Any], differentiable: bool, use_fused: bool = False
+    params: list[object], differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
     """Whether to choose a fused or a many-tensor step, where the program chooses none: no."""
     return False, False

@@ -17,7 +17,7 @@ class Plain:
     __slots__ = ("grads", "others", "params", "raws")
 
     def __init__(
-        self, params: Iterable[Tensor], owner: Any = None, group: dict[str, Any] | None = None
+        self, params: Iterable[Tensor], owner: Any = None, group: dict[str, object] | None = None
     ) -> None:
         chosen: list[Tensor] = []
         raws: list[Any] = []

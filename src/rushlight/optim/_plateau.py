@@ -1,11 +1,17 @@
 """A schedule that waits for the measured progress to stop."""
 
+from __future__ import annotations
+
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, assign
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+    from .annotations import StateDict
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -76,7 +82,7 @@ class ReduceLROnPlateau(LRScheduler):
             bound = best - self.threshold if self.mode == "min" else best + self.threshold
         return value < bound if self.mode == "min" else value > bound
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: float | Tensor, epoch: int | None = None) -> None:  # type: ignore[override]
         """Takes this epoch's measure, and reduces the rates where it is time."""
         current = float(metrics)
         if epoch is None:
@@ -116,6 +122,6 @@ class ReduceLROnPlateau(LRScheduler):
             if old - new > self.eps:
                 assign(group, "lr", new)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer, as a dictionary."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}

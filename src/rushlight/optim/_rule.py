@@ -1,8 +1,10 @@
 """`RuleOptimizer`: the step of every optimizer that treats each parameter by itself."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update, constants
 from ._ground import Tensor, dtypes, f
@@ -17,6 +19,11 @@ from .optimizer import (
     recording,
     scalar,
 )
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape, TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup
+
 
 __all__ = ["RuleOptimizer"]
 
@@ -46,7 +53,7 @@ class RuleOptimizer(Optimizer):
     # Whether states came from a file, or a step failed, since they were looked at.
     _unchecked = False
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor | float] | None = None) -> Tensor | float | None:
         """Updates every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
         if self._unchecked:
@@ -104,17 +111,17 @@ class RuleOptimizer(Optimizer):
                         p.detach().clone().add_(value.detach())
         self._unchecked = False
 
-    def _check_others(self, others: list[Tensor], group: dict[str, Any]) -> None:
+    def _check_others(self, others: list[Tensor], group: ParamGroup) -> None:
         """Refuses a sparse gradient before the other parameters have been changed."""
         for p in others:
             if p.grad._layered and p.grad.is_sparse and self._refuses_rows(group):
                 self._update_rows(p, group)
 
-    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+    def _refuses_rows(self, group: ParamGroup) -> bool:
         """Whether `_update_rows` raises, whatever the gradient."""
         return True
 
-    def _refuse_capturable(self, group: dict[str, Any]) -> None:
+    def _refuse_capturable(self, group: ParamGroup) -> None:
         lists, xla = self._capturable_lists, self._capturable_on_xla
         if group["foreach"]:
             lists, xla = self._capturable_lists_of_foreach or lists, self._foreach_on_xla
@@ -122,37 +129,37 @@ class RuleOptimizer(Optimizer):
 
     # What an optimizer says of its rule.
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         """The parameter's state, made now if this is its first step."""
         raise NotImplementedError
 
     def _keys(
-        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+        self, states: list[OptimizerState], counts: list[float], group: ParamGroup
     ) -> list[Any]:
         """For each parameter what its update depends on besides the options: its count of steps."""
         return counts
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: Any) -> Update:
         """The rule as the options have it."""
         raise NotImplementedError
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         """The numbers that the rule takes from the options,"""
         raise NotImplementedError
 
-    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: Any) -> tuple[Hyper, ...]:
         """and those that follow them, which the key decides too."""
         return ()
 
     def _begin(
-        self, params: list[Tensor], group: dict[str, Any], count: Callable[[Tensor], float]
+        self, params: list[Tensor], group: ParamGroup, count: Callable[[Tensor], float]
     ) -> tuple[list[dict[str, Any]], list[Any]]:
         """The states and keys of parameters for a step, which has been counted."""
         known = self.state
         states = [known[p] or self._state(p, group) for p in params]
         return states, self._keys(states, [count(state["step"]) for state in states], group)
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+    def _sweep(self, group: ParamGroup) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
         plain = Plain(group["params"], self, group)
         if not plain.params:
@@ -177,7 +184,7 @@ class RuleOptimizer(Optimizer):
         plain.written()
         return plain.others
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, p: Tensor, group: ParamGroup) -> None:
         """Updates one parameter in tensor operations: differentiable, for any dtype."""
         (state,), (key,) = self._begin([p], group, counted)
         update = self._chosen(group, key)
@@ -194,7 +201,7 @@ class RuleOptimizer(Optimizer):
         for old, new in zip(held, news, strict=True):
             old.copy_(new)
 
-    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update_rows(self, p: Tensor, group: ParamGroup) -> None:
         """Updates one parameter whose gradient is a sparse tensor.
 
         Raises:
@@ -202,7 +209,7 @@ class RuleOptimizer(Optimizer):
         """
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
-    def __setstate__(self, given: dict[str, Any]) -> None:
+    def __setstate__(self, given: dict[str, object]) -> None:
         super().__setstate__(given)
         self._unchecked = self._alike
         for group in self.param_groups:
@@ -216,7 +223,7 @@ class RuleOptimizer(Optimizer):
                     state["step"] = f.tensor(float(state["step"]), dtype=dtypes.float32)
 
 
-def _equal(keys: list[Any]) -> list[tuple[int, int]]:
+def _equal(keys: list[object]) -> list[tuple[int, int]]:
     """Where runs of equal keys begin and end."""
     first = keys[0]
     if keys.count(first) == len(keys):
@@ -233,7 +240,7 @@ def _fits(value: Tensor, p: Tensor) -> bool:
     return bool(value._raw.shape == p._raw.shape and value._raw.dtype == p._raw.dtype)
 
 
-def fits(value: Any, like: Tensor, shape: Any = None) -> bool:
+def fits(value: object, like: Tensor, shape: Shape | None = None) -> bool:
     """Whether something is a dense state of one's type and shape, each element with its memory."""
     if not isinstance(value, Tensor) or not value._plain:
         return False
@@ -248,7 +255,9 @@ COUPLED: Final = 1
 DECOUPLED: Final = 2
 
 
-def decayed(p: Any, g: Any, decay: Any, kind: int, maximize: bool) -> tuple[Any, Any]:
+def decayed(
+    p: TensorLike, g: TensorLike, decay: Operand, kind: int, maximize: bool
+) -> tuple[TensorLike, TensorLike]:
     """As a part of formulas: the parameter and the gradient to go against."""
     if maximize:
         g = -g
@@ -259,28 +268,31 @@ def decayed(p: Any, g: Any, decay: Any, kind: int, maximize: bool) -> tuple[Any,
     return p, g
 
 
-def moved(average: Any, g: Any, part: Any, near: bool) -> Any:
+def moved(average: TensorLike, g: TensorLike, part: Operand, near: bool) -> TensorLike:
     """As a part of formulas: the average moved towards g, by lerp's two formulas, which differ in
     the last digit; `part` is g's, or the average's where this is the smaller one."""
     d = g - average
-    return average + d * part if near else g - d * part
+    out: TensorLike = average + d * part if near else g - d * part
+    return out
 
 
-def decay_kind(group: dict[str, Any]) -> int:
+def decay_kind(group: ParamGroup) -> int:
     """How the weights of a group decay."""
     if group["weight_decay"] == 0:
         return NO_DECAY
     return DECOUPLED if group.get("decoupled_weight_decay") else COUPLED
 
 
-def decay_number(group: dict[str, Any]) -> Any:
+def decay_number(group: ParamGroup) -> Tensor | float:
     """What the weights of a group decay by, as their kind of decay takes it."""
     if group["weight_decay"] and group.get("decoupled_weight_decay"):
-        return 1 - rate_of(group) * group["weight_decay"]
-    return group["weight_decay"]
+        out: Tensor | float = 1 - rate_of(group) * group["weight_decay"]
+        return out
+    out = group["weight_decay"]
+    return out
 
 
-def rows_of(grad: Any) -> tuple[tuple[Tensor, ...], Tensor]:
+def rows_of(grad: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
     """Where the elements of a sparse gradient are, as an index, and what they are."""
     grad = grad.coalesce()
     return tuple(grad._indices()), grad._values()
@@ -297,7 +309,7 @@ def counted(count: Tensor) -> float:
     return float(count.item())
 
 
-def rate_of(group: dict[str, Any]) -> Any:
+def rate_of(group: ParamGroup) -> Tensor | float:
     """The learning rate: the tensor given where differentiable, else a number (see `scalar`)."""
     if group["differentiable"]:
         return flat(group["lr"])
@@ -306,12 +318,12 @@ def rate_of(group: dict[str, Any]) -> Any:
     return number(group["lr"]) if grouped else scalar(group["lr"])
 
 
-def plain_rate_of(group: dict[str, Any]) -> Any:
+def plain_rate_of(group: ParamGroup) -> Tensor | float:
     """The learning rate: the tensor given where differentiable, else Python's number."""
     return flat(group["lr"]) if group["differentiable"] else number(group["lr"])
 
 
-def as_operand(value: Any) -> Any:
+def as_operand(value: Hyper) -> Tensor | float:
     """What was computed from `rate_of`, as an operand: a tensor, or Python's number."""
     return value if isinstance(value, Tensor) else float(value)
 

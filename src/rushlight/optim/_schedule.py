@@ -1,13 +1,21 @@
 """`LRScheduler`: what all schedules of the learning rate share."""
 
+from __future__ import annotations
+
 import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._ground import Tensor
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .annotations import ParamGroup, StateDict
+
 
 _ORDER = (
     "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
@@ -22,7 +30,7 @@ EPOCH_DEPRECATION_WARNING = (
 )
 
 
-def per_group(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
+def per_group(optimizer: Optimizer, name: str, value: Any) -> list[float | Tensor]:
     """`value` once per parameter group; a list must have that length already."""
     count = len(optimizer.param_groups)
     if isinstance(value, (list, tuple)):
@@ -35,7 +43,7 @@ def per_group(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
     return [value] * count
 
 
-def assign(group: dict[str, Any], key: str, value: Any) -> None:
+def assign(group: ParamGroup, key: str, value: float | Tensor) -> None:
     """Sets an option; a tensor option keeps its identity and takes the value."""
     if isinstance(group[key], Tensor):
         group[key].fill_(value.item() if isinstance(value, Tensor) else value)
@@ -50,7 +58,7 @@ def _watch_steps(optimizer: Any) -> None:
         return
     inner: Callable[..., Any] = step.__func__
 
-    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def watched(self: Any, *args: object, **kwargs: object) -> object:
         self._opt_called = True
         return inner(self, *args, **kwargs)
 
@@ -112,23 +120,23 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer, as a dictionary."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Takes what `state_dict` gave; the optimizer's rates are in its own state."""
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The rates that the last step set, one per group."""
         return self._last_lr
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates of `last_epoch`, one per group."""
         raise NotImplementedError
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         """The groups' current rates."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
@@ -191,7 +199,7 @@ class LRScheduler:
                 rates = self.get_lr() if closed is None else closed()
         self._set(rates)
 
-    def _set(self, rates: list[Any]) -> None:
+    def _set(self, rates: Sequence[float | Tensor]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             assign(group, "lr", rate)
         self._last_lr = [

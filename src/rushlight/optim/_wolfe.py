@@ -17,7 +17,7 @@ class _Point(NamedTuple):
     slope: Any
 
 
-def _cubic_minimum(a: _Point, b: _Point, bounds: tuple[Any, Any] | None = None) -> Any:
+def _cubic_minimum(a: _Point, b: _Point, bounds: tuple[Any, Any] | None = None) -> object:
     """Where the cubic with the losses and slopes of two points is least, within bounds."""
     low, high = bounds or ((a.length, b.length) if a.length <= b.length else (b.length, a.length))
     first = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
@@ -35,10 +35,10 @@ def _cubic_minimum(a: _Point, b: _Point, bounds: tuple[Any, Any] | None = None) 
 
 
 def strong_wolfe(
-    at: Callable[[Any], tuple[Any, Tensor]],
-    length: Any,
+    at: Callable[[object], tuple[object, Tensor]],
+    length: object,
     direction: Tensor,
-    loss: Any,
+    loss: object,
     gradient: Tensor,
     slope: Any,
     enough: float = 1e-4,
@@ -57,7 +57,7 @@ def strong_wolfe(
     origin = _Point(0, loss, gradient.clone(), slope)
     asked = 0
 
-    def look(length: Any) -> _Point:
+    def look(length: object) -> _Point:
         nonlocal asked
         asked += 1
         value, grad = at(length)
@@ -126,25 +126,31 @@ def strong_wolfe(
 
 
 def cubic_interpolate(
-    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
+    x1: object,
+    f1: object,
+    g1: Any,
+    x2: object,
+    f2: object,
+    g2: Any,
+    bounds: tuple[object, object] | None = None,
 ) -> Any:
     """Where the cubic through two points with slopes is least, under PyTorch's private name."""
     return _cubic_minimum(_Point(x1, f1, g1, g1), _Point(x2, f2, g2, g2), bounds)
 
 
 def search(
-    obj_func: Callable[[Any, Any, Tensor], tuple[Any, Tensor]],
-    x: Any,
+    obj_func: Callable[[object, object, Tensor], tuple[object, Tensor]],
+    x: object,
     t: Any,
     d: Tensor,
-    f: Any,
+    f: object,
     g: Tensor,
-    gtd: Any,
+    gtd: object,
     c1: float = 1e-4,
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
-) -> tuple[Any, Tensor, Any, int]:
+) -> tuple[object, Tensor, object, int]:
     """`strong_wolfe` with the arguments that packages give PyTorch's private function."""
     return strong_wolfe(
         lambda length: obj_func(x, length, d), t, d, f, g, gtd, c1, c2, tolerance_change, max_ls

@@ -1,19 +1,36 @@
 """Adadelta."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
 from ._rule import RuleOptimizer, decay_kind, decayed, new_count, plain_rate_of, zeros_for
 from .optimizer import check_at_least_zero, check_lr
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["Adadelta"]
 
 
 def _adadelta(
-    p: Any, g: Any, square_avg: Any, acc_delta: Any, lr: Any, rho: Any, rest: Any, eps: Any,
-    decay: Any, *, maximize: bool, kind: int,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    square_avg: TensorLike,
+    acc_delta: TensorLike,
+    lr: Operand,
+    rho: Operand,
+    rest: Operand,
+    eps: Operand,
+    decay: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+) -> tuple[TensorLike | None, ...]:
     """Zeiler 2012, algorithm 1, with a learning rate on top."""
     p, g = decayed(p, g, decay, kind, maximize)
     square = square_avg * rho + g * rest * g
@@ -33,7 +50,7 @@ class Adadelta(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
@@ -61,12 +78,12 @@ class Adadelta(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -74,9 +91,9 @@ class Adadelta(RuleOptimizer):
             state["acc_delta"] = zeros_for(p)
         return state
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group))
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         rho = group["rho"]
         return plain_rate_of(group), rho, 1 - rho, group["eps"], group["weight_decay"]

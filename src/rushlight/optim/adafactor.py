@@ -1,6 +1,8 @@
 """Adafactor."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .._array.optimizers import adafactor as arrays
 from .._array.types import FLOAT32, FLOAT64
@@ -8,6 +10,10 @@ from ._ground import Tensor, bump, f, finfo
 from ._plain import next_step, with_gradient
 from ._rule import RuleOptimizer, counted, fits, new_count
 from .optimizer import scalar
+
+if TYPE_CHECKING:
+    from .annotations import OptimizerState, ParamGroup, Params
+
 
 __all__ = ["Adafactor"]
 
@@ -40,7 +46,7 @@ class Adafactor(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),
@@ -75,13 +81,13 @@ class Adafactor(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             # What other rules have, and this one hasn't.
             group.pop("differentiable", None)
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+    def _sweep(self, group: ParamGroup) -> list[Tensor]:
         """Updates contiguous matrices on their arrays, and gives the other parameters: all of them
         once their states have been looked at, so that nothing has been changed before."""
         params = with_gradient(group["params"])
@@ -102,7 +108,7 @@ class Adafactor(RuleOptimizer):
                 self._raw_update(p, group, state)
         return [p for p, whole in zip(params, plain, strict=True) if not whole]
 
-    def _looked_at(self, p: Tensor, state: dict[str, Any]) -> bool:
+    def _looked_at(self, p: Tensor, state: OptimizerState) -> bool:
         """Whether a parameter can be updated on its arrays.
 
         Raises:
@@ -120,7 +126,7 @@ class Adafactor(RuleOptimizer):
                 whole = False
         return bool(whole and p._raw.dtype in PLAIN and p._raw.flags.c_contiguous and p._raw.size)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
         grad = p.grad
@@ -132,7 +138,7 @@ class Adafactor(RuleOptimizer):
                 state["variance"] = f.zeros_like(grad)
         return state
 
-    def _raw_update(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def _raw_update(self, p: Tensor, group: ParamGroup, state: OptimizerState) -> None:
         """The same step on arrays, for contiguous matrices."""
         count = next_step(state["step"])
         lr = scalar(group["lr"])
@@ -153,7 +159,7 @@ class Adafactor(RuleOptimizer):
         )
         bump(p)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, p: Tensor, group: ParamGroup) -> None:
         state: dict[str, Any] = self.state[p]
         grad: Tensor = p.grad
         if group["maximize"]:

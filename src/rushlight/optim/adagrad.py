@@ -1,6 +1,8 @@
 """Adagrad."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
@@ -16,12 +18,25 @@ from ._rule import (
 )
 from .optimizer import check_at_least_zero, check_implementation, check_lr, flat, scalar
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["Adagrad"]
 
 
 def _adagrad(
-    p: Any, g: Any, sum: Any, eps: Any, decay: Any, rate: Any, *, maximize: bool, kind: int
-) -> Any:
+    p: TensorLike,
+    g: TensorLike,
+    sum: TensorLike,
+    eps: Operand,
+    decay: Operand,
+    rate: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+) -> tuple[TensorLike | None, ...]:
     """Duchi, Hazan and Singer 2011."""
     p, g = decayed(p, g, decay, kind, maximize)
     sum = sum + g * g
@@ -38,7 +53,7 @@ class Adagrad(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
@@ -79,13 +94,13 @@ class Adagrad(RuleOptimizer):
         kept = f.full_like(p, complex(start, start) if p.is_complex() else start).detach()
         self.state[p].update(step=new_count(), sum=kept)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             self._start(p, self.defaults["initial_accumulator_value"])
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("fused", None)
@@ -96,20 +111,20 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group))
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         return group["eps"], group["weight_decay"]
 
-    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: float) -> tuple[Hyper, ...]:
         lr = flat(group["lr"]) if group["differentiable"] else scalar(group["lr"])
         return (lr / (1 + (key - 1) * group["lr_decay"]),)
 
-    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+    def _refuses_rows(self, group: ParamGroup) -> bool:
         return bool(group["weight_decay"] != 0)
 
-    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update_rows(self, p: Tensor, group: ParamGroup) -> None:
         """The step with a sparse gradient: its rows move, and their sums."""
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")

@@ -1,6 +1,8 @@
 """Adam."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
@@ -23,14 +25,33 @@ from .optimizer import (
     scalar,
 )
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["Adam"]
 
 
 def _adam(
-    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, max_exp_avg_sq: Any, part: Any, beta2: Any,
-    second: Any, eps: Any, decay: Any, rate: Any, correction: Any, *, maximize: bool, kind: int,
-    near: bool, scaled: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    exp_avg: TensorLike,
+    exp_avg_sq: TensorLike,
+    max_exp_avg_sq: TensorLike | None,
+    part: Operand,
+    beta2: Operand,
+    second: Operand,
+    eps: Operand,
+    decay: Operand,
+    rate: Operand,
+    correction: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+    near: bool,
+    scaled: bool,
+) -> tuple[TensorLike | None, ...]:
     """Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2, for decoupled
     decay; Reddi et al. 2018 for the largest square. `scaled` keeps the rate in the divisor."""
     p, g = decayed(p, g, decay, kind, maximize)
@@ -60,7 +81,7 @@ class Adam(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -109,7 +130,7 @@ class Adam(RuleOptimizer):
         super().__init__(params, defaults)
         check_implementation(foreach, fused, differentiable)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("amsgrad", False)
@@ -117,7 +138,7 @@ class Adam(RuleOptimizer):
             group.setdefault("decoupled_weight_decay", False)
             group.setdefault("fused", None)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -128,27 +149,27 @@ class Adam(RuleOptimizer):
         return state
 
     def _keys(
-        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+        self, states: list[OptimizerState], counts: list[float], group: ParamGroup
     ) -> list[Any]:
         return [state["step"] for state in states] if group["differentiable"] else counts
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         names = _RULE.states if group["amsgrad"] else _RULE.states[:2]
         near = float(group["betas"][0]) > 0.5
         scaled = bool(group["differentiable"])
         return _RULE(names, group["maximize"], decay_kind(group), near, scaled)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         beta1, beta2 = map(flat if group["differentiable"] else scalar, group["betas"])
         part = beta1.double() if isinstance(beta1, Tensor) else float(beta1)
         part = 1 - part if beta1 > 0.5 else part
         return part, beta2, 1 - beta2, group["eps"], decay_number(group)
 
-    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: Any) -> tuple[Hyper, ...]:
         beta1, beta2 = map(flat if group["differentiable"] else scalar, group["betas"])
         return rate_of(group) / (1 - beta1**key), (1 - beta2**key) ** 0.5
 
-    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update_rows(self, p: Tensor, group: ParamGroup) -> None:
         raise RuntimeError(
             "Adam does not support sparse gradients, please consider SparseAdam instead"
         )

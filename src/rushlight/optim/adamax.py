@@ -1,19 +1,37 @@
 """Adamax."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
 from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, rate_of, zeros_for
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["Adamax"]
 
 
 def _adamax(
-    p: Any, g: Any, exp_avg: Any, exp_inf: Any, part: Any, beta2: Any, eps: Any, decay: Any,
-    rate: Any, *, maximize: bool, kind: int, near: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    exp_avg: TensorLike,
+    exp_inf: TensorLike,
+    part: Operand,
+    beta2: Operand,
+    eps: Operand,
+    decay: Operand,
+    rate: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+    near: bool,
+) -> tuple[TensorLike | None, ...]:
     """Kingma and Ba 2015, algorithm 2."""
     p, g = decayed(p, g, decay, kind, maximize)
     average = moved(exp_avg, g, part, near)
@@ -31,7 +49,7 @@ class Adamax(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -58,12 +76,12 @@ class Adamax(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -71,14 +89,14 @@ class Adamax(RuleOptimizer):
             state["exp_inf"] = zeros_for(p)
         return state
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         near = number(group["betas"][0]) > 0.5
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         beta1, beta2 = map(number, group["betas"])
         part = 1 - beta1 if beta1 > 0.5 else beta1
         return part, beta2, group["eps"], group["weight_decay"]
 
-    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: float) -> tuple[Hyper, ...]:
         return (rate_of(group) / (1 - number(group["betas"][0]) ** key),)

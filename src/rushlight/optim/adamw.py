@@ -1,9 +1,15 @@
 """AdamW: Adam with weight decay that shrinks the parameters themselves."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._ground import Tensor
 from .adam import Adam
+
+if TYPE_CHECKING:
+    from .annotations import OptimizerState, Params
+
 
 __all__ = ["AdamW"]
 
@@ -18,7 +24,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -46,7 +52,7 @@ class AdamW(Adam):
             decoupled_weight_decay=True,
         )
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         # Files from before AdamW was a kind of Adam don't say it.
         for group in self.param_groups:

@@ -1,19 +1,35 @@
 """Averaged stochastic gradient descent."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, dtypes, f
 from ._rule import RuleOptimizer, decay_kind, decayed, new_count, zeros_for
 from .optimizer import check_at_least_zero, check_lr, number, scalar
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["ASGD"]
 
 
 def _asgd(
-    p: Any, g: Any, ax: Any, decay: Any, shrink: Any, eta: Any, mu: Any, *, maximize: bool,
-    kind: int, starts: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    ax: TensorLike,
+    decay: Operand,
+    shrink: Operand,
+    eta: Operand,
+    mu: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+    starts: bool,
+) -> tuple[TensorLike | None, ...]:
     """Polyak and Juditsky 1992; rates as in Bottou's averaged SGD."""
     p, g = decayed(p, g, decay, kind, maximize)
     p = p * shrink - g * eta
@@ -31,7 +47,7 @@ class ASGD(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
@@ -57,12 +73,12 @@ class ASGD(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -72,7 +88,7 @@ class ASGD(RuleOptimizer):
         return state
 
     def _keys(
-        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+        self, states: list[OptimizerState], counts: list[float], group: ParamGroup
     ) -> list[Any]:
         """The rates of the parameters and of the averages; those of the next step take over."""
         keys = []
@@ -84,11 +100,11 @@ class ASGD(RuleOptimizer):
             mu.fill(1 / max(1, count - group["t0"]))
         return keys
 
-    def _chosen(self, group: dict[str, Any], key: tuple[float, float]) -> Update:
+    def _chosen(self, group: ParamGroup, key: tuple[float, float]) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), key[1] == 1)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         return (group["weight_decay"],)
 
-    def _factors(self, group: dict[str, Any], key: tuple[float, float]) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: tuple[float, float]) -> tuple[Hyper, ...]:
         return 1 - group["lambd"] * key[0], *key

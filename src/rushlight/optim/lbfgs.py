@@ -1,7 +1,9 @@
 """L-BFGS, with a line search that meets the strong Wolfe conditions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.optimizers.rule import add_scaled_
 from .._array.types import FLOAT32
@@ -13,10 +15,14 @@ from ._wolfe import (
 )
 from .optimizer import Optimizer, check_lr, flat
 
+if TYPE_CHECKING:
+    from .annotations import OptimizerState, Params
+
+
 __all__ = ["LBFGS"]
 
 
-def _add_scaled(target: Tensor, other: Tensor, alpha: Any) -> None:
+def _add_scaled(target: Tensor, other: Tensor, alpha: Tensor | float) -> None:
     """target ← target + alpha·other, rounded once.
 
     The products of differences that follow make a last digit the first one within a few steps.
@@ -41,7 +47,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,
@@ -75,7 +81,7 @@ class LBFGS(Optimizer):
         made: Tensor = f.cat(parts, 0)
         return made
 
-    def _move(self, length: Any, direction: Tensor) -> None:
+    def _move(self, length: Tensor | float, direction: Tensor) -> None:
         start = 0
         for p in self._params:
             target = f.view_as_real(p) if p.is_complex() else p
@@ -93,7 +99,7 @@ class LBFGS(Optimizer):
     # -- the step -------------------------------------------------------------------------------
 
     @no_grad()
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Tensor | float]) -> Tensor | float:  # type: ignore[override]
         """Minimizes for some iterations; returns the loss at the start.
 
         Raises:
@@ -112,7 +118,7 @@ class LBFGS(Optimizer):
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
-        first = evaluate()
+        first: Tensor | float = evaluate()
         loss = float(first)
         evaluations = 1
         state["func_evals"] += 1
@@ -139,7 +145,8 @@ class LBFGS(Optimizer):
                 previous.copy_(gradient)
             before = loss
             if state["n_iter"] == 1:
-                length = min(1.0, 1.0 / gradient.abs().sum()) * lr
+                bounded: Any = 1.0 / gradient.abs().sum()
+                length = min(1.0, bounded) * lr
             else:
                 length = lr
             slope = gradient.dot(direction)
@@ -190,7 +197,7 @@ class LBFGS(Optimizer):
 class _Memory:
     """The last steps and changes of the gradient, which stand for the inverse Hessian."""
 
-    def __init__(self, state: dict[str, Any]) -> None:
+    def __init__(self, state: OptimizerState) -> None:
         self.changes: Any = state.get("old_dirs")
         self.steps: Any = state.get("old_stps")
         self.weights: Any = state.get("ro")
@@ -201,7 +208,7 @@ class _Memory:
     def clear(self) -> None:
         self.changes, self.steps, self.weights, self.scale = [], [], [], 1
 
-    def store(self, state: dict[str, Any]) -> None:
+    def store(self, state: OptimizerState) -> None:
         state["old_dirs"], state["old_stps"] = self.changes, self.steps
         state["ro"], state["H_diag"] = self.weights, self.scale
 

@@ -4,18 +4,25 @@ Each exists in two forms: `get_lr` goes from one epoch to the next, so that sche
 chained, and `_get_closed_form_lr` jumps to any epoch. The order of the operations is PyTorch's.
 """
 
+from __future__ import annotations
+
 import math
 import types
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._composite import ChainedScheduler, SequentialLR
 from ._cycle import CyclicLR, OneCycleLR
 from ._plateau import ReduceLROnPlateau
 from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+    from .annotations import StateDict
+
 
 __all__ = [
     "EPOCH_DEPRECATION_WARNING",
@@ -57,7 +64,7 @@ class _ByFunction(LRScheduler):
             self.lr_lambdas = list(lr_lambda)
         super().__init__(optimizer, last_epoch)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but optimizer and functions; of callable objects, their attributes."""
         state = {
             key: value
@@ -70,7 +77,7 @@ class _ByFunction(LRScheduler):
         ]
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Takes what `state_dict` gave; functions stay the ones that are here."""
         rest = {key: value for key, value in state_dict.items() if key != "lr_lambdas"}
         self.__dict__.update(rest)
@@ -82,7 +89,7 @@ class _ByFunction(LRScheduler):
 class LambdaLR(_ByFunction):
     """The initial rate times a function of the epoch."""
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         return [
             base * function(self.last_epoch)
@@ -93,7 +100,7 @@ class LambdaLR(_ByFunction):
 class MultiplicativeLR(_ByFunction):
     """The rate before times a function of the epoch."""
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch <= 0:
             return self._rates()
@@ -113,13 +120,13 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return [rate * self.gamma for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         times = self.last_epoch // self.step_size
         return [base * self.gamma**times for base in self.base_lrs]
 
@@ -138,14 +145,14 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
         factor = self.gamma ** self.milestones[self.last_epoch]
         return [rate * factor for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
         return [base * self.gamma**passed for base in self.base_lrs]
 
@@ -166,7 +173,7 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch == 0:
             return [rate * self.factor for rate in self._rates()]
@@ -174,7 +181,7 @@ class ConstantLR(LRScheduler):
             return self._rates()
         return [rate * (1.0 / self.factor) for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         over = self.last_epoch >= self.total_iters
         return [base * (self.factor + over * (1 - self.factor)) for base in self.base_lrs]
 
@@ -202,7 +209,7 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch == 0:
             return [rate * self.start_factor for rate in self._rates()]
@@ -212,7 +219,7 @@ class LinearLR(LRScheduler):
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * span
         return [rate * (1.0 + span / before) for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         span = self.end_factor - self.start_factor
         done = min(self.total_iters, self.last_epoch)
         return [
@@ -227,13 +234,13 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         if self.last_epoch == 0:
             return self._rates()
         return [rate * self.gamma for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
@@ -251,7 +258,7 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         total = self.total_iters
         if self.last_epoch == 0 or self.last_epoch > total:
@@ -259,7 +266,7 @@ class PolynomialLR(LRScheduler):
         left = (1.0 - self.last_epoch / total) / (1.0 - (self.last_epoch - 1) / total)
         return [rate * left**self.power for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         done = min(self.total_iters, self.last_epoch)
         return [base * (1.0 - done / self.total_iters) ** self.power for base in self.base_lrs]
 
@@ -281,7 +288,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         epoch, half, low = self.last_epoch, self.T_max, self.eta_min
         if epoch == 0:
@@ -301,7 +308,7 @@ class CosineAnnealingLR(LRScheduler):
         before = 1 + math.cos(math.pi * (epoch - 1) / half)
         return [now / before * (rate - low) + low for rate in self._rates()]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         low = self.eta_min
         return [
             low + (base - low) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
@@ -340,7 +347,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         low = self.eta_min
         return [

@@ -1,13 +1,20 @@
 """Muon."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._ground import Tensor, dtypes, f, no_grad
 from ._plain import with_gradient
 from ._rule import fits
 from .optimizer import Optimizer, loss_of, scalar
+
+if TYPE_CHECKING:
+    from .._base.annotations import Shape
+    from .annotations import ParamGroup, Params
+
 
 __all__ = ["Muon"]
 
@@ -25,7 +32,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,
@@ -65,7 +72,7 @@ class Muon(Optimizer):
                     )
 
     @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor | float] | None = None) -> Tensor | float | None:
         """Updates every matrix that has a gradient; returns what `closure` returned.
 
         Raises:
@@ -92,7 +99,7 @@ class Muon(Optimizer):
                 p.add_(update, alpha=-float(_adjusted(lr, group["adjust_lr_fn"], p.shape)))
         return loss
 
-    def _check(self, params: list[Tensor], group: dict[str, Any]) -> None:
+    def _check(self, params: list[Tensor], group: ParamGroup) -> None:
         """Refuses what the rule can't do, before anything is changed."""
         for p in params:
             if p.is_complex():
@@ -115,7 +122,7 @@ class Muon(Optimizer):
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
 
 
-def _adjusted(lr: Any, how: str | None, shape: Any) -> Any:
+def _adjusted(lr: float, how: str | None, shape: Shape) -> float:
     rows, columns = shape[:2]
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))

@@ -1,6 +1,8 @@
 """NAdam."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, dtypes, f, words
@@ -16,14 +18,32 @@ from ._rule import (
 )
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["NAdam"]
 
 
 def _nadam(
-    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, part: Any, beta2: Any, second: Any, eps: Any,
-    decay: Any, of_grad: Any, of_average: Any, correction: Any, *, maximize: bool, kind: int,
+    p: TensorLike,
+    g: TensorLike,
+    exp_avg: TensorLike,
+    exp_avg_sq: TensorLike,
+    part: Operand,
+    beta2: Operand,
+    second: Operand,
+    eps: Operand,
+    decay: Operand,
+    of_grad: Operand,
+    of_average: Operand,
+    correction: Operand,
+    *,
+    maximize: bool,
+    kind: int,
     near: bool,
-) -> Any:  # fmt: skip
+) -> tuple[TensorLike | None, ...]:
     """Dozat 2016."""
     p, g = decayed(p, g, decay, kind, maximize)
     average = moved(exp_avg, g, part, near)
@@ -44,7 +64,7 @@ class NAdam(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -76,13 +96,13 @@ class NAdam(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -92,7 +112,7 @@ class NAdam(RuleOptimizer):
         return state
 
     def _keys(
-        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+        self, states: list[OptimizerState], counts: list[float], group: ParamGroup
     ) -> list[Any]:
         """The counts, and the products of how much momentum counted so far."""
         keys = []
@@ -106,23 +126,23 @@ class NAdam(RuleOptimizer):
             keys.append((count, product if group["differentiable"] else product.item()))
         return keys
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         near = number(group["betas"][0]) > 0.5
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         beta1, beta2 = map(number, group["betas"])
         part = 1 - beta1 if beta1 > 0.5 else beta1
         return part, beta2, 1 - beta2, group["eps"], decay_number(group)
 
-    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: Any) -> tuple[Hyper, ...]:
         count, product = key
         lr, now, soon = rate_of(group), _weight(group, count), _weight(group, count + 1)
         of_grad = -lr * (1.0 - now) / (1.0 - product)
         return of_grad, -lr * soon / (1.0 - product * soon), 1 - number(group["betas"][1]) ** count
 
 
-def _weight(group: dict[str, Any], count: float) -> float:
+def _weight(group: ParamGroup, count: float) -> float:
     """How much momentum counts at a step: 0.96 is Dozat's constant."""
     beta1: float = number(group["betas"][0])
     return float(beta1 * (1.0 - 0.5 * 0.96 ** (count * group["momentum_decay"])))

@@ -1,5 +1,7 @@
 """`Optimizer`: parameter groups, their state, and what every optimizer does with them."""
 
+from __future__ import annotations
+
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
@@ -7,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.mode import current
 from ._ground import RemovableHandle, Tensor, enable_grad, set_grad_enabled, typename
@@ -21,6 +23,10 @@ from ._own import (
     _view_as_real as _view_as_real,
 )
 
+if TYPE_CHECKING:
+    from .annotations import OptimizerState, StateDict
+
+
 __all__ = [
     "Optimizer",
     "register_optimizer_step_post_hook",
@@ -30,8 +36,8 @@ __all__ = [
 
 _Hook = Callable[..., Any]
 _Group = dict[str, Any]
-_global_optimizer_pre_hooks: "OrderedDict[int, _Hook]" = OrderedDict()
-_global_optimizer_post_hooks: "OrderedDict[int, _Hook]" = OrderedDict()
+_global_optimizer_pre_hooks: OrderedDict[int, _Hook] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, _Hook] = OrderedDict()
 
 
 class _RequiredParameter:
@@ -54,7 +60,7 @@ def register_optimizer_step_post_hook(hook: _Hook) -> RemovableHandle:
     return _insert(_global_optimizer_post_hooks, hook)
 
 
-def _insert(table: "OrderedDict[int, _Hook]", hook: _Hook, first: bool = False) -> RemovableHandle:
+def _insert(table: OrderedDict[int, _Hook], hook: _Hook, first: bool = False) -> RemovableHandle:
     handle = RemovableHandle(table)
     table[handle.id] = hook
     if first:
@@ -65,14 +71,17 @@ def _insert(table: "OrderedDict[int, _Hook]", hook: _Hook, first: bool = False) 
 _NO_HOOKS: Any = MappingProxyType({})
 
 
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+def _with_hooks(step: Callable[..., Tensor | float | None]) -> Callable[..., Tensor | float | None]:
     """`step` with the step hooks around it; nothing but a check where there are none."""
 
     @functools.wraps(step)
-    def hooked_step(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
+    def hooked_step(self: Optimizer, *args: object, **kwargs: object) -> Tensor | float | None:
         mode = current()
         if mode.recorder is not None:
-            return mode.recorder.optimizer_step(self, hooked_step, args, kwargs)
+            result: Tensor | float | None = mode.recorder.optimizer_step(
+                self, hooked_step, args, kwargs
+            )
+            return result
         profiler = mode.profiler
         if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
             try:
@@ -147,7 +156,7 @@ class Optimizer:
 
         return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
         if callable(step) and not getattr(step, "hooked", False):
@@ -169,21 +178,21 @@ class Optimizer:
         """Does nothing: every class's `step` runs hooks from the start."""
 
     # A wrapper around an optimizer may do without `__init__`: it has no hooks, and can get none.
-    _optimizer_step_pre_hooks: "OrderedDict[int, _Hook]" = _NO_HOOKS
-    _optimizer_step_post_hooks: "OrderedDict[int, _Hook]" = _NO_HOOKS
-    _optimizer_state_dict_pre_hooks: "OrderedDict[int, _Hook]"
-    _optimizer_state_dict_post_hooks: "OrderedDict[int, _Hook]"
-    _optimizer_load_state_dict_pre_hooks: "OrderedDict[int, _Hook]"
-    _optimizer_load_state_dict_post_hooks: "OrderedDict[int, _Hook]"
+    _optimizer_step_pre_hooks: OrderedDict[int, _Hook] = _NO_HOOKS
+    _optimizer_step_post_hooks: OrderedDict[int, _Hook] = _NO_HOOKS
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, _Hook]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, _Hook]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, _Hook]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, _Hook]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {
             "defaults": self.defaults,
             "state": self.state,
             "param_groups": self.param_groups,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         self.__dict__.update(state)
         self._make_hook_tables()
         self.defaults.setdefault("differentiable", False)
@@ -281,7 +290,7 @@ class Optimizer:
                         grad.requires_grad_(False)
                     grad.zero_()
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor | float] | None = None) -> Tensor | float | None:
         """Updates every parameter that has a gradient; returns what `closure` returned.
 
         `closure`, where given, evaluates the model anew: it clears the gradients, computes the
@@ -321,7 +330,7 @@ class Optimizer:
 
     # -- state ----------------------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """State and options as plain dictionaries, with numbers in place of the parameters.
 
         Parameters are numbered in the order of the groups. The state's tensors are shared.
@@ -349,7 +358,7 @@ class Optimizer:
                 made = answer
         return made
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Takes state and options from a `state_dict`; parameters are matched by their number.
 
         Raises: ValueError, where groups or their sizes differ.
@@ -412,7 +421,7 @@ def _split_names(group: _Group) -> None:
     group["param_names"] = [pair[0] for pair in pairs]
 
 
-def _fitted(parameter: Tensor, value: Any, group: _Group, key: Hashable = None) -> Any:
+def _fitted(parameter: Tensor, value: object, group: _Group, key: Hashable = None) -> object:
     """Loaded state in the parameter's dtype; step counts keep theirs."""
     if isinstance(value, Tensor):
         if key == "step":
@@ -428,7 +437,7 @@ def _fitted(parameter: Tensor, value: Any, group: _Group, key: Hashable = None) 
     return value
 
 
-def loss_of(closure: Callable[[], Any] | None) -> Any:
+def loss_of(closure: Callable[[], Tensor | float] | None) -> Tensor | float | None:
     """What the closure returns, run with gradients recorded; None without one."""
     if closure is None:
         return None
@@ -482,7 +491,7 @@ def check_fused(params: Iterable[Tensor]) -> None:
             )
 
 
-def check_lr(lr: Any) -> None:
+def check_lr(lr: Tensor | float) -> None:
     """Refuses a tensor that isn't one number, and a rate below zero."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
@@ -503,16 +512,16 @@ def check_betas(betas: Sequence[Any]) -> None:
             raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
 
 
-def flat(value: Any) -> Any:
+def flat(value: Tensor | float) -> Tensor | float:
     """An option as an operand: a tensor of one element loses its dimensions, as in PyTorch."""
     return value.squeeze() if isinstance(value, Tensor) and value.ndim else value
 
 
-def scalar(value: Any) -> Any:
+def scalar(value: Tensor | float) -> float:
     """A number that keeps a tensor's precision in what is computed from it, as in PyTorch."""
     return value._raw.reshape(-1)[0] if isinstance(value, Tensor) else value
 
 
-def number(value: Any) -> Any:
+def number(value: Tensor | float) -> float:
     """A Python number from a number or a one-element tensor."""
     return value.item() if isinstance(value, Tensor) else value

@@ -1,6 +1,8 @@
 """RAdam."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
@@ -16,6 +18,11 @@ from ._rule import (
 )
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["RAdam"]
 
 
@@ -30,10 +37,25 @@ def _rectification(beta2: float, count: float, correction: float) -> float:
 
 
 def _radam(
-    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, part: Any, beta2: Any, second: Any, eps: Any,
-    decay: Any, lr: Any, first: Any, root: Any, rectification: Any, *, maximize: bool, kind: int,
-    near: bool, rectified: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    exp_avg: TensorLike,
+    exp_avg_sq: TensorLike,
+    part: Operand,
+    beta2: Operand,
+    second: Operand,
+    eps: Operand,
+    decay: Operand,
+    lr: Operand,
+    first: Operand,
+    root: Operand,
+    rectification: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+    near: bool,
+    rectified: bool,
+) -> tuple[TensorLike | None, ...]:
     """Liu et al. 2020, algorithm 2."""
     p, g = decayed(p, g, decay, kind, maximize)
     average = moved(exp_avg, g, part, near)
@@ -54,7 +76,7 @@ class RAdam(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -83,13 +105,13 @@ class RAdam(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -97,18 +119,18 @@ class RAdam(RuleOptimizer):
             state["exp_avg_sq"] = zeros_for(p)
         return state
 
-    def _chosen(self, group: dict[str, Any], key: float) -> Update:
+    def _chosen(self, group: ParamGroup, key: float) -> Update:
         beta1, beta2 = map(number, group["betas"])
         rectified = _rectification(beta2, key, 1 - beta2**key) != 0
         kind = decay_kind(group)
         return _RULE(_RULE.states, group["maximize"], kind, beta1 > 0.5, rectified)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         beta1, beta2 = map(number, group["betas"])
         part = 1 - beta1 if beta1 > 0.5 else beta1
         return part, beta2, 1 - beta2, group["eps"], decay_number(group), rate_of(group)
 
-    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+    def _factors(self, group: ParamGroup, key: float) -> tuple[Hyper, ...]:
         beta1, beta2 = map(number, group["betas"])
         correction = 1 - beta2**key
         return 1 - beta1**key, correction**0.5, _rectification(beta2, key, correction)

@@ -1,20 +1,40 @@
 """RMSprop."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
 from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, plain_rate_of, zeros_for
 from .optimizer import check_at_least_zero, check_lr
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["RMSprop"]
 
 
 def _rmsprop(
-    p: Any, g: Any, square_avg: Any, grad_avg: Any, momentum_buffer: Any, lr: Any, alpha: Any,
-    second: Any, part: Any, eps: Any, decay: Any, momentum: Any, *, maximize: bool, kind: int,
+    p: TensorLike,
+    g: TensorLike,
+    square_avg: TensorLike,
+    grad_avg: TensorLike,
+    momentum_buffer: TensorLike,
+    lr: Operand,
+    alpha: Operand,
+    second: Operand,
+    part: Operand,
+    eps: Operand,
+    decay: Operand,
+    momentum: Operand,
+    *,
+    maximize: bool,
+    kind: int,
     near: bool,
-) -> Any:  # fmt: skip
+) -> tuple[TensorLike | None, ...]:
     """Hinton 2012, lecture 6e; Graves 2013, equations 38-45, for the centred version."""
     p, g = decayed(p, g, decay, kind, maximize)
     square = variance = square_avg * alpha + g * second * g
@@ -42,7 +62,7 @@ class RMSprop(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
@@ -73,14 +93,14 @@ class RMSprop(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("momentum", 0)
             group.setdefault("centered", False)
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -91,13 +111,13 @@ class RMSprop(RuleOptimizer):
                 state["grad_avg"] = zeros_for(p)
         return state
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         means = ("grad_avg",) if group["centered"] else ()
         buffers = ("momentum_buffer",) if group["momentum"] > 0 else ()
         names = ("square_avg", *means, *buffers)
         return _RULE(names, group["maximize"], decay_kind(group), group["alpha"] > 0.5)
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         alpha = group["alpha"]
         part = 1 - alpha if alpha > 0.5 else alpha
         eps, decay, momentum = group["eps"], group["weight_decay"], group["momentum"]

@@ -1,19 +1,34 @@
 """Rprop."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
 from ._rule import RuleOptimizer, new_count, zeros_for
 from .optimizer import check_lr, flat
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["Rprop"]
 
 
 def _rprop(
-    p: Any, g: Any, prev: Any, step_size: Any, shorter: Any, longer: Any, least: Any, most: Any,
-    *, maximize: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    prev: TensorLike,
+    step_size: TensorLike,
+    shorter: Operand,
+    longer: Operand,
+    least: Operand,
+    most: Operand,
+    *,
+    maximize: bool,
+) -> tuple[TensorLike | None, ...]:
     """Riedmiller and Braun 1993, in the variant without weight backtracking."""
     where = words.where
     if maximize:
@@ -37,7 +52,7 @@ class Rprop(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),
@@ -61,12 +76,12 @@ class Rprop(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -77,8 +92,8 @@ class Rprop(RuleOptimizer):
             state["step_size"] = f.full_like(p, first).detach()
         return state
 
-    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+    def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"])
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         return *group["etas"], *group["step_sizes"]

@@ -1,19 +1,37 @@
 """Stochastic gradient descent, with momentum."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
 from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
 from .optimizer import check_implementation, check_lr, number
 
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
+    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+
+
 __all__ = ["SGD"]
 
 
 def _sgd(
-    p: Any, g: Any, momentum_buffer: Any, lr: Any, momentum: Any, undamped: Any, decay: Any, *,
-    maximize: bool, kind: int, damps: bool, nesterov: bool, fresh: bool,
-) -> Any:  # fmt: skip
+    p: TensorLike,
+    g: TensorLike,
+    momentum_buffer: TensorLike,
+    lr: Operand,
+    momentum: Operand,
+    undamped: Operand,
+    decay: Operand,
+    *,
+    maximize: bool,
+    kind: int,
+    damps: bool,
+    nesterov: bool,
+    fresh: bool,
+) -> tuple[TensorLike | None, ...]:
     """Sutskever et al. 2013, where the rate multiplies the velocity instead of being part of it."""
     p, g = decayed(p, g, decay, kind, maximize)
     if momentum_buffer is None:
@@ -41,7 +59,7 @@ class SGD(RuleOptimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
@@ -74,14 +92,14 @@ class SGD(RuleOptimizer):
         super().__init__(params, defaults)
         check_implementation(foreach, fused, differentiable)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: OptimizerState) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group.setdefault("nesterov", False)
             group.setdefault("fused", False)
 
     def _begin(
-        self, params: list[Tensor], group: dict[str, Any], count: Any
+        self, params: list[Tensor], group: ParamGroup, count: object
     ) -> tuple[list[dict[str, Any]], list[Any]]:
         """The states of parameters, and whether their momentum begins with this step."""
         if group["momentum"] == 0:
@@ -94,14 +112,14 @@ class SGD(RuleOptimizer):
                     state["momentum_buffer"] = f.empty_like(p).detach()
         return states, fresh
 
-    def _chosen(self, group: dict[str, Any], key: bool) -> Update:
+    def _chosen(self, group: ParamGroup, key: bool) -> Update:
         names = ("momentum_buffer",) if group["momentum"] != 0 else ()
         damps = group["dampening"] != 0
         return _RULE(
             names, group["maximize"], decay_kind(group), damps, bool(group["nesterov"]), key
         )
 
-    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+    def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:
         return (
             plain_rate_of(group),
             group["momentum"],
@@ -109,10 +127,10 @@ class SGD(RuleOptimizer):
             number(group["weight_decay"]),
         )
 
-    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+    def _refuses_rows(self, group: ParamGroup) -> bool:
         return False
 
-    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _update_rows(self, p: Tensor, group: ParamGroup) -> None:
         """The step with a sparse gradient: only its rows move; without momentum only these."""
         lr, momentum, undamped, decay = self._numbers(group)
         grad = -p.grad if group["maximize"] else p.grad

@@ -1,13 +1,19 @@
 """SparseAdam."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._ground import Tensor, f, no_grad
 from ._plain import with_gradient
 from ._rule import fits, rows_of, zeros_for
 from .optimizer import Optimizer, check_betas, loss_of, scalar
+
+if TYPE_CHECKING:
+    from .annotations import ParamGroup, Params
+
 
 __all__ = ["SparseAdam"]
 
@@ -21,7 +27,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -48,7 +54,7 @@ class SparseAdam(Optimizer):
             if places:
                 raise ValueError(f"{kind} params at indices {places}: {why}")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor | float] | None = None) -> Tensor | float | None:
         """Updates the rows that have a gradient; returns what `closure` returned.
 
         Raises:
@@ -67,7 +73,7 @@ class SparseAdam(Optimizer):
                     self._update(p, where, rows, group)
         return loss
 
-    def _rows(self, p: Tensor, group: dict[str, Any]) -> tuple[tuple[Tensor, ...], Tensor]:
+    def _rows(self, p: Tensor, group: ParamGroup) -> tuple[tuple[Tensor, ...], Tensor]:
         """Where a parameter's gradient is and what it is; its state is made, or looked at.
 
         Raises:
@@ -89,7 +95,7 @@ class SparseAdam(Optimizer):
         return where, rows
 
     def _update(
-        self, p: Tensor, where: tuple[Tensor, ...], rows: Tensor, group: dict[str, Any]
+        self, p: Tensor, where: tuple[Tensor, ...], rows: Tensor, group: ParamGroup
     ) -> None:
         state = self.state[p]
         state["step"] += 1

@@ -1,17 +1,23 @@
 """Averages of a model's weights over its training: plain ones (SWA) and exponential ones (EMA)."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ._ground import Tensor, f, no_grad
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+
 
 __all__ = [
     "SWALR",
@@ -33,12 +39,14 @@ def _check_decay(decay: float) -> None:
         )
 
 
-def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], None]:
+def get_ema_multi_avg_fn(
+    decay: float = 0.999,
+) -> Callable[[list[Tensor], list[Tensor], Tensor], None]:
     """A function that moves a list of averages a (1 - `decay`)th part towards the current ones."""
     _check_decay(decay)
 
     @no_grad()
-    def update(averages: _Tensors, current: _Tensors, _: Any) -> None:
+    def update(averages: _Tensors, current: _Tensors, _: Tensor) -> None:
         for average, now in zip(averages, current, strict=True):
             if average.is_floating_point() or average.is_complex():
                 average.lerp_(now, 1 - decay)
@@ -48,11 +56,11 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], None
     return update
 
 
-def get_swa_multi_avg_fn() -> Callable[[Any, Any, Any], None]:
+def get_swa_multi_avg_fn() -> Callable[[list[Tensor], list[Tensor], Tensor], None]:
     """A function that takes the current values into a list of plain averages."""
 
     @no_grad()
-    def update(averages: _Tensors, current: _Tensors, count: Any) -> None:
+    def update(averages: _Tensors, current: _Tensors, count: Tensor) -> None:
         for average, now in zip(averages, current, strict=True):
             if average.is_floating_point() or average.is_complex():
                 average.lerp_(now, 1 / (float(count) + 1))
@@ -62,18 +70,18 @@ def get_swa_multi_avg_fn() -> Callable[[Any, Any, Any], None]:
     return update
 
 
-def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
+def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """A function that gives the exponential average of an average and a current value."""
     _check_decay(decay)
 
     @no_grad()
-    def update(average: Tensor, current: Tensor, count: Any) -> Tensor:
+    def update(average: Tensor, current: Tensor, count: Tensor) -> Tensor:
         return decay * average + (1 - decay) * current
 
     return update
 
 
-def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
+def get_swa_avg_fn() -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """A function that gives the plain average, of one value more."""
 
     @no_grad()
@@ -96,9 +104,9 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
-        avg_fn: Callable[[Any, Any, Any], Any] | None = None,
-        multi_avg_fn: Callable[[Any, Any, Any], None] | None = None,
+        device: DeviceLike | None = None,
+        avg_fn: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None,
+        multi_avg_fn: Callable[[list[Tensor], list[Tensor], Tensor], None] | None = None,
         use_buffers: bool = False,
     ) -> None:
         super().__init__()
@@ -112,7 +120,7 @@ class AveragedModel(Module):
         self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         """What the averaged model gives."""
         return self.module(*args, **kwargs)
 
@@ -141,7 +149,7 @@ class AveragedModel(Module):
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = None) -> None:
     """Computes the batch norm statistics of a model anew, by one pass over the loader's inputs.
 
     Batches that are lists or tuples hold the input first.
@@ -204,7 +212,7 @@ class SWALR(LRScheduler):
         t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         if not self._get_lr_called_within_step:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, "

@@ -1,11 +1,17 @@
 """TD(λ): temporal differences with eligibility traces."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._ground import Tensor, f, no_grad
 from ._plain import with_gradient
 from .optimizer import Optimizer, check_lr, loss_of, number
+
+if TYPE_CHECKING:
+    from .annotations import Params
+
 
 __all__ = ["TDLambda"]
 
@@ -32,7 +38,7 @@ class TDLambda(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float | Tensor = 1e-2,
         gamma: float = 1.0,
         lambd: float = 0.9,
@@ -55,12 +61,12 @@ class TDLambda(Optimizer):
     @no_grad()
     def step(  # type: ignore[override]
         self,
-        delta: Any,
-        closure: Callable[[], Any] | None = None,
+        delta: float | Tensor,
+        closure: Callable[[], Tensor | float] | None = None,
         *,
-        v: Any = None,
-        v_old: Any = None,
-    ) -> Any:
+        v: float | None = None,
+        v_old: float | None = None,
+    ) -> Tensor | float | None:
         """Takes the gradients into the traces and moves by `delta`; returns what `closure` did.
 
         Raises:
@@ -79,6 +85,7 @@ class TDLambda(Optimizer):
             traces = [self._trace(p) for p in params]
             if dutch:
                 # One scalar over all parameters of the group: they form one vector of features.
+                assert v is not None and v_old is not None
                 seen = sum(float((e * p.grad).sum()) for e, p in zip(traces, params, strict=True))
                 share = 1.0 - lr * decay * seen
                 off = float(number(v)) - float(number(v_old))
