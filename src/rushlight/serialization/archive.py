@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import struct
 import zlib
-from typing import Any, Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from .budget import Budget, size_left
 from .flow import PIECE, pieces, read_exactly, read_into, write_all
@@ -51,7 +51,7 @@ class Record(NamedTuple):
 class ArchiveWriter:
     """Writes records to a file from its position on, and never goes back in it."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._at = 0
         if hasattr(file, "tell"):
@@ -61,7 +61,7 @@ class ArchiveWriter:
                 self._at = 0  # a pipe
         self._directory: list[bytes] = []
 
-    def add(self, name: str, data: Any) -> None:
+    def add(self, name: str, data: bytes | memoryview) -> None:
         """Writes a record: bytes, or the memory of an array."""
         size = len(data)
         checksum = 0
@@ -129,7 +129,7 @@ class ArchiveReader:
         RuntimeError: where there is no archive, two records have one name, or lie over each other.
     """
 
-    def __init__(self, file: Any, budget: Budget | None) -> None:
+    def __init__(self, file: IO[bytes], budget: Budget | None) -> None:
         self._file = file
         # From the file's beginning, whatever its position: what is before the archive is told by
         # the directory, whose own place is known.

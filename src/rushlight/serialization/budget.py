@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import pickle
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import IO, Final
 
 __all__ = ["Budget", "load_limits"]
 
@@ -68,7 +68,7 @@ class Budget:
         self.deepest = _DEEPEST if deepest is None else deepest
 
     @classmethod
-    def of(cls, file: Any) -> Budget:
+    def of(cls, file: IO[bytes]) -> Budget:
         """The budget of a file, from its position on."""
         return cls(size_left(file))
 
@@ -99,7 +99,7 @@ class Budget:
             )
 
 
-def size_left(file: Any) -> int:
+def size_left(file: IO[bytes]) -> int:
     """The bytes from a file's position to its end."""
     here = file.tell()
     end = file.seek(0, os.SEEK_END)

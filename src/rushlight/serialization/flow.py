@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import IO, Final
 
 __all__ = ["pieces", "read_exactly", "read_into", "write_all"]
 
@@ -13,14 +13,14 @@ PIECE: Final = 1 << 20
 _PROMPT: Final = (io.BufferedWriter, io.BufferedRandom, io.FileIO, io.BytesIO)
 
 
-def pieces(data: Any) -> Iterator[Any]:
+def pieces(data: bytes | memoryview) -> Iterator[memoryview]:
     """The bytes of a buffer, a piece at a time."""
     whole = memoryview(data).cast("B") if len(data) else memoryview(b"")
     for start in range(0, whole.nbytes, PIECE):
         yield whole[start : start + PIECE]
 
 
-def write_all(file: Any, data: Any) -> None:
+def write_all(file: IO[bytes], data: bytes | memoryview) -> None:
     """Writes all bytes of a buffer to a file, which may take fewer at a time.
 
     A file of a class that isn't Python's own gets copies of the pieces: it may keep what it got,
@@ -39,7 +39,7 @@ def write_all(file: Any, data: Any) -> None:
 
 
 def read_into(
-    file: Any, memory: memoryview, note: Callable[[memoryview], object] | None = None
+    file: IO[bytes], memory: memoryview, note: Callable[[memoryview], object] | None = None
 ) -> int:
     """Fills memory from a file, whose pieces `note` sees; the number of bytes that came."""
     direct = getattr(file, "readinto", None)
@@ -65,7 +65,7 @@ def read_into(
     return done
 
 
-def read_exactly(file: Any, count: int) -> bytes:
+def read_exactly(file: IO[bytes], count: int) -> bytes:
     """The next bytes of a file; fewer at its end, whatever number was asked for."""
     parts = []
     while count > 0:

@@ -8,13 +8,17 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from .._base import dtypes as D
 from . import names, stream
 from .archive import MARK, ArchiveReader
 from .budget import Budget, size_left
 from .metering import Metered
+
+if TYPE_CHECKING:
+    from os import PathLike
+
 
 __all__ = ["Contents", "TensorNote", "get_unsafe_globals_in_checkpoint", "peek"]
 
@@ -74,14 +78,14 @@ class _Name:
         self.full = f"{module}.{name}"
         self.key = (module, name)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> object:
         raise TypeError(f"{self.full} is only a name here")
 
 
 class _Made:
     """What the file would make by calling a name; whatever is put into it is kept as it comes."""
 
-    def __init__(self, name: Any, args: Any) -> None:
+    def __init__(self, name: Any, args: object) -> None:
         self.name = name
         self.args = args
         self.state: Any = None
@@ -93,7 +97,7 @@ class _Made:
     def extend(self, items: Any) -> None:
         self.items.extend(items)
 
-    def __setitem__(self, key: str, item: Any) -> None:
+    def __setitem__(self, key: str, item: object) -> None:
         self.items.append((key, item))
 
 
@@ -115,20 +119,20 @@ class _Reader(Metered):
 
     dispatch = dict(Metered.dispatch)
 
-    def __init__(self, body: Any, budget: Budget) -> None:
+    def __init__(self, body: IO[bytes], budget: Budget) -> None:
         super().__init__(body, budget, size_left(body), encoding="utf-8", errors="replace")
         self.named: set[tuple[str, str]] = set()
         self.names: list[tuple[str, str]] = []
         self.storages: dict[str, _StorageNote] = {}
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """A stand-in for what the file names."""
         if (module, name) not in self.named:
             self.named.add((module, name))
             self.names.append((module, name))
         return _Name(module, name)
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: Any) -> object:
         """A note of the storage that the file refers to."""
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
             return pid[1]
@@ -175,7 +179,7 @@ class _Reader(Metered):
         dispatch[_code[0]] = _unsupported
 
 
-def _stand_in(name: Any, args: Any) -> Any:
+def _stand_in(name: object, args: object) -> object:
     """A stand-in for the result of a call; notes of tensors and plain containers are made."""
     if isinstance(name, _Name) and isinstance(args, tuple):
         module, last = name.key
@@ -218,8 +222,8 @@ _MOST: Final = 300_000
 
 
 def _places(
-    value: Any, place: str, above: tuple[int, ...], seen: list[int], budget: Budget
-) -> Iterator[tuple[str, Any]]:
+    value: object, place: str, above: tuple[int, ...], seen: list[int], budget: Budget
+) -> Iterator[tuple[str, object]]:
     """Every leaf of nested containers, with its place; `seen` holds how many values there were."""
     seen[0] += 1
     if seen[0] > _MOST:
@@ -251,8 +255,8 @@ def _places(
 
 
 def _body_of(
-    file: Any, budget: Budget
-) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], Any]:
+    file: IO[bytes], budget: Budget
+) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], object]:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
@@ -270,7 +274,7 @@ def _body_of(
     return "stream", readers[3].names, readers[3].storages, value
 
 
-def peek(f: Any) -> Contents:
+def peek(f: str | PathLike[str] | IO[bytes]) -> Contents:
     """What a file of `save` (Rushlight's or PyTorch's) holds, without loading or executing any.
 
     Gives the places, shapes, dtypes and sizes of its tensors, other values as text, and every
@@ -311,7 +315,7 @@ def peek(f: Any) -> Contents:
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, _Name):
         return value.full
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
@@ -320,7 +324,7 @@ def _text(value: Any) -> str:
     return type(value).__name__
 
 
-def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+def get_unsafe_globals_in_checkpoint(f: str | PathLike[str] | IO[bytes]) -> list[str]:
     """The names in a file that `load` would refuse, unless they are made safe globals.
 
     Raises:

@@ -6,7 +6,7 @@ import mmap as mmap_module
 import os
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -19,17 +19,21 @@ from .places import Place, place_of
 from .unpickle import unpickled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
     from .._array.annotations import Array
+    from .._base.annotations import DeviceLike
 
 
 def load(
-    f: Any,
-    map_location: Any = None,
-    pickle_module: Any = None,
+    f: str | PathLike[str] | IO[bytes],
+    map_location: Callable[..., object] | DeviceLike | dict[str, str] | None = None,
+    pickle_module: object = None,
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: object,
 ) -> Any:
     """What `save` (Rushlight's or PyTorch's) wrote to a path or binary file.
 
@@ -82,7 +86,9 @@ def _no_mmap(name: str) -> str:
     )
 
 
-def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any = None) -> Any:
+def _load(
+    file: IO[bytes], map_location: object, careful: bool, encoding: str, path: object = None
+) -> object:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
@@ -117,8 +123,8 @@ class Placing:
 
 
 def _read_either(
-    file: Any, head: bytes, place: Place, budget: Budget | None, encoding: str, path: Any
-) -> Any:
+    file: IO[bytes], head: bytes, place: Place, budget: Budget | None, encoding: str, path: object
+) -> object:
     if head != MARK:
         if not head:
             raise EOFError("Ran out of input")
@@ -136,7 +142,7 @@ def _read_either(
         rebuilding.reset(token)
 
 
-def _mapped(file: Any, path: Any) -> Any:
+def _mapped(file: IO[bytes], path: Any) -> object:
     flags = settings.get_default_mmap_options()
     if flags == mmap_module.MAP_PRIVATE:
         # Copied on writing, so that the file stays as it is.
@@ -147,8 +153,8 @@ def _mapped(file: Any, path: Any) -> Any:
 
 
 def _from_archive(
-    archive: ArchiveReader, place: Place, budget: Budget | None, encoding: str, memory: Any
-) -> Any:
+    archive: ArchiveReader, place: Place, budget: Budget | None, encoding: str, memory: object
+) -> object:
     pickles = [n for n in archive.records if n.endswith("/data.pkl") and n.count("/") == 1]
     if not pickles:
         raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
@@ -158,11 +164,12 @@ def _from_archive(
     swap = _order(archive, stem) != sys.byteorder
     storages: dict[str, Any] = {}
 
-    def storage(key: str, dtype: D.dtype, count: int, location: str) -> Any:
+    def storage(key: str, dtype: D.dtype, count: int, location: str) -> Array:
         if key not in storages:
             place(location, count * dtype.itemsize)
             storages[key] = data_of(f"{stem}/data/{key}", dtype, count)
-        return storages[key]
+        out: Array = storages[key]
+        return out
 
     def data_of(name: str, dtype: D.dtype, count: int) -> Array:
         held, needed = archive.size_of(name), count * dtype.itemsize

@@ -14,9 +14,13 @@ import struct
 from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from .budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 __all__ = ["Metered", "describe"]
 
@@ -72,7 +76,7 @@ class _Memo(list[Any]):
         super().__init__()
         self.apart: dict[int, Any] = {}
 
-    def put(self, number: int, value: Any) -> None:
+    def put(self, number: int, value: object) -> None:
         if number == len(self):
             self.append(value)
         elif 0 <= number < len(self):
@@ -82,7 +86,7 @@ class _Memo(list[Any]):
         else:
             self.apart[number] = value
 
-    def get(self, number: int) -> Any:
+    def get(self, number: int) -> object:
         if 0 <= number < len(self):
             return self[number]
         try:
@@ -96,7 +100,9 @@ class Metered(_Base):  # type: ignore[misc]
 
     dispatch = dict(_Base.dispatch)
 
-    def __init__(self, file: Any, budget: Budget | None, size: int, **options: Any) -> None:
+    def __init__(
+        self, file: IO[bytes], budget: Budget | None, size: int, **options: object
+    ) -> None:
         super().__init__(file, **options)
         self.budget = budget
         self.deepest = Budget(0) if budget is None else budget
@@ -105,7 +111,7 @@ class Metered(_Base):  # type: ignore[misc]
         self._alike: array[int] | None = None
         self._keys = 0
 
-    def load(self) -> Any:
+    def load(self) -> object:
         """What the pickle holds.
 
         Raises:
@@ -156,7 +162,7 @@ class Metered(_Base):  # type: ignore[misc]
         if self.budget is not None:
             self.budget.spend(count)
 
-    def spend_on(self, values: Iterable[Any]) -> None:
+    def spend_on(self, values: Iterable[object]) -> None:
         """Pays for what a call, or a state that is set, copies of these values."""
         for value in values:
             if isinstance(value, (str, bytes, bytearray)):
@@ -164,7 +170,7 @@ class Metered(_Base):  # type: ignore[misc]
             elif isinstance(value, (tuple, list, dict, set, frozenset)):
                 self.spend(_PAIR * len(value))
 
-    def pop_mark(self) -> list[Any]:
+    def pop_mark(self) -> list[object]:
         """The objects since the last mark, whose places on the stack go with it."""
         items: list[Any] = super().pop_mark()
         self.spend(-_MARK_COST - _PLACE * len(items))
@@ -172,7 +178,7 @@ class Metered(_Base):  # type: ignore[misc]
 
     # ---- tuples --------------------------------------------------------------------------------
 
-    def _count_tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _count_tuple(self, value: tuple[object, ...]) -> tuple[object, ...]:
         depths, deepest = self._depths, 0
         for item in value:
             if type(item) is tuple and item:
@@ -201,7 +207,7 @@ class Metered(_Base):  # type: ignore[misc]
 
     # ---- keys and members ----------------------------------------------------------------------
 
-    def check_key(self, key: Any, container: Any = None) -> None:
+    def check_key(self, key: object, container: object = None) -> None:
         """Pays for hashing a key, whose members may be there a thousand times over.
 
         Raises:
@@ -245,7 +251,7 @@ class Metered(_Base):  # type: ignore[misc]
         self._check_pairs(self.stack, None)
         super().load_dict()
 
-    def _check_pairs(self, items: list[Any], container: Any) -> None:
+    def _check_pairs(self, items: list[object], container: object) -> None:
         self.spend(_ITEM * len(items))
         for key in items[::2]:
             self.check_key(key, container)
@@ -258,7 +264,7 @@ class Metered(_Base):  # type: ignore[misc]
         self._check_members(self.stack, None)
         super().load_frozenset()
 
-    def _check_members(self, items: Iterable[Any], container: Any) -> None:
+    def _check_members(self, items: Iterable[object], container: object) -> None:
         for item in items:
             self.spend(_MEMBER)
             self.check_key(item, container)
@@ -267,7 +273,7 @@ class Metered(_Base):  # type: ignore[misc]
         self.spend(_PLACE * len(self.stack))
         super().load_appends()
 
-    def check_call(self, function: Any, args: Any) -> None:
+    def check_call(self, function: Callable[..., object], args: Sequence[object]) -> None:
         """Pays for a call.
 
         Raises:

@@ -21,7 +21,9 @@ from .._table.modes.meta import emptied, empty_strided_meta
 from .._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .._base.annotations import Shape
+    from .._base.dtypes import dtype
 
 STORAGE_NAMES: Final[dict[D.dtype, str]] = {
     D.bool_: "BoolStorage", D.uint8: "ByteStorage", D.int8: "CharStorage", D.int16: "ShortStorage",
@@ -43,7 +45,7 @@ class Rebuilding:
         # Storages by where they are and what is pending, with what keeps them there.
         self._resolved: dict[Any, tuple[Any, Any]] = {}
 
-    def resolve(self, flat: Any, conjugate: bool, negative: bool) -> Any:
+    def resolve(self, flat: object, conjugate: bool, negative: bool) -> Any:
         """A storage conjugated or negated: as a whole and once, however many tensors view it.
 
         A view may be a thousand times as large as its storage, whose elements it repeats.
@@ -66,8 +68,8 @@ rebuilding: ContextVar[Rebuilding | None] = ContextVar("rushlight_rebuilding", d
 without_data: Final[ContextVar[bool]] = ContextVar("rushlight_without_data", default=False)
 
 
-def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
-                   hooks: Any = None, metadata: Any = None) -> Any:  # fmt: skip
+def rebuild_tensor(storage: Array, offset: int, size: Any, stride: Any, requires_grad: bool = False,
+                   hooks: object = None, metadata: Any = None) -> Tensor:  # fmt: skip
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
     (offset,), shape, strides = _numbers((offset,)), _numbers(size), _numbers(stride)
     if not M.is_array(storage):
@@ -80,7 +82,8 @@ def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_g
     if without_data.get():
         t = emptied(t)
     t._requires_grad = bool(requires_grad)
-    return t
+    out: Tensor = t
+    return out
 
 
 def _numbers(row: Shape) -> tuple[int, ...]:
@@ -93,20 +96,29 @@ def _numbers(row: Shape) -> tuple[int, ...]:
     return tuple(row)
 
 
-def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+def rebuild_meta_tensor(dtype: dtype, size: Any, stride: Any, requires_grad: bool) -> Tensor:
     """A tensor without data."""
     if not isinstance(dtype, D.dtype):
         raise TypeError(f"a {type(dtype).__name__} as the type of a tensor's elements")
     shape, strides = _numbers(size), _numbers(stride)
     try:
-        return empty_strided_meta(shape, strides, dtype, bool(requires_grad))
+        out: Tensor = empty_strided_meta(shape, strides, dtype, bool(requires_grad))
+        return out
     except OSError:
         # Without data, but not without addresses.
         raise ValueError(f"a tensor of shape {list(shape)} is larger than memory can be") from None
 
 
-def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool,
-                           hooks: Any, dtype: D.dtype, metadata: Any = None) -> Any:  # fmt: skip
+def rebuild_untyped_tensor(
+    storage: Any,
+    offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    hooks: object,
+    dtype: D.dtype,
+    metadata: object = None,
+) -> object:
     """The same over a storage of bytes, as files have it for types without a storage class."""
     if not isinstance(dtype, D.dtype) or not M.is_array(storage):
         raise TypeError("a tensor whose type or storage is none")
@@ -115,7 +127,7 @@ def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, re
     )
 
 
-def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Tensor:
+def rebuild_parameter(data: object, requires_grad: bool, hooks: object = None) -> Tensor:
     """A parameter over a tensor."""
     from ..nn.parameter import Parameter
 
@@ -124,14 +136,16 @@ def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Tens
     return Parameter(data, requires_grad)
 
 
-def rebuild_parameter_with_state(data: Any, requires_grad: bool, hooks: Any, state: Any) -> Tensor:
+def rebuild_parameter_with_state(
+    data: object, requires_grad: bool, hooks: object, state: object
+) -> Tensor:
     """A parameter over a tensor, with attributes of its own."""
     made = rebuild_parameter(data, requires_grad)
     made.__dict__.update(_attributes(state))
     return made
 
 
-def rebuild_from_type(func: Any, cls: Any, args: Any, state: Any) -> Any:
+def rebuild_from_type(func: Any, cls: type, args: Any, state: object) -> Any:
     """A tensor of some class with attributes of its own.
 
     Raises:
@@ -151,7 +165,7 @@ def rebuild_from_type(func: Any, cls: Any, args: Any, state: Any) -> Any:
     return made
 
 
-def _attributes(state: Any) -> dict[str, Any]:
+def _attributes(state: Any) -> dict[str, object]:
     # Classes with slots pickle a pair: what stands in `__dict__`, what stands in slots.
     return dict(state[0] or {}) if isinstance(state, tuple) else dict(state)
 
@@ -247,7 +261,7 @@ def own_name(module: str, name: str) -> tuple[str, str]:
     return found if found is not None else ("rushlight" + module[len("torch") :], name)
 
 
-def safe(module: str, name: str) -> Any:
+def safe(module: str, name: str) -> object:
     """What a name may mean in a file that isn't trusted; None for names outside the list."""
     if module == "__builtin__":
         module = "builtins"
@@ -271,7 +285,7 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
             _user_globals[".".join(torch_name(module, last))] = value
 
 
-def get_safe_globals() -> list[Any]:
+def get_safe_globals() -> list[object]:
     """What `add_safe_globals` has added."""
     found: list[Any] = []
     for value in _user_globals.values():
@@ -300,19 +314,19 @@ class safe_globals:
         _user_globals.update(self._before)
 
 
-def may_be_built(value: Any) -> bool:
+def may_be_built(value: object) -> bool:
     """Whether an untrusted file may set the attributes of `value`."""
     if type(value) is OrderedDict or isinstance(value, TensorBase):
         return True
     return any(type(value) is allowed for allowed in _user_globals.values())
 
 
-def cost_of(function: Any) -> int:
+def cost_of(function: Callable[..., object]) -> int:
     """The bytes that the result of a call takes, beyond those of any."""
     return _COST_OF.get(id(function), 0)
 
 
-def may_be_called(value: Any) -> bool:
+def may_be_called(value: object) -> bool:
     """Whether an untrusted file may call `value`; `Tensor` it may only name."""
     return value is not Tensor and (
         id(value) in _SAFE_IDENTITIES or any(value is allowed for allowed in _user_globals.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory import storage_views as M
@@ -17,6 +17,9 @@ from .._tensor.copies import warn_if_has_hooks
 from .._tensor.tensor import Tensor
 from .names import STORAGE_NAMES, torch_name
 
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+
 
 class Global:
     """A module-level name that the pickle mentions, whether or not this process can import it."""
@@ -27,7 +30,7 @@ class Global:
         self.module = module
         self.name = name
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> object:
         """Nothing: picklers ask whether what they write as a function can be called."""
         raise TypeError(f"{self.module}.{self.name} is only a name here")
 
@@ -49,7 +52,7 @@ class Storage:
 
     __slots__ = ("flat", "dtype", "key")
 
-    def __init__(self, flat: Any, dtype: D.dtype, key: str) -> None:
+    def __init__(self, flat: Array, dtype: D.dtype, key: str) -> None:
         self.flat = flat
         self.dtype = dtype
         self.key = key
@@ -76,7 +79,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
         self._seen: dict[int, Storage] = {}
         self._keep: list[Any] = []
 
-    def persistent_id(self, obj: Any) -> Any:
+    def persistent_id(self, obj: object) -> object:
         """What stands in the pickle for a storage."""
         if type(obj) is not Storage:
             return None
@@ -85,7 +88,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             return ("storage", kind, obj.key, "cpu", obj.count, None)
         return ("storage", kind, obj.key, "cpu", obj.count)
 
-    def storage(self, array: Any) -> tuple[Storage, int]:
+    def storage(self, array: Array) -> tuple[Storage, int]:
         """The storage of an array, one object for all views of the same memory.
 
         Raises:
@@ -106,7 +109,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             self._keep.append(array)
         return found, offset
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> object:
         """How tensors and what belongs to them are pickled."""
         if isinstance(obj, TensorBase):
             if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
@@ -120,7 +123,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             return _LAYOUT, (repr(obj),)
         return NotImplemented
 
-    def _tensor(self, t: Any) -> Any:
+    def _tensor(self, t: Any) -> object:
         if t.hooks is not None:
             warn_if_has_hooks(t)
         if t.is_meta:
@@ -142,7 +145,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
         state = t.__getstate__() if "__getstate__" in type(t).__dict__ else dict(t.__dict__)
         return _REBUILD_TYPED, (function, type(t), body, state)
 
-    def _write_name(self, obj: Any, module: str, name: str) -> None:
+    def _write_name(self, obj: object, module: str, name: str) -> None:
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
 
@@ -169,7 +172,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             return
         super().save_global(obj, name)
 
-    def _save_class(self, obj: type[Any]) -> None:
+    def _save_class(self, obj: type[object]) -> None:
         # As the base class does, which calls a function of its own for the types of singletons.
         if obj in (type(None), type(NotImplemented), type(...)):
             super().save_type(obj)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.device import check_cpu, device
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+
 
 __all__ = ["Place", "UntypedStorage", "place_of"]
 
@@ -37,7 +41,7 @@ class UntypedStorage:
         """Itself: everything is in the memory of the CPU."""
         return self
 
-    def cuda(self, device: Any = None, non_blocking: bool = False) -> UntypedStorage:
+    def cuda(self, device: DeviceLike | None = None, non_blocking: bool = False) -> UntypedStorage:
         """Never.
 
         Raises:

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import pickle
-from typing import Any, BinaryIO, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -19,6 +19,12 @@ from .._core.storage import new_tensor
 from .budget import Budget, size_left
 from .flow import read_exactly, read_into, write_all
 from .save import write_atomically
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from .._tensor.tensor import Tensor
+
 
 __all__ = ["load_safetensors", "save_safetensors"]
 
@@ -47,7 +53,9 @@ _LONGEST_HEADER: Final = 100_000_000
 
 
 def save_safetensors(
-    tensors: dict[str, Any], f: Any, metadata: dict[str, str] | None = None
+    tensors: dict[str, Tensor],
+    f: str | PathLike[str] | IO[bytes],
+    metadata: dict[str, str] | None = None,
 ) -> None:
     """Writes named tensors (and text about them) to a path or binary file.
 
@@ -79,7 +87,7 @@ def save_safetensors(
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
 
-    def write(file: Any) -> None:
+    def write(file: IO[bytes]) -> None:
         write_all(file, len(text).to_bytes(8, "little"))
         write_all(file, text)
         for array in bodies:
@@ -92,7 +100,7 @@ def save_safetensors(
         write(f)
 
 
-def load_safetensors(f: Any) -> dict[str, Any]:
+def load_safetensors(f: str | PathLike[str] | IO[bytes]) -> dict[str, Tensor]:
     """The named tensors in a path or binary file.
 
     Raises:
@@ -109,7 +117,7 @@ def load_safetensors(f: Any) -> dict[str, Any]:
     return _read(f)
 
 
-def _read(file: BinaryIO) -> dict[str, Any]:
+def _read(file: IO[bytes]) -> dict[str, Tensor]:
     size = size_left(file)
     header, start = _header(file, size)
     order = sorted(_layout(header, size - start).items(), key=lambda item: item[1][2])
@@ -124,7 +132,7 @@ def _read(file: BinaryIO) -> dict[str, Any]:
     return dict(sorted(tensors.items()))
 
 
-def _layout(header: dict[str, Any], size: int) -> dict[str, tuple[D.dtype, list[int], int, int]]:
+def _layout(header: dict[str, object], size: int) -> dict[str, tuple[D.dtype, list[int], int, int]]:
     """The type, shape, place and number of bytes of each tensor; they fill the file.
 
     Raises:
@@ -151,7 +159,7 @@ def _layout(header: dict[str, Any], size: int) -> dict[str, tuple[D.dtype, list[
     return found
 
 
-def _header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
+def _header(file: IO[bytes], size: int) -> tuple[dict[str, object], int]:
     """The table of tensors, and where their bytes begin.
 
     Raises:
@@ -182,14 +190,14 @@ def _pay(budget: Budget, data: bytes) -> None:
     budget.spend(len(data) * (2 if data.isascii() else 5))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("a name stands there twice")
     return made
 
 
-def _checked(name: str, entry: Any) -> tuple[D.dtype, list[int], list[int]]:
+def _checked(name: str, entry: object) -> tuple[D.dtype, list[int], list[int]]:
     if isinstance(entry, dict) and entry.keys() == {"dtype", "shape", "data_offsets"}:
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         shape, offsets = entry["shape"], entry["data_offsets"]

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 from .._array.memory import storage_views as M
 from .._base.atomic_files import write_whole
@@ -19,7 +19,7 @@ from .settings import skipping
 def save(
     obj: object,
     f: Any,
-    pickle_module: Any = None,
+    pickle_module: object = None,
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,
@@ -45,7 +45,7 @@ def save(
     content = body.getvalue()
     body.close()
 
-    def write(file: Any, stem: str) -> None:
+    def write(file: IO[bytes], stem: str) -> None:
         if _use_new_zipfile_serialization:
             _write_zip(file, stem, content, pickler.storages, not _disable_byteorder_record)
         else:
@@ -62,7 +62,7 @@ def save(
     write_atomically(path, lambda file: write(file, stem))
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[Any], None]) -> None:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> None:
     """Lets `write` fill a file.
 
     Raises:
@@ -75,7 +75,9 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Any], None])
     write_whole(name, write)
 
 
-def _write_zip(file: Any, stem: str, body: bytes, storages: list[Storage], byteorder: bool) -> None:
+def _write_zip(
+    file: IO[bytes], stem: str, body: bytes, storages: list[Storage], byteorder: bool
+) -> None:
     """The archive: data.pkl, then a stored (uncompressed), 64-byte aligned record per storage."""
     archive = ArchiveWriter(file)
     archive.add(f"{stem}/data.pkl", body)

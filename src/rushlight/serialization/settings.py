@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import mmap
-from typing import Any
 
 __all__ = [
     "LoadEndianness",
@@ -39,7 +38,7 @@ def get_default_load_endianness() -> LoadEndianness | None:
     return _State.endianness
 
 
-def set_default_load_endianness(endianness: Any) -> None:
+def set_default_load_endianness(endianness: object) -> None:
     """Sets the byte order that files without a record of it are taken to have.
 
     Raises:

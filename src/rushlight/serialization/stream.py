@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -19,11 +19,17 @@ from .names import Rebuilding, rebuilding
 from .places import Place
 from .unpickle import unpickled
 
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+
+
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 
 
-def write(file: Any, body: bytes, storages: list[tuple[str, Any, int]], protocol: int) -> None:
+def write(
+    file: IO[bytes], body: bytes, storages: list[tuple[str, Any, int]], protocol: int
+) -> None:
     """Writes a pickle of objects and the flat arrays (with their counts) to which it refers."""
     for value in (MAGIC_NUMBER, PROTOCOL_VERSION):
         write_all(file, pickle.dumps(value, protocol))
@@ -40,7 +46,7 @@ def write(file: Any, body: bytes, storages: list[tuple[str, Any, int]], protocol
         write_all(file, M.bytes_of(M.little_endian(flat)))
 
 
-def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> Any:
+def read(file: IO[bytes], budget: Budget | None, encoding: str, place: Place) -> object:
     """What `write` (or an old PyTorch) wrote.
 
     Raises:
@@ -48,7 +54,7 @@ def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> 
         EOFError: where it ends too early.
     """
 
-    def nothing(key: str, kind: D.dtype, count: int, location: str) -> Any:
+    def nothing(key: str, kind: D.dtype, count: int, location: str) -> object:
         raise pickle.UnpicklingError("a storage where none can be")
 
     magic = unpickled(file, nothing, budget, encoding)
@@ -62,7 +68,7 @@ def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> 
     flats: dict[str, Any] = {}
     left = size_left(file)
 
-    def storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
+    def storage(key: str, kind: D.dtype, count: int, location: str) -> Array:
         if key not in flats:
             place(location, count * kind.itemsize)
             nonlocal left
@@ -70,7 +76,8 @@ def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> 
             if left < 0:
                 raise ValueError(f"the storage {key} is longer than the file")
             flats[key] = M.unset(count, kind)
-        return flats[key]
+        out: Array = flats[key]
+        return out
 
     later: list[Callable[[], None]] = []
     token = rebuilding.set(Rebuilding(later))

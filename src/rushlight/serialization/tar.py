@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import struct
 import tarfile
-from typing import Any, BinaryIO, Final
+from typing import IO, Any, Final
 
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
@@ -25,7 +25,7 @@ __all__ = ["is_tar", "read"]
 _MAGIC: Final = b"ustar"
 
 
-def is_tar(file: BinaryIO) -> bool:
+def is_tar(file: IO[bytes]) -> bool:
     """Whether a file begins as a tar archive does."""
     start = file.tell()
     file.seek(start + 257)
@@ -37,7 +37,7 @@ def is_tar(file: BinaryIO) -> bool:
 class _Entries(pickle.Unpickler):
     """The entries of a list: numbers, text, and the classes of storages as dtypes."""
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """The dtype of a storage's class; other classes are told by name and not looked up."""
         found = names.SAFE.get((module, name))
         return found if isinstance(found, D.dtype) else f"{module}.{name}"
@@ -46,7 +46,7 @@ class _Entries(pickle.Unpickler):
 class _Objects(Trusting):
     """The objects, whose references are to tensors."""
 
-    def __init__(self, body: Any, tensors: dict[int, Any], encoding: str) -> None:
+    def __init__(self, body: IO[bytes], tensors: dict[int, Any], encoding: str) -> None:
         super().__init__(body, _no_storage, encoding)
         self._tensors = tensors
 
@@ -57,18 +57,18 @@ class _Objects(Trusting):
         return self._tensors[int(pid)]
 
 
-def _no_storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
+def _no_storage(key: str, kind: D.dtype, count: int, location: str) -> object:
     raise pickle.UnpicklingError("a storage where none can be")
 
 
-def _numbers(file: Any, count: int) -> tuple[int, ...]:
+def _numbers(file: IO[bytes], count: int) -> tuple[int, ...]:
     data = file.read(8 * count)
     if len(data) != 8 * count:
         raise EOFError("Ran out of input")
     return struct.unpack(f"<{count}q", data)
 
 
-def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
+def read(file: IO[bytes], careful: bool, encoding: str, place: Place) -> object:
     """What a PyTorch of before 2017 wrote.
 
     Raises:
@@ -93,7 +93,7 @@ def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
         raise RuntimeError(f"the legacy archive is damaged: {error}") from None
 
 
-def _storages(file: Any, place: Place) -> dict[Any, Any]:
+def _storages(file: IO[bytes], place: Place) -> dict[object, object]:
     flats: dict[Any, Any] = {}
     for _ in range(_Entries(file).load()):
         key, location, dtype = _Entries(file).load()
@@ -113,7 +113,7 @@ def _storages(file: Any, place: Place) -> dict[Any, Any]:
     return flats
 
 
-def _tensors(file: Any, storages: dict[Any, Any]) -> dict[int, Any]:
+def _tensors(file: IO[bytes], storages: dict[Any, Any]) -> dict[int, object]:
     made: dict[int, Any] = {}
     for _ in range(_Entries(file).load()):
         key, storage, _ = _Entries(file).load()

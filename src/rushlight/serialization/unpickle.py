@@ -7,17 +7,21 @@ import pickle
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from .._base import dtypes as D
 from . import names
 from .budget import Budget, size_left
 from .metering import Metered, describe
 
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+
+
 Storage = Callable[[str, D.dtype, int, str], Any]
 
 
-def storage_of(pid: Any, storage: Storage) -> Any:
+def storage_of(pid: object, storage: Storage) -> Array:
     """The storage that a reference in a file means.
 
     Raises:
@@ -37,7 +41,8 @@ def storage_of(pid: Any, storage: Storage) -> Any:
     if not right:
         shown = ", ".join(map(describe, pid))
         raise pickle.UnpicklingError(f"a storage reference of the wrong form: ({shown})")
-    return storage(key, kind, count, location)
+    out: Array = storage(key, kind, count, location)
+    return out
 
 
 class _Trust:
@@ -45,7 +50,7 @@ class _Trust:
 
     _storage: Storage
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """The object that a name in the file means.
 
         Raises:
@@ -57,17 +62,18 @@ class _Trust:
         plain: Any = super()
         return plain.find_class(*names.own_name(module, name))
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: object) -> Array:
         """The storage, or in the older format the class, that a reference in the file means."""
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
-            return pid[1]
+            out: Array = pid[1]
+            return out
         return storage_of(pid, self._storage)
 
 
 class _Fast(_Trust, pickle.Unpickler):
     """Reads any pickle, taking Rushlight's classes for torch's."""
 
-    def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
+    def __init__(self, body: IO[bytes], storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, encoding=encoding)
         self._storage = storage
 
@@ -75,7 +81,7 @@ class _Fast(_Trust, pickle.Unpickler):
 class Trusting(_Trust, Metered):
     """The same, for pickles whose tuples may lie so deep in each other that it would crash."""
 
-    def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
+    def __init__(self, body: IO[bytes], storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, None, size_left(body), encoding=encoding)
         self._storage = storage
 
@@ -90,12 +96,12 @@ class Careful(Metered):
     dispatch = dict(Metered.dispatch)
 
     def __init__(
-        self, body: Any, storage: Storage, budget: Budget, encoding: str = "utf-8"
+        self, body: IO[bytes], storage: Storage, budget: Budget, encoding: str = "utf-8"
     ) -> None:
         super().__init__(body, budget, size_left(body), encoding=encoding)
         self._storage = storage
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """The object that a name in the file means.
 
         Raises:
@@ -112,7 +118,7 @@ class Careful(Metered):
             )
         return found
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: object) -> Array:
         """The storage that a reference in the file means."""
         return storage_of(pid, self._storage)
 
@@ -191,7 +197,7 @@ class Careful(Metered):
         dispatch[_code[0]] = _unsupported
 
 
-def _check_target(opcode: str, target: Any) -> None:
+def _check_target(opcode: str, target: object) -> None:
     if type(target) not in (dict, OrderedDict, Counter):
         raise pickle.UnpicklingError(
             f"Can only {opcode} for dict, collections.OrderedDict, collections.Counter, but got "
