@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.shape import sparse as raw
 from .._core.storage import TensorBase, new_tensor
 from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, functions, lacking, sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.dtypes import dtype
+
 
 _RULES: Final = SparseTensor.RULES
 
@@ -32,8 +38,8 @@ def rule(*names: str) -> Callable[[Any], Any]:
     return register
 
 
-def _of_values(name: str) -> Callable[..., Any]:
-    def function(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
+def _of_values(name: str) -> Callable[..., object]:
+    def function(input: SparseTensor, *args: object, **kwargs: object) -> SparseTensor:
         whole = input.coalesce()
         return whole._with(getattr(functions, name)(whole.held, *args, **kwargs))
 
@@ -47,7 +53,7 @@ for _name in _OF_VALUES:
 _SUMS: Final = {"add": 1, "sub": -1}
 
 
-def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Any:
+def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Tensor:
     """A dense tensor with a multiple of a sparse one added, in place."""
     if tuple(self.shape) != tuple(other.shape):
         return self.copy_(_add(self, other, alpha=sign * alpha))
@@ -56,8 +62,8 @@ def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Any
     return self.index_put_(tuple(other.places), held, accumulate=True)
 
 
-def _in_place(name: str) -> Callable[..., Any]:
-    def function(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+def _in_place(name: str) -> Callable[..., object]:
+    def function(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if not isinstance(self, SparseTensor):  # a dense tensor takes over the elements
             if name in _SUMS:
                 return _added_into(self, _SUMS[name], *args, **kwargs)
@@ -82,17 +88,17 @@ def _neg(input: SparseTensor) -> SparseTensor:
 
 
 @rule("_to_copy")
-def _to_copy(input: SparseTensor, dtype: Any, *args: Any) -> SparseTensor:
+def _to_copy(input: SparseTensor, dtype: dtype, *args: object) -> SparseTensor:
     return input._with(input.held.to(dtype))
 
 
 @rule("positive", "contiguous")
-def _same(input: SparseTensor, **kwargs: Any) -> SparseTensor:
+def _same(input: SparseTensor, **kwargs: object) -> SparseTensor:
     return input
 
 
 @rule("add", "radd")
-def _add(input: Any, other: Any, alpha: Any = 1) -> Any:
+def _add(input: Any, other: Any, alpha: float = 1) -> Tensor:
     if _is_sparse(input, other):
         return _sum_of(input, other, alpha)
     if _is_sparse(input):
@@ -103,10 +109,11 @@ def _add(input: Any, other: Any, alpha: Any = 1) -> Any:
             f"{list(input.shape)} while other has size {list(other.shape)} (FYI: dense-sparse "
             "addition does not currently support broadcasting)"
         )
-    return input.index_put(tuple(other.places), other.held * alpha, accumulate=True)
+    out: Tensor = input.index_put(tuple(other.places), other.held * alpha, accumulate=True)
+    return out
 
 
-def _sum_of(a: SparseTensor, b: SparseTensor, alpha: Any) -> SparseTensor:
+def _sum_of(a: SparseTensor, b: SparseTensor, alpha: float) -> SparseTensor:
     if tuple(a.shape) != tuple(b.shape):
         raise RuntimeError(
             "add: expected sizes of 'self' and 'other' to match, but "
@@ -121,20 +128,22 @@ def _sum_of(a: SparseTensor, b: SparseTensor, alpha: Any) -> SparseTensor:
 
 
 @rule("sub", "subtract")
-def _sub(input: Any, other: Any, alpha: Any = 1) -> Any:
+def _sub(input: Tensor, other: object, alpha: float = 1) -> Any:
     return _add(input, other, alpha=-alpha)
 
 
 @rule("mul", "multiply", "rmul")
-def _mul(input: Any, other: Any) -> Any:
+def _mul(input: Any, other: Any) -> Tensor:
     if not _is_sparse(input):
         input, other = other, input
     if not isinstance(other, Tensor) or other._raw.ndim == 0:
-        return input._with(input.held * other)
+        out: Tensor = input._with(input.held * other)
+        return out
     if _is_sparse(other):
         return _common(input, other.coalesce())
     full = functions.broadcast_to(other, tuple(input.shape))
-    return input._with(input.held * full[tuple(input.places)])
+    out = input._with(input.held * full[tuple(input.places)])
+    return out
 
 
 def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
@@ -151,7 +160,7 @@ def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
 
 
 @rule("div", "divide", "true_divide")
-def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def _div(input: Tensor, other: object, *, rounding_mode: str | None = None) -> Any:
     if not _is_sparse(input) or (isinstance(other, TensorBase) and other._raw.ndim):
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
     whole = input if rounding_mode is None else input.coalesce()
@@ -159,7 +168,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 @rule("pow")
-def _pow(input: Any, exponent: Any) -> Any:
+def _pow(input: Tensor, exponent: Tensor | float) -> object:
     if isinstance(exponent, TensorBase) or exponent == 0:
         raise lacking("pow.Tensor_Tensor")
     whole = input.coalesce()
@@ -179,22 +188,30 @@ def _zero(self: SparseTensor) -> SparseTensor:
 
 
 @rule("copy_")
-def _copy(self: SparseTensor, src: Any, non_blocking: bool = False) -> SparseTensor:
+def _copy(self: SparseTensor, src: Tensor, non_blocking: bool = False) -> SparseTensor:
     self.places, self.coalesced = src.places.clone(), src.coalesced
     self.held = src.held.to(self.dtype).clone()
     return self
 
 
 @rule("zeros_like", "empty_like")
-def _zeros_like(input: SparseTensor, *, dtype: Any = None, **kwargs: Any) -> SparseTensor:
+def _zeros_like(
+    input: SparseTensor, *, dtype: dtype | None = None, **kwargs: object
+) -> SparseTensor:
     copy = sparse(input.places, input.held.detach().to(dtype or input.dtype), input.shape)
     return _zero(copy)
 
 
 # ---- sums -------------------------------------------------------------------------------------
 @rule("sum")
-def sum_of(input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
-           axis: Any = None) -> Any:  # fmt: skip
+def sum_of(
+    input: SparseTensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    axis: Any = None,
+) -> Any:
     """The sum over all dimensions, or over some: sparse while sparse dimensions are left."""
     dim = axis if dim is None else dim
     held = input.held if dtype is None else input.held.to(dtype)
@@ -217,12 +234,12 @@ def sum_of(input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype
 
 
 @rule("norm", "vector_norm")
-def _norm(input: SparseTensor, p: Any = "fro", *args: Any, **kwargs: Any) -> Any:
+def _norm(input: SparseTensor, p: object = "fro", *args: object, **kwargs: object) -> object:
     return input.coalesce().held.norm(2 if p == "fro" else p)
 
 
 @rule("any")
-def _any(input: SparseTensor) -> Any:
+def _any(input: SparseTensor) -> object:
     return input.coalesce().held.any()
 
 
@@ -282,7 +299,7 @@ def unsqueezed(input: SparseTensor, dim: int) -> SparseTensor:
 
 
 @rule("select")
-def selected(input: SparseTensor, dim: int, index: int) -> Any:
+def selected(input: SparseTensor, dim: int, index: int) -> Tensor:
     """The part at one place of a dimension; dense where no sparse dimension is left."""
     d = dim % input.dim()
     size = [n for i, n in enumerate(input.shape) if i != d]
@@ -298,13 +315,14 @@ def selected(input: SparseTensor, dim: int, index: int) -> Any:
     hit = (input.places[d] == at).nonzero()[:, 0]
     held = input.held.index_select(0, hit)
     if n == 1:
-        return held.sum(0)
+        out: Tensor = held.sum(0)
+        return out
     rest = [i for i in range(n) if i != d]
     return sparse(input.places[rest].index_select(1, hit), held, size, input.coalesced)
 
 
 @rule("getitem")
-def _getitem(input: SparseTensor, index: Any) -> Any:
+def _getitem(input: SparseTensor, index: object) -> object:
     result: Any = input
     for one in index if isinstance(index, tuple) else (index,):
         if not isinstance(one, int):
@@ -333,7 +351,7 @@ def _index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
 
 # ---- joins ------------------------------------------------------------------------------------
 @rule("cat", "concat", "concatenate")
-def _cat(tensors: Any, dim: int = 0) -> SparseTensor:
+def _cat(tensors: Sequence[Tensor], dim: int = 0) -> SparseTensor:
     if not _is_sparse(*tensors):
         raise RuntimeError("Concatenating sparse tensors, but a dense tensor was found")
     d = dim % tensors[0].dim()
@@ -351,14 +369,14 @@ def _cat(tensors: Any, dim: int = 0) -> SparseTensor:
 
 
 @rule("stack")
-def _stack(tensors: Any, dim: int = 0) -> SparseTensor:
+def _stack(tensors: Sequence[Tensor], dim: int = 0) -> SparseTensor:
     at = dim % (tensors[0].dim() + 1)
     return _cat([unsqueezed(t, at) for t in tensors], at)
 
 
 # ---- other ------------------------------------------------------------------------------------
 @rule("is_same_size")
-def _is_same_size(input: Any, other: Any) -> bool:
+def _is_same_size(input: Tensor, other: Any) -> bool:
     return tuple(input.shape) == tuple(other.shape)
 
 

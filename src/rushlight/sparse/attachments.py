@@ -5,7 +5,7 @@ They load the rest of this package when they are called.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.hooks import SPARSE
 from .._table.calls.argument_parser import misuse
@@ -13,48 +13,56 @@ from .._table.calls.composite_checks import guard
 from .._tensor import methods as _methods  # noqa: F401 -- methods that are guarded below
 from .._tensor.tensor import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    from .._array.annotations import Array
+    from .._base.dtypes import dtype
+
+
+def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """A sparse tensor with the elements that aren't zero; see `sparse.to_sparse`."""
     from .make import to_sparse
 
     return to_sparse(self, *args, **kwargs)
 
 
-def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """A sparse matrix in compressed rows."""
     from .rows import to_sparse_csr
 
     return to_sparse_csr(self, dense_dim)
 
 
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+def to_dense(
+    self: Tensor, dtype: dtype | None = None, *, masked_grad: bool | None = None
+) -> Tensor:
     """This tensor, which is dense; in another type on request."""
     return self if dtype is None else self.to(dtype)
 
 
-def sparse_mask(self: Tensor, mask: Any) -> Any:
+def sparse_mask(self: Tensor, mask: Any) -> Tensor:
     """The elements at the places of a sparse tensor."""
     from .make import sparse_mask
 
     return sparse_mask(self, mask)
 
 
-def _sparse_tensor(g: Any) -> Any:
+def _sparse_tensor(g: Any) -> Tensor:
     """A sparse gradient of the engine as a tensor."""
     from .gradients import as_tensor
 
     return as_tensor(g)
 
 
-def _sparse_array(t: Any) -> Any:
+def _sparse_array(t: Tensor) -> Array:
     """The gradient that the engine carries for a tensor."""
     from .gradients import as_array
 
     return as_array(t)
 
 
-def _sparse_received(leaf: Any, g: Any, old: Any) -> None:
+def _sparse_received(leaf: Tensor, g: Any, old: Tensor | None) -> None:
     """Gives a leaf a gradient where it, or the one that the leaf has, is sparse."""
     from .gradients import receive
 
@@ -66,29 +74,29 @@ SPARSE.array = _sparse_array
 SPARSE.received = _sparse_received
 
 
-def untyped_storage(self: Tensor) -> Any:
+def untyped_storage(self: Tensor) -> object:
     """The memory behind the tensor, as bytes."""
     from .._tensor.storage import untyped
 
     return untyped(self)
 
 
-def storage(self: Tensor) -> Any:
+def storage(self: Tensor) -> object:
     """The memory behind the tensor, as elements."""
     from .._tensor.storage import typed
 
     return typed(self)
 
 
-def _typed_storage(self: Tensor) -> Any:
+def _typed_storage(self: Tensor) -> object:
     """The same, without a warning."""
     from .._tensor.storage import _typed
 
     return _typed(self)
 
 
-def _refused(name: str, expected: str) -> Any:
-    def method(self: Tensor, /, *args: Any, **kwargs: Any) -> Any:
+def _refused(name: str, expected: str) -> Callable[..., object]:
+    def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
         if args or kwargs:
             raise misuse("method", name, args, kwargs)
         raise RuntimeError(f"{name} expected {expected} layout but got Strided")
@@ -100,7 +108,7 @@ def _refused(name: str, expected: str) -> Any:
 
 _COO = "sparse coordinate tensor"
 _CSR = "sparse row compressed tensor"
-METHODS = {
+METHODS: dict[str, Callable[..., object]] = {
     "to_sparse": to_sparse,
     "to_sparse_coo": to_sparse,
     "to_sparse_csr": to_sparse_csr,
@@ -118,5 +126,5 @@ for _name, _method in METHODS.items():
         setattr(Tensor, _name, guard("method", _name, _method))
 for _name in ("is_pinned", "pin_memory"):
     setattr(Tensor, _name, guard("method", _name, getattr(Tensor, _name)))
-Tensor.sparse_dim = lambda self: 0  # type: ignore[attr-defined]
-Tensor.dense_dim = Tensor.dim  # type: ignore[attr-defined]
+Tensor.sparse_dim = lambda self: 0
+Tensor.dense_dim = Tensor.dim

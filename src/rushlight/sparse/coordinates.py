@@ -11,7 +11,7 @@ gradients flow through the values and no derivative is written twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from .. import _table as ops
 from .._array import types as T
@@ -23,7 +23,11 @@ from .._tensor.tensor import Tensor
 from .._tensor.torch_function import DisableTorchFunctionSubclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from .._array.annotations import Array
+    from .._base.dtypes import dtype
+    from .._base.memory_format import memory_format
 
 functions: Any = ops.namespace("").module("rushlight's functions")
 
@@ -43,12 +47,16 @@ class SparseTensor(Tensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
     ) -> Any:
         return cls.rule_of(func)(*args, **(kwargs or {}))
 
     @classmethod
-    def rule_of(cls, func: Callable[..., Any]) -> Any:
+    def rule_of(cls, func: Callable[..., object]) -> Callable[..., object]:
         """What is done in place of a function of tensors.
 
         Raises:
@@ -60,24 +68,28 @@ class SparseTensor(Tensor):
             rule = cls.RULES.get(name.strip("_"))
         if rule is None:
             raise lacking(name)
-        return rule
+        out: Callable[..., object] = rule
+        return out
 
     # ---- parts --------------------------------------------------------------------------------
-    def _indices(self) -> Any:
+    def _indices(self) -> Tensor:
         """The places as they are stored, [sparse dimensions, stored elements]."""
-        return self.places
+        out: Tensor = self.places
+        return out
 
-    def _values(self) -> Any:
+    def _values(self) -> Tensor:
         """The values as they are stored."""
-        return self.held
+        out: Tensor = self.held
+        return out
 
-    def indices(self) -> Any:
+    def indices(self) -> Tensor:
         """The places in order.
 
         Raises:
             RuntimeError: where places may be given twice.
         """
-        return self._checked("indices").places
+        out: Tensor = self._checked("indices").places
+        return out
 
     def values(self) -> Any:
         """The values in the order of the places.
@@ -126,16 +138,17 @@ class SparseTensor(Tensor):
         )
         return sparse(new_tensor(places), sums, self.shape, coalesced=True)
 
-    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+    def to_dense(self, dtype: dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
         """The tensor with all its elements."""
         full = functions.zeros(tuple(self.shape), dtype=self.dtype)
         if self.sparse_dim():
             full = full.index_put(tuple(self.places), self.held, accumulate=True)
         else:
             full = full + self.held.sum(0)
-        return full if dtype is None else full.to(dtype)
+        out: Tensor = full if dtype is None else full.to(dtype)
+        return out
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+    def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """This tensor."""
         return self
 
@@ -185,20 +198,20 @@ class SparseTensor(Tensor):
         """The tensor without its history."""
         return self._with(self.held.detach())
 
-    def clone(self, *, memory_format: Any = None) -> SparseTensor:
+    def clone(self, *, memory_format: memory_format | None = None) -> SparseTensor:
         """A copy."""
         return sparse(self.places.clone(), self.held.clone(), self.shape, self.coalesced)
 
-    def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
+    def to(self, *args: object, **kwargs: object) -> SparseTensor:
         """The tensor with values of another type."""
         held = self.held.to(*args, **kwargs)
         return self if held is self.held else self._with(held)
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, memory_format: memory_format | None = None) -> bool:
         """False: there is no row of elements."""
         return False
 
-    def _blank(self, dtype: Any, fill: Any) -> SparseTensor:
+    def _blank(self, dtype: dtype, fill: object) -> SparseTensor:
         """A tensor of this size without stored elements: zeros, or nothing in particular.
 
         Raises:
@@ -215,7 +228,7 @@ class SparseTensor(Tensor):
         return sparse(self.places, held, self.shape, self.coalesced)
 
     # ---- what it hasn't -----------------------------------------------------------------------
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """Not for sparse tensors.
 
         Raises:
@@ -223,7 +236,7 @@ class SparseTensor(Tensor):
         """
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: object, **kwargs: object) -> Array:
         return self.numpy()
 
     def tolist(self) -> Any:
@@ -242,7 +255,7 @@ class SparseTensor(Tensor):
         """
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
-    def storage(self) -> Any:
+    def storage(self) -> object:
         """Not for sparse tensors.
 
         Raises:
@@ -270,7 +283,7 @@ class SparseTensor(Tensor):
             memo[id(self)] = self.clone()
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         return sparse, (self.places, self.held.detach(), tuple(self.shape), self.coalesced)
 
     def _text(self) -> str:
@@ -280,7 +293,7 @@ class SparseTensor(Tensor):
         tail.append("layout=torch.sparse_coo")
         return text_of({"indices": self.places, "values": self.held}, ", ".join(tail), self.held)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return self._text()
 
     def __str__(self) -> str:
@@ -288,7 +301,11 @@ class SparseTensor(Tensor):
 
 
 def sparse(
-    places: Any, held: Any, size: Any, coalesced: bool = False, cls: Any = None
+    places: TensorBase,
+    held: TensorBase,
+    size: Sequence[int],
+    coalesced: bool = False,
+    cls: type | None = None,
 ) -> SparseTensor:
     """A sparse tensor of these parts, which are not checked."""
     made: Any = TensorBase.__new__(cls or SparseTensor)
@@ -340,7 +357,8 @@ def text_of(parts: dict[str, Tensor], tail: str, held: Tensor) -> str:
     return "".join(lines) + ")"
 
 
-def checked_type(held: Any, dtype: Any) -> Any:
+def checked_type(held: object, dtype: dtype | None) -> Tensor:
     """Values as a dense tensor of the wanted type."""
     made: Any = held if isinstance(held, TensorBase) else functions.tensor(held)
-    return made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)
+    out: Tensor = made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)
+    return out

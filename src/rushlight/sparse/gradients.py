@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.shape import sparse_gradient as raw
 from .._core.storage import new_tensor
 from ..autograd.grad_mode import no_grad
 from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, sparse
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._tensor.tensor import Tensor
+
 
 __all__ = ["as_array", "as_tensor", "receive"]
 
@@ -18,16 +23,18 @@ def as_tensor(g: Any) -> SparseTensor:
     return sparse(new_tensor(g.places), new_tensor(g.held), g.shape, g.places.shape[1] < 1)
 
 
-def as_array(t: Any) -> Any:
+def as_array(t: Tensor) -> Array:
     """A sparse tensor as the engine carries it; the full array where not only rows are sparse."""
     if isinstance(t, SparseTensor):
         if t.sparse_dim() == 1:
             return raw.sparse_gradient(t.places._raw, t.held._raw, tuple(t._raw.shape))
-        return t.to_dense()._raw
-    return t._raw
+        out: Array = t.to_dense()._raw
+        return out
+    out = t._raw
+    return out
 
 
-def receive(leaf: Any, g: Any, old: Any) -> None:
+def receive(leaf: Tensor, g: Any, old: Tensor | None) -> None:
     """Gives a leaf a gradient, of which it may have one already: one of the two is sparse."""
     with no_grad():
         if old is None:

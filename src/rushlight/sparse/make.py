@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes as D
 from .._core.mode import current
@@ -10,6 +10,11 @@ from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor
 from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, checked_type, functions, sparse
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike, Shape
+    from .._base.dtypes import dtype
+    from .._base.memory_format import layout
 
 
 class INVARIANTS:
@@ -23,11 +28,11 @@ __all__ = ["sparse_coo_tensor", "sparse_mask", "spdiags", "to_sparse"]
 
 def sparse_coo_tensor(
     indices: Any,
-    values: Any = None,
+    values: object = None,
     size: Any = None,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
@@ -82,7 +87,7 @@ def _refuse_negative(places: Tensor) -> None:
             raise RuntimeError(f"found negative index {low} for dim {d}")
 
 
-def _check(places: Any, size: tuple[int, ...]) -> None:
+def _check(places: Tensor, size: tuple[int, ...]) -> None:
     """Whether all places lie inside."""
     if not places.size(1):
         return
@@ -95,8 +100,8 @@ def _check(places: Any, size: tuple[int, ...]) -> None:
             )
 
 
-def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None,
-              blocksize: Any = None, dense_dim: int | None = None) -> Tensor:  # fmt: skip
+def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | None = None,
+              blocksize: object = None, dense_dim: int | None = None) -> Tensor:  # fmt: skip
     """The tensor with only its elements (or rows) that aren't zero.
 
     Raises:
@@ -153,7 +158,9 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
     return whole._with(self[tuple(whole.places)])
 
 
-def spdiags(diagonals: Tensor, offsets: Any, shape: Any, layout: Any = None) -> SparseTensor:
+def spdiags(
+    diagonals: Tensor, offsets: Tensor, shape: Shape, layout: layout | None = None
+) -> SparseTensor:
     """A matrix with the rows of `diagonals` along its diagonals `offsets`."""
     shifts: Any = offsets if isinstance(offsets, TensorBase) else functions.tensor(offsets)
     lines = functions.atleast_2d(diagonals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.shape import sparse as raw
 from .._core.storage import new_tensor
@@ -11,8 +11,11 @@ from .._tensor.tensor import Tensor
 from .arithmetic import rule, selected
 from .coordinates import SparseTensor, functions, sparse
 
+if TYPE_CHECKING:
+    from .._base.dtypes import dtype
 
-def _check(a: Any, b: Tensor) -> None:
+
+def _check(a: Tensor, b: Tensor) -> None:
     if a.dim() != 2 or b.dim() != 2:
         raise RuntimeError(
             f"mat1 and mat2 must be matrices, got {a.dim()}-D and {b.dim()}-D tensors"
@@ -29,7 +32,7 @@ def _check(a: Any, b: Tensor) -> None:
 
 
 @rule("mm", "spmm", "smm", "hspmm")
-def mm(mat1: Any, mat2: Any) -> Any:
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, of which one or both are sparse.
 
     Shapes: [n, k] and [k, m] to [n, m]; dense, unless both are sparse.
@@ -40,11 +43,13 @@ def mm(mat1: Any, mat2: Any) -> Any:
     _check(mat1, mat2)
     if not isinstance(mat1, SparseTensor):
         # X·A = (Aᵀ·Xᵀ)ᵀ
-        return mm(mat2.t(), mat1.t()).t()
+        out: Tensor = mm(mat2.t(), mat1.t()).t()
+        return out
     if isinstance(mat2, SparseTensor):
         return _of_sparse(mat1.coalesce(), mat2.coalesce())
     rows, columns = mat1.places
-    return _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
+    out = _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
+    return out
 
 
 dsmm = mm
@@ -64,42 +69,50 @@ def _mv(input: SparseTensor, vec: Tensor) -> Any:
 
 
 @rule("matmul", "rmatmul")
-def _matmul(input: Any, other: Any) -> Any:
+def _matmul(input: Tensor, other: Any) -> Tensor:
     if other.dim() == 1:
-        return _mv(input, other)
-    return mm(input, other)
+        out: Tensor = _mv(input, other)
+    else:
+        out = mm(input, other)
+    return out
 
 
 @rule("linear", "_linear")
-def _linear(input: Tensor, weight: Any, bias: Any = None) -> Any:
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     result = mm(input, weight.t())
-    return result if bias is None else result + bias
+    out: Tensor = result if bias is None else result + bias
+    return out
 
 
 @rule("addmm", "sspaddmm")
-def addmm(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1) -> Any:
     """beta·input + alpha·(mat1 @ mat2), of which `mat1` is sparse."""
     return input * beta + mm(mat1, mat2) * alpha
 
 
 @rule("bmm")
-def _bmm(input: SparseTensor, mat2: Tensor) -> Any:
-    return functions.stack([mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))])
+def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
+    out: Tensor = functions.stack(
+        [mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))]
+    )
+    return out
 
 
 @rule("softmax")
-def softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """Softmax along `dim` over the elements that are there: the others count as -inf."""
     return _normalised(input, dim, dtype, False)
 
 
 @rule("log_softmax")
-def log_softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """The logarithm of `softmax`."""
     return _normalised(input, dim, dtype, True)
 
 
-def _normalised(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> SparseTensor:
+def _normalised(
+    input: SparseTensor, dim: int, dtype: dtype | None, logarithm: bool
+) -> SparseTensor:
     whole = input.coalesce()
     held = whole.held if dtype is None else whole.held.to(dtype)
     d, n = dim % whole.dim(), whole.sparse_dim()

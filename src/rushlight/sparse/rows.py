@@ -13,7 +13,11 @@ from . import products  # noqa: F401 -- it says what is done with what is made h
 from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from .._base.annotations import DeviceLike
+    from .._base.dtypes import dtype
+    from .._core.storage import TensorBase
 
 
 class RowsTensor(SparseTensor):
@@ -25,8 +29,12 @@ class RowsTensor(SparseTensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         rule = cls.rule_of(func)
         plain = [a.to_sparse() if isinstance(a, RowsTensor) else a for a in args]
         result = rule(*plain, **(kwargs or {}))
@@ -34,19 +42,20 @@ class RowsTensor(SparseTensor):
             return to_sparse_csr(result)
         return result
 
-    def crow_indices(self) -> Any:
+    def crow_indices(self) -> TensorBase:
         """Where each row starts, and the end: [rows + 1]."""
         return new_tensor(raw.starts(self.places._raw[0], self.size(0)))
 
-    def col_indices(self) -> Any:
+    def col_indices(self) -> Tensor:
         """The column of each stored element."""
-        return self.places[1]
+        out: Tensor = self.places[1]
+        return out
 
     def values(self) -> Any:
         """The stored elements, row by row."""
         return self.held
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+    def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """The matrix in coordinates."""
         return sparse(self.places, self.held, self.shape, True)
 
@@ -54,7 +63,10 @@ class RowsTensor(SparseTensor):
         return sparse(self.places, held, self.shape, True, RowsTensor)
 
     def _text(self) -> str:
-        parts = {"crow_indices": self.crow_indices(), "col_indices": self.col_indices()}
+        parts: dict[str, Any] = {
+            "crow_indices": self.crow_indices(),
+            "col_indices": self.col_indices(),
+        }
         text = text_of({**parts, "values": self.held}, "layout=torch.sparse_csr", self.held)
         size = f" size={tuple(self.shape)}, nnz={self._nnz()},"
         return text.replace(",\n       layout=", f",{size}\n       layout=", 1)
@@ -83,10 +95,18 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     return sparse(whole.places, whole.held, whole.shape, True, RowsTensor)
 
 
-def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
-                      dtype: Any = None, device: Any = None, pin_memory: bool = False,
-                      requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> Tensor:  # fmt: skip
+def sparse_csr_tensor(
+    crow_indices: object,
+    col_indices: object,
+    values: object,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
     """A matrix of which row i has the elements crow_indices[i] to crow_indices[i + 1].
 
     Raises:
@@ -109,7 +129,9 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
     return sparse(functions.stack([rows, columns]), held, size, True, RowsTensor)
 
 
-def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Any:
+def _convert_indices_from_coo_to_csr(
+    input: Tensor, size: int, *, out_int32: bool = False
+) -> TensorBase:
     """Where each of `size` rows starts, and the end, from sorted row numbers."""
     starts = new_tensor(raw.starts(input._raw, size))
     return starts.to(D.int32) if out_int32 else starts  # type: ignore[attr-defined]
@@ -117,11 +139,12 @@ def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: boo
 
 def _convert_indices_from_csr_to_coo(
     crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
-) -> Any:
+) -> Tensor:
     """The places [2, n] of elements, from where each row starts and the column of each."""
     rows = functions.repeat_interleave(
         functions.arange(crow_indices.numel() - 1), crow_indices[1:] - crow_indices[:-1]
     )
     both = [col_indices, rows] if transpose else [rows, col_indices]
     kind = D.int32 if out_int32 else D.int64
-    return functions.stack([part.to(kind) for part in both])
+    out: Tensor = functions.stack([part.to(kind) for part in both])
+    return out

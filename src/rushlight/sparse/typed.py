@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._base import dtypes as D
 from .._table.rows.warn_once import say_once
@@ -10,6 +10,10 @@ from .._table.shape.create import empty
 from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor
 from .make import sparse_coo_tensor
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+
 
 __all__ = ["TYPES"]
 
@@ -25,7 +29,7 @@ class _TypedMeta(type):
     def __repr__(cls) -> str:
         return f"<class 'torch.sparse.{cls.__name__}'>"
 
-    def __call__(cls, *args: Any, device: Any = None) -> Any:
+    def __call__(cls, *args: object, device: DeviceLike | None = None) -> object:
         say_once(
             "old sparse constructor",
             "torch.sparse.SparseTensor(indices, values, shape, *, device=) is deprecated.  Please "

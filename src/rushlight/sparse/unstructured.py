@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .make import INVARIANTS
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 __all__ = [
     "SparseSemiStructuredTensor", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "solve",
@@ -19,7 +23,7 @@ class SparseSemiStructuredTensor:
         to_sparse_semi_structured(*args, **kwargs)
 
 
-def to_sparse_semi_structured(original_tensor: Any, transposed: bool = False) -> NoReturn:
+def to_sparse_semi_structured(original_tensor: Tensor, transposed: bool = False) -> NoReturn:
     """Raises NotImplementedError: there is no such form."""
     raise NotImplementedError(
         "to_sparse_semi_structured: Rushlight has no semi-structured form; sparse tensors are made "
@@ -27,14 +31,14 @@ def to_sparse_semi_structured(original_tensor: Any, transposed: bool = False) ->
     )
 
 
-def solve(*args: Any, **kwargs: Any) -> NoReturn:
+def solve(*args: object, **kwargs: object) -> NoReturn:
     """Raises NotImplementedError: there is no sparse solver."""
     raise NotImplementedError(
         "torch.sparse.solve isn't there: call torch.linalg.solve(a.to_dense(), b)"
     )
 
 
-def as_sparse_gradcheck(gradcheck: Any) -> Any:
+def as_sparse_gradcheck(gradcheck: object) -> object:
     """The function itself: values are ordinary tensors."""
     return gradcheck
 
