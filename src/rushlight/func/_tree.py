@@ -19,7 +19,7 @@ class Spec:
 
     __slots__ = ("kind", "keys", "children")
 
-    def __init__(self, kind: Any, keys: Any, children: list[Spec | None]) -> None:
+    def __init__(self, kind: type, keys: Any, children: list[Spec | None]) -> None:
         self.kind = kind
         self.keys = keys
         self.children = children
@@ -64,13 +64,13 @@ def leaf_count(spec: Spec | None) -> int:
     return 1 if spec is None else sum(leaf_count(child) for child in spec.children)
 
 
-def flatten(tree: Any) -> tuple[list[Any], Spec | None]:
+def flatten(tree: object) -> tuple[list[Any], Spec | None]:
     """The leaves of a nested container, and how to build it again."""
     leaves: list[Any] = []
     return leaves, _flatten(tree, leaves)
 
 
-def _flatten(tree: Any, leaves: list[Any]) -> Spec | None:
+def _flatten(tree: Any, leaves: list[object]) -> Spec | None:
     kind = type(tree)
     if kind in (dict, OrderedDict, defaultdict):
         keys = list(tree)
@@ -94,7 +94,7 @@ def unflatten(leaves: list[Any], spec: Spec | None) -> Any:
     return _unflatten(iter(leaves), spec)
 
 
-def _unflatten(leaves: Any, spec: Spec | None) -> Any:
+def _unflatten(leaves: Any, spec: Spec | None) -> object:
     if spec is None:
         return next(leaves)
     items = [_unflatten(leaves, child) for child in spec.children]
@@ -109,13 +109,13 @@ def _unflatten(leaves: Any, spec: Spec | None) -> Any:
     return spec.kind(items)
 
 
-def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
+def tree_map(function: Callable[[Any], Any], tree: object) -> Any:
     """The container with `function` applied to every leaf."""
     leaves, spec = flatten(tree)
     return unflatten([function(leaf) for leaf in leaves], spec)
 
 
-def broadcast_prefix(prefix: Any, spec: Spec | None) -> list[Any] | None:
+def broadcast_prefix(prefix: object, spec: Spec | None) -> list[object] | None:
     """A value for each leaf of `spec`, from a container that matches it down to some depth.
 
     None where the two don't match.
@@ -125,7 +125,7 @@ def broadcast_prefix(prefix: Any, spec: Spec | None) -> list[Any] | None:
     return found
 
 
-def _broadcast_children(leaves: Any, own: Spec | None, spec: Spec | None) -> list[Any] | None:
+def _broadcast_children(leaves: Any, own: Spec | None, spec: Spec | None) -> list[object] | None:
     if own is None:
         return [next(leaves)] * leaf_count(spec)
     if spec is None or own.kind is not spec.kind or len(own.children) != len(spec.children):

@@ -34,7 +34,7 @@ NO_SETUP: Final = (
 )
 
 
-def apply(cls: Any, args: tuple[Any, ...]) -> Any:
+def apply(cls: Any, args: tuple[object, ...]) -> Any:
     """A call of a custom function under transforms; NOT_HANDLED where it is as ever.
 
     Raises:
@@ -81,7 +81,7 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
     return unflatten(_closed(outs, made.out_dims, layer), out_spec)
 
 
-def _opened(leaves: Sequence[Tensor], layer: Layer) -> tuple[list[Any], list[int | None]]:
+def _opened(leaves: Sequence[Tensor], layer: Layer) -> tuple[list[object], list[int | None]]:
     """The batches behind wrappers, and their dimensions."""
     mine = [isinstance(x, BatchedTensor) and x._layer is layer for x in leaves]
     values = [x._value if m else x for x, m in zip(leaves, mine)]
@@ -97,7 +97,9 @@ def _closed(values: Sequence[Tensor], dims: Any, layer: Layer) -> list[Any]:
     ]
 
 
-def _by_user(cls: Any, values: list[Any], dims: list[int | None], spec: Any, layer: Layer) -> Any:
+def _by_user(
+    cls: Any, values: list[object], dims: list[int | None], spec: Any, layer: Layer
+) -> object:
     """The results of the user's `vmap`.
 
     Raises:
@@ -137,7 +139,7 @@ class BatchContext:
         setattr(self._ctx, self._key, dims)
         getattr(self._ctx, method)(*values)
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Tensor) -> None:
         """Saves the batches behind tensors."""
         self._keep("save_for_backward", tensors)
 
@@ -162,7 +164,7 @@ class BatchContext:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ctx, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self._ctx, name, value)
 
 
@@ -170,14 +172,14 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
     """A function of whole batches: takes the leaves of the arguments."""
     key = f"_batch_dims_{layer.level}_{cls.__name__}"
 
-    def forward(*values: Any) -> Any:
+    def forward(*values: Tensor) -> object:
         with Batching(layer.size, layer.randomness) as inner:
             result = cls.forward(*unflatten(_closed(values, dims, inner), spec))
         outs, out_spec = flatten(result)
         found, made.out_dims = _opened(outs, inner)
         return unflatten(found, out_spec)
 
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         outs, out_spec = flatten(output)
         with Batching(layer.size, layer.randomness) as inner:
             cls.setup_context(
@@ -186,14 +188,14 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
                 unflatten(_closed(outs, made.out_dims, inner), out_spec),
             )
 
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> object:
         with Batching(layer.size, layer.randomness) as inner:
             given = _closed(grads, made.out_dims, inner)
             result = cls._backward_method()(BatchContext(ctx, inner, key), *given)
         parts = result if isinstance(result, tuple) else (result,)
         return tuple([_fitted(g, d, inner) for g, d in zip(parts, dims)])
 
-    def jvp(ctx: Any, *tangents: Any) -> Any:
+    def jvp(ctx: Any, *tangents: Any) -> object:
         with Batching(layer.size, layer.randomness) as inner:
             given = _closed(tangents, dims, inner)
             result = cls.jvp(BatchContext(ctx, inner, key), *given)
@@ -219,14 +221,15 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
     return made
 
 
-def _fitted(g: Tensor, dim: int | None, layer: Layer) -> Any:
+def _fitted(g: Tensor, dim: int | None, layer: Layer) -> Tensor:
     """A gradient laid out like its argument: summed over the batch where that had none."""
     if g is None:
         return None
     if dim is not None:
         return unwrapped(g, layer, dim)
     if isinstance(g, BatchedTensor) and g._layer is layer:
-        return PUBLIC[("", "sum")](g._value, g._dim)
+        out: Tensor = PUBLIC[("", "sum")](g._value, g._dim)
+        return out
     return g
 
 

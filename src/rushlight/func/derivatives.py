@@ -75,10 +75,11 @@ def _zeros(x: Tensor) -> Any:
     return PUBLIC[("", "zeros_like")](x)
 
 
-def _alias(x: Tensor) -> Any:
+def _alias(x: Tensor) -> Tensor:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
     if x._requires_grad or isinstance(x, BatchedTensor):
-        return PUBLIC[("", "clone")](x)
+        out: Tensor = PUBLIC[("", "clone")](x)
+        return out
     return _asking(x.detach())
 
 
@@ -112,7 +113,7 @@ class Aliases:
             self.leaves = [_alias(expand_over(x, self.layers)) for x in values]
         self.shown = [gathered(x, self.layers) for x in self.leaves]
 
-    def look_at(self, results: Any) -> None:
+    def look_at(self, results: object) -> None:
         """Notes whether results depend on more than the aliases."""
         if not self.keep:
             self.keep = leads_elsewhere(flatten(results)[0], self.leaves)
@@ -124,11 +125,12 @@ class Aliases:
         with _Outside():
             return expand_over(t, self.layers)
 
-    def settled(self, t: Any) -> Any:
+    def settled(self, t: TensorBase) -> TensorBase:
         """A result without its graph, unless that is needed further out."""
         if self.keep or not isinstance(t, TensorBase):
             return t
-        return t.detach()  # type: ignore[attr-defined]
+        out: Tensor = t.detach()  # type: ignore[attr-defined]
+        return out
 
     def gradients(self, outs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
         """The gradients of `outs` (with all their batch dimensions), for the aliases."""
@@ -144,7 +146,7 @@ class Aliases:
         ]
 
 
-def leads_elsewhere(results: list[Any], aliases: list[Any]) -> bool:
+def leads_elsewhere(results: list[Tensor], aliases: list[Tensor]) -> bool:
     """Whether the graph behind some tensors has leaves that aren't among `aliases`."""
     seen: set[Any] = set(aliases)
     stack: list[Any] = []
@@ -166,8 +168,8 @@ def leads_elsewhere(results: list[Any], aliases: list[Any]) -> bool:
     return False
 
 
-def differentiated(outs: list[Any], inputs: list[Any], cotangents: list[Any],
-                   create_graph: bool) -> tuple[Any, ...]:  # fmt: skip
+def differentiated(outs: list[Tensor], inputs: list[Tensor], cotangents: list[Tensor],
+                   create_graph: bool) -> tuple[Tensor, ...]:  # fmt: skip
     """`autograd.grad`; where a cotangent is a batch the run goes through Tensors."""
     if create_graph or not any(isinstance(c, BatchedTensor) for c in cotangents):
         return autograd_grad(outs, inputs, cotangents, retain_graph=True,
@@ -181,7 +183,7 @@ def differentiated(outs: list[Any], inputs: list[Any], cotangents: list[Any],
         CURRENT.set(before)
 
 
-def _parted(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
+def _parted(result: object, has_aux: bool, api: str) -> tuple[object, object]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -194,7 +196,7 @@ def _parted(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     return result
 
 
-def _only_tensors(outs: list[Any], api: str) -> None:
+def _only_tensors(outs: list[object], api: str) -> None:
     for o in outs:
         if not isinstance(o, TensorBase):
             raise RuntimeError(
@@ -204,7 +206,7 @@ def _only_tensors(outs: list[Any], api: str) -> None:
 
 
 # ---- reverse mode -----------------------------------------------------------------------------
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) -> Any:
     """(output, function of a cotangent that gives the gradients of `primals`[, aux]).
 
     Raises:
@@ -227,7 +229,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         whole = [aliases.whole(o) for o in outs]
 
     def pull_back(
-        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+        cotangents: object, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
         given, given_spec = flatten(cotangents)
         if given_spec != out_spec:
@@ -253,7 +255,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return value, pull_back
 
 
-def _picked(argnums: int, count: int) -> tuple[int, ...]:
+def _picked(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
     """The chosen arguments, counted from zero.
 
     Raises:
@@ -276,7 +278,7 @@ def _picked(argnums: int, count: int) -> tuple[int, ...]:
 
 
 def grad_and_value(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+    func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """A function that returns (gradient, value) of a scalar function.
 
@@ -286,7 +288,7 @@ def grad_and_value(
     api = "grad_and_value(f)(*args)"
 
     @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: Any, **kwargs: object) -> Any:
         with _Level(), enable_grad():
             picked = _picked(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
@@ -324,12 +326,14 @@ def grad_and_value(
     return run
 
 
-def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the gradient of a scalar function with respect to some arguments."""
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         gradient, value = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
@@ -345,7 +349,7 @@ class Linear:
 
     __slots__ = ("aliases", "outs", "out_spec", "aux", "dummies", "pulled", "random")
 
-    def __init__(self, func: Callable[..., Any], leaves: list[Any], spec: Spec | None,
+    def __init__(self, func: Callable[..., object], leaves: list[Any], spec: Spec | None,
                  has_aux: bool, api: str) -> None:  # fmt: skip
         self.aliases = Aliases(leaves)
         result = func(*unflatten(self.aliases.shown, spec))
@@ -394,7 +398,7 @@ class Linear:
 
 
 def jvp(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     primals: Any,
     tangents: Any,
     *,
@@ -447,7 +451,7 @@ def jvp(
     return (*result, tree_map(a.settled, line.aux)) if has_aux else result
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """(output, function of tangents that gives the derivative along them).
 
     The function runs once; each call of the result is one pass over what it did.
@@ -456,7 +460,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     with _Level(), enable_grad():
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
-    def along(*tangents: Any) -> Any:
+    def along(*tangents: object) -> Any:
         directions, given = flatten(tangents)
         if given != spec:
             raise RuntimeError(

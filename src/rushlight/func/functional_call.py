@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.storage import TensorBase
 from .._table import PUBLIC
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def _holder(module: Any, path: str) -> tuple[Any, str, str] | None:
+    from .._tensor.tensor import Tensor
+    from ..nn.modules.module import Module
+
+
+def _holder(module: Module, path: str) -> tuple[object, str, str] | None:
     """The submodule that holds a name, the table it is in, and its short name.
 
     Raises:
@@ -27,7 +33,7 @@ def _holder(module: Any, path: str) -> tuple[Any, str, str] | None:
     return None
 
 
-def _merge(dictionaries: Any) -> dict[str, Any]:
+def _merge(dictionaries: object) -> dict[str, object]:
     """The tensors to put in place, from one dictionary or several.
 
     Raises:
@@ -52,7 +58,9 @@ def _merge(dictionaries: Any) -> dict[str, Any]:
     return {k: v for d in dictionaries for k, v in d.items()}
 
 
-def _strictly(module: Any, given: dict[str, Any], own: dict[str, Any], tie: bool) -> None:
+def _strictly(
+    module: Module, given: dict[str, object], own: Mapping[str, TensorBase], tie: bool
+) -> None:
     """Refuses names that the module doesn't have, and missing ones.
 
     Raises:
@@ -72,7 +80,7 @@ def _strictly(module: Any, given: dict[str, Any], own: dict[str, Any], tie: bool
 
 @contextmanager
 def reparametrized(
-    module: Any, given: dict[str, Any], tie_weights: bool = False, strict: bool = False
+    module: Module, given: dict[str, Any], tie_weights: bool = False, strict: bool = False
 ) -> Iterator[None]:
     """A context in which the module has the given tensors in place of its own.
 
@@ -95,8 +103,8 @@ def reparametrized(
     replacements = dict(given)
     if tie_weights:
         groups: dict[int, list[str]] = {}
-        for k, value in own.items():
-            groups.setdefault(id(value), []).append(k)
+        for k, tied in own.items():
+            groups.setdefault(id(tied), []).append(k)
         for names in groups.values():
             chosen = [k for k in names if k in given]
             if len(names) < 2 or not chosen:
@@ -129,9 +137,15 @@ def reparametrized(
             entries[name] = value
 
 
-def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,
-                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True,
-                    strict: bool = False) -> Any:  # fmt: skip
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
+    args: object = None,
+    kwargs: dict[str, object] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
     """`module(*args, **kwargs)` with the given tensors in place of its own for this call.
 
     A tensor for one name of tied parameters stands for all of them, unless `tie_weights=False`.

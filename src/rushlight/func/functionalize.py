@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> Callable[..., Any]:
     """`func`, with the same results: writes and views are not rewritten.
 
     Raises:
@@ -26,7 +26,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
         )
 
     @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         return func(*args, **kwargs)
 
     return run

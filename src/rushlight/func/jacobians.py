@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
 
-def basis(tensors: list[Any]) -> list[Any]:
+def basis(tensors: list[Tensor]) -> list[Tensor]:
     """The unit vectors of the tensors' common space: for each tensor a batch of its parts."""
     total = sum(t._raw.size for t in tensors)
     made: list[Any] = []
@@ -34,11 +34,11 @@ def basis(tensors: list[Any]) -> list[Any]:
     return made
 
 
-def _only(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-          picked: tuple[int, ...]) -> Callable[..., Any]:  # fmt: skip
+def _only(func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+          picked: tuple[int, ...]) -> Callable[..., object]:  # fmt: skip
     """`func` of the picked arguments alone."""
 
-    def of_picked(*values: Any) -> Any:
+    def of_picked(*values: object) -> object:
         full = list(args)
         for k, v in zip(picked, values):
             full[k] = v
@@ -48,8 +48,8 @@ def _only(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def jacrev(
-    func: Callable[..., Any],
-    argnums: Any = 0,
+    func: Callable[..., object],
+    argnums: int | tuple[int, ...] = 0,
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
@@ -66,7 +66,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         picked = _picked(argnums, len(args))
         wanted = [args[k] for k in picked]
         result = vjp(_only(func, args, kwargs, picked), *wanted, has_aux=has_aux)
@@ -80,7 +80,7 @@ def jacrev(
         pull_back = result[1]
         spec_in: list[Any] = []
 
-        def pulled(*units: Any) -> tuple[Tensor, ...]:
+        def pulled(*units: TensorBase) -> tuple[Tensor, ...]:
             grads = pull_back(unflatten(list(units), out_spec))
             flat, spec = flatten(grads)
             spec_in.append(spec)
@@ -101,8 +101,13 @@ def jacrev(
     return run
 
 
-def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
-           randomness: str = "error") -> Callable[..., Any]:  # fmt: skip
+def jacfwd(
+    func: Callable[..., object],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
     """A function that returns the Jacobian: the derivatives along all unit vectors in one vmap.
 
     Raises:
@@ -110,7 +115,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
     """
 
     @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         picked = _picked(argnums, len(args))
         leaves, spec = flatten(tuple(args[k] for k in picked))
         for x in leaves:
@@ -132,7 +137,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
             )
         a = line.aliases
 
-        def pushed(*units: Any) -> tuple[Tensor, ...]:
+        def pushed(*units: Tensor) -> tuple[Tensor, ...]:
             return tuple(line.push(list(units)))
 
         columns = vmap(pushed, out_dims=-1, randomness="same")(*basis(leaves))
@@ -150,6 +155,6 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
     return run
 
 
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., object], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """A function that returns the Hessian of a scalar function: forward over reverse."""
     return jacfwd(jacrev(func, argnums), argnums)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..nn.modules.module import Module
 
 
-def replace_all_batch_norm_modules_(root: Any) -> Any:
+def replace_all_batch_norm_modules_(root: Module) -> Module:
     """The module, whose batch norms forget their running statistics: they use each batch's own."""
     for module in root.modules():
         if hasattr(module, "track_running_stats") and hasattr(module, "running_mean"):

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 REPLACED: list[Callable[[], Any]] = []
 
 
-def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error",
-         *, chunk_size: int | None = None) -> Callable[..., Any]:  # fmt: skip
+def vmap(
+    func: Callable[..., object],
+    in_dims: object = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
     """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
 
     Both may be nested like the arguments (the results), with None for what has no such dimension.
@@ -41,7 +47,7 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: object, **kwargs: object) -> object:
         _check_out_dims(out_dims, func)
         if REPLACED and (staged := REPLACED[0]()) is not None:
             return staged(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
@@ -68,7 +74,7 @@ def check_randomness(randomness: str) -> None:
         )
 
 
-def name_of(func: Any) -> str:
+def name_of(func: Callable[..., object]) -> str:
     """A function as messages call it."""
     if isinstance(func, functools.partial):
         return f"functools.partial({name_of(func.func)}, ...)"
@@ -77,8 +83,8 @@ def name_of(func: Any) -> str:
 
 # ---- arguments --------------------------------------------------------------------------------
 def placed(
-    in_dims: Any, args: tuple[Any, ...], func: Any
-) -> tuple[list[int | None], list[Any], Spec | None, int]:
+    in_dims: object, args: tuple[object, ...], func: Callable[..., object]
+) -> tuple[list[int | None], list[object], Spec | None, int]:
     """The batch dimension of each leaf of the arguments, the leaves, their build, and the size.
 
     Raises:
@@ -137,20 +143,20 @@ def placed(
     return dims, leaves, spec, sizes[0]
 
 
-def wrapped(leaves: list[Any], dims: list[int | None], layer: Layer) -> list[Any]:
+def wrapped(leaves: list[Any], dims: list[int | None], layer: Layer) -> list[object]:
     """The leaves as the function sees them."""
     return [x if d is None else wrap(x, d, layer) for x, d in zip(leaves, dims)]
 
 
 def run(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     dims: list[int | None],
-    leaves: list[Any],
+    leaves: list[object],
     spec: Spec | None,
     size: int,
     out_dims: Any,
     randomness: str,
-    kwargs: dict[str, Any],
+    kwargs: dict[str, object],
 ) -> Any:
     """One run of `func` on whole batches."""
     with Batching(size, randomness) as layer:
@@ -160,7 +166,7 @@ def run(
 
 
 # ---- results ----------------------------------------------------------------------------------
-def _check_out_dims(out_dims: int | Shape | None, func: Any) -> None:
+def _check_out_dims(out_dims: int | Shape | None, func: Callable[..., object]) -> None:
     if isinstance(out_dims, int):
         return
     if any(not isinstance(d, int) and d is not None for d in flatten(out_dims)[0]):
@@ -171,7 +177,9 @@ def _check_out_dims(out_dims: int | Shape | None, func: Any) -> None:
         )
 
 
-def _places(out_dims: int | Shape | None, spec: Spec | None, func: Any) -> list[Any]:
+def _places(
+    out_dims: int | Shape | None, spec: Spec | None, func: Callable[..., object]
+) -> list[Any]:
     """Where the batch dimension of each result goes.
 
     Raises:
@@ -189,7 +197,7 @@ def _places(out_dims: int | Shape | None, spec: Spec | None, func: Any) -> list[
     return found
 
 
-def _results(result: Any, out_dims: int | Shape | None, layer: Layer, func: Any) -> Any:
+def _results(result: object, out_dims: int | Shape | None, layer: Layer, func: Any) -> object:
     leaves, spec = flatten(result)
     made: list[Any] = []
     for t, dim in zip(leaves, _places(out_dims, spec, func)):
@@ -214,7 +222,7 @@ def _results(result: Any, out_dims: int | Shape | None, layer: Layer, func: Any)
 
 # ---- in parts ---------------------------------------------------------------------------------
 def _in_chunks(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     dims: list[int | None],
     leaves: list[Any],
     spec: Spec | None,
@@ -222,7 +230,7 @@ def _in_chunks(
     out_dims: Shape,
     randomness: str,
     chunk_size: int,
-    kwargs: dict[str, Any],
+    kwargs: dict[str, object],
 ) -> Any:
     """Several runs, each on a part of the batch; their results joined."""
     split, cat = PUBLIC[("", "split")], PUBLIC[("", "cat")]
