@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .._base.error_notes import advised
 
@@ -36,7 +36,7 @@ class DistAutogradContext(context):
     """Raises: there is one process."""
 
 
-def backward(*args: Any, **kwargs: Any) -> NoReturn:
+def backward(*args: object, **kwargs: object) -> NoReturn:
     """Raises RuntimeError: there is one process."""
     _refuse()
 

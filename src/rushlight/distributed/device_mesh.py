@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .process_group import chosen, init_process_group, is_initialized
 from .stores import HashStore
+
+if TYPE_CHECKING:
+    from .process_group import ProcessGroup
+
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -15,7 +19,7 @@ class DeviceMesh:
 
     def __init__(
         self, device_type: str, mesh: Any = None, *, mesh_dim_names: tuple[str, ...] | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:  # fmt: skip
         self.device_type = device_type
         self.mesh = mesh
@@ -30,13 +34,14 @@ class DeviceMesh:
         """0: the only process."""
         return 0
 
-    def get_local_rank(self, mesh_dim: Any = None) -> int:
+    def get_local_rank(self, mesh_dim: object = None) -> int:
         """0: the only process."""
         return 0
 
-    def get_group(self, mesh_dim: Any = None) -> Any:
+    def get_group(self, mesh_dim: object = None) -> ProcessGroup:
         """The default group."""
-        return chosen()
+        out: ProcessGroup = chosen()
+        return out
 
     def get_coordinate(self) -> list[int]:
         """Where this process stands: at the only place."""
@@ -51,7 +56,7 @@ class DeviceMesh:
 
 def init_device_mesh(
     device_type: str, mesh_shape: tuple[int, ...], *,
-    mesh_dim_names: tuple[str, ...] | None = None, **options: Any,
+    mesh_dim_names: tuple[str, ...] | None = None, **options: object,
 ) -> DeviceMesh:  # fmt: skip
     """A mesh of one device.
 

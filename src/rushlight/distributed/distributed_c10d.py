@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .messages import *  # noqa: F403
 from .messages import __all__ as _messages
 from .process_group import *  # noqa: F403
@@ -28,15 +26,15 @@ def _get_default_store() -> Store | None:
     return default_group().store
 
 
-def _get_group_size(group: Any = None) -> int:
+def _get_group_size(group: ProcessGroup | None = None) -> int:
     return int(chosen(group).size())
 
 
-def _rank_not_in_group(group: Any) -> bool:
+def _rank_not_in_group(group: ProcessGroup | int | None) -> bool:
     return bool(group == -100)
 
 
-def _get_global_rank(group: Any, rank: int) -> int:
+def _get_global_rank(group: ProcessGroup, rank: int) -> int:
     return rank
 
 

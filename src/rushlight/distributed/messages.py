@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from .process_group import GroupMember, Work, chosen
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from .._base.annotations import DeviceLike
+    from .process_group import ProcessGroup
+
 
 __all__ = [
     "P2POp", "ReduceOp", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
@@ -50,14 +57,14 @@ class ReduceOp:
 reduce_op = ReduceOp
 
 
-def _member(group: Any) -> bool:
+def _member(group: ProcessGroup | int | None) -> bool:
     if group == GroupMember.NON_GROUP_MEMBER:
         return False
     chosen(group)
     return True
 
 
-def _check(tensor: Any, name: str) -> None:
+def _check(tensor: Tensor, name: str) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
@@ -97,24 +104,34 @@ def _copy_message(target: Tensor, source: Tensor, what: str, index: int = 0) -> 
 
 # ---- all to all ----------------------------------------------------------------------------------
 def all_reduce(
-    tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Any:
+    tensor: Tensor,
+    op: object = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Leaves the tensor, which is the sum (or mean, …) over the one process that there is."""
     _check(tensor, "tensor")
     return _passed(async_op, tensor) if _member(group) else None
 
 
 def all_reduce_coalesced(
-    tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Any:
+    tensors: Sequence[Tensor],
+    op: object = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Leaves each tensor, which is the sum over the one process that there is."""
     return _passed(async_op, *tensors) if _member(group) else None
 
 
 def reduce(
-    tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: Any = None,
-    async_op: bool = False, group_dst: int | None = None,
-) -> Any:  # fmt: skip
+    tensor: Tensor,
+    dst: int | None = None,
+    op: object = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
     """Leaves the tensor, which is the sum over the one process that there is."""
     _check(tensor, "tensor")
     if not _member(group):
@@ -124,9 +141,12 @@ def reduce(
 
 
 def broadcast(
-    tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False,
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
     group_src: int | None = None,
-) -> Any:  # fmt: skip
+) -> Work | None:
     """Leaves the tensor, which is the one that process 0 has.
 
     Raises:
@@ -139,7 +159,12 @@ def broadcast(
     return _passed(async_op, tensor)
 
 
-def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bool = False) -> Any:
+def all_gather(
+    tensor_list: list[Tensor],
+    tensor: Tensor,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies the tensor to the only place of the list."""
     _check_list(tensor_list, "tensor_list")
     _check(tensor, "tensor")
@@ -150,7 +175,7 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bo
     return _passed(async_op, tensor_list)
 
 
-def _count(places: Sequence[Any], what: str) -> None:
+def _count(places: Sequence[object], what: str) -> None:
     if len(places) != 1:
         raise ValueError(
             f"ProcessGroupGloo::{what}: invalid output tensor list at index 0 (expected length 1, "
@@ -159,8 +184,11 @@ def _count(places: Sequence[Any], what: str) -> None:
 
 
 def all_gather_coalesced(
-    output_tensor_lists: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
-) -> Any:
+    output_tensor_lists: Any,
+    input_tensor_list: list[Tensor],
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies each tensor to the only place of its list."""
     if not _member(group):
         return None
@@ -170,8 +198,11 @@ def all_gather_coalesced(
 
 
 def all_gather_into_tensor(
-    output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
-) -> Any:
+    output_tensor: Tensor,
+    input_tensor: Tensor,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies the tensor."""
     _check(input_tensor, "input_tensor")
     _check(output_tensor, "output_tensor")
@@ -183,8 +214,12 @@ def all_gather_into_tensor(
 
 
 def reduce_scatter(
-    output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Any:
+    output: Tensor,
+    input_list: list[Tensor],
+    op: object = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies the only tensor of the list."""
     _check(output, "output")
     _check_list(input_list, "input_list")
@@ -195,8 +230,12 @@ def reduce_scatter(
 
 
 def reduce_scatter_tensor(
-    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Any:
+    output: Any,
+    input: Tensor,
+    op: object = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies the tensor."""
     return all_gather_into_tensor(output, input, group, async_op)
 
@@ -205,8 +244,11 @@ all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatte
 
 
 def all_to_all(
-    output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
-) -> Any:
+    output_tensor_list: list[Tensor],
+    input_tensor_list: list[Tensor],
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies each tensor to its place."""
     _check_list(output_tensor_list, "output_tensor_list")
     _check_list(input_tensor_list, "input_tensor_list")
@@ -218,9 +260,13 @@ def all_to_all(
 
 
 def all_to_all_single(
-    output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None,
-    group: Any = None, async_op: bool = False,
-) -> Any:  # fmt: skip
+    output: Any,
+    input: Tensor,
+    output_split_sizes: list[int] | None = None,
+    input_split_sizes: list[int] | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
     """Copies the tensor."""
     if not _member(group):
         return None
@@ -230,9 +276,13 @@ def all_to_all_single(
 
 # ---- to and from one -----------------------------------------------------------------------------
 def scatter(
-    tensor: Tensor, scatter_list: Any = None, src: int | None = None, group: Any = None,
-    async_op: bool = False, group_src: int | None = None,
-) -> Any:  # fmt: skip
+    tensor: Tensor,
+    scatter_list: list[Tensor] | None = None,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
     """Copies the only tensor of the list."""
     _check(tensor, "tensor")
     if not _member(group):
@@ -245,9 +295,13 @@ def scatter(
 
 
 def gather(
-    tensor: Any, gather_list: Any = None, dst: int | None = None, group: Any = None,
-    async_op: bool = False, group_dst: int | None = None,
-) -> Any:  # fmt: skip
+    tensor: Tensor,
+    gather_list: list[Tensor] | None = None,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
     """Copies the tensor to the only place of the list."""
     _check(tensor, "tensor")
     if not _member(group):
@@ -259,7 +313,7 @@ def gather(
     return _passed(async_op, gather_list)
 
 
-def _nobody(verb: str, kind: str, rank: int | None) -> Any:
+def _nobody(verb: str, kind: str, rank: int | None) -> object:
     if rank in (None, 0):
         raise ValueError(
             f"Invalid {kind} rank: {kind} rank should not be the same as the rank of the current "
@@ -269,9 +323,9 @@ def _nobody(verb: str, kind: str, rank: int | None) -> Any:
 
 
 def send(
-    tensor: Any,
+    tensor: Tensor,
     dst: int | None = None,
-    group: Any = None,
+    group: ProcessGroup | None = None,
     tag: int = 0,
     group_dst: int | None = None,
 ) -> None:
@@ -287,9 +341,9 @@ def send(
 
 
 def recv(
-    tensor: Any,
+    tensor: Tensor,
     src: int | None = None,
-    group: Any = None,
+    group: ProcessGroup | None = None,
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
@@ -306,23 +360,23 @@ def recv(
 
 
 def isend(
-    tensor: Any,
+    tensor: Tensor,
     dst: int | None = None,
-    group: Any = None,
+    group: ProcessGroup | None = None,
     tag: int = 0,
     group_dst: int | None = None,
-) -> Any:
+) -> None:
     """Raises as `send` does: there is no other process."""
     send(tensor, dst, group, tag, group_dst)
 
 
 def irecv(
-    tensor: Any,
+    tensor: Tensor,
     src: int | None = None,
-    group: Any = None,
+    group: ProcessGroup | None = None,
     tag: int = 0,
     group_src: int | None = None,
-) -> Any:
+) -> None:
     """Raises as `recv` does: there is no other process."""
     recv(tensor, src, group, tag, group_src)
 
@@ -331,9 +385,14 @@ class P2POp:
     """A message from one process to another, for `batch_isend_irecv`."""
 
     def __init__(
-        self, op: Callable[..., Any], tensor: Any, peer: int | None = None, group: Any = None,
-        tag: int = 0, group_peer: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        op: Callable[..., Any],
+        tensor: Tensor,
+        peer: int | None = None,
+        group: ProcessGroup | None = None,
+        tag: int = 0,
+        group_peer: int | None = None,
+    ) -> None:
         if op not in (isend, irecv):
             raise ValueError(
                 "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
@@ -343,21 +402,23 @@ class P2POp:
         self.peer = peer if peer is not None else group_peer
 
 
-def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Any]:
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     """Raises as `send` does: there is no other process."""
     return [p2p.op(p2p.tensor, p2p.peer, p2p.group, p2p.tag) for p2p in p2p_op_list]
 
 
 # ---- objects -------------------------------------------------------------------------------------
-def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
+def all_gather_object(
+    object_list: list[object], obj: object, group: ProcessGroup | None = None
+) -> None:
     """Puts the object in the only place of the list."""
     if _member(group):
         object_list[0] = obj
 
 
 def gather_object(
-    obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None,
-    group: Any = None, group_dst: int | None = None,
+    obj: object, object_gather_list: list[object] | None = None, dst: int | None = None,
+    group: ProcessGroup | None = None, group_dst: int | None = None,
 ) -> None:  # fmt: skip
     """Puts the object in the only place of the list."""
     if _member(group):
@@ -367,17 +428,20 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    object_list: list[object],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: DeviceLike | None = None,
     group_src: int | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Leaves the objects, which are those of process 0."""
     if _member(group):
         _root(src, group_src, "broadcast")
 
 
 def scatter_object_list(
-    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
-    src: int | None = None, group: Any = None, group_src: int | None = None,
+    scatter_object_output_list: list[object], scatter_object_input_list: list[object] | None = None,
+    src: int | None = None, group: ProcessGroup | None = None, group_src: int | None = None,
 ) -> None:  # fmt: skip
     """Puts the only object of the input in the first place of the output."""
     if _member(group):
@@ -389,7 +453,10 @@ def scatter_object_list(
 
 
 def send_object_list(
-    object_list: list[Any], dst: int | None = None, group: Any = None, **_: Any
+    object_list: list[object],
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    **_: object,
 ) -> None:
     """Raises as `send` does: there is no other process."""
     chosen(group)
@@ -397,7 +464,10 @@ def send_object_list(
 
 
 def recv_object_list(
-    object_list: list[Any], src: int | None = None, group: Any = None, **_: Any
+    object_list: list[object],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    **_: object,
 ) -> int:
     """Raises as `recv` does: there is no other process."""
     chosen(group)
@@ -406,11 +476,19 @@ def recv_object_list(
 
 
 # ---- waiting -------------------------------------------------------------------------------------
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Any:
+def barrier(
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    device_ids: Sequence[int] | None = None,
+) -> Work | None:
     """Waits for all processes: for none."""
     return _passed(async_op) if _member(group) else None
 
 
-def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
+def monitored_barrier(
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    wait_all_ranks: bool = False,
+) -> None:
     """Waits for all processes: for none."""
     _member(group)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .._base.error_notes import advised
 from ..utils._futures import Future
 from .stores import DEFAULT_TIMEOUT, HashStore, Store
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 __all__ = [
     "Backend", "GroupMember", "ProcessGroup", "Work", "destroy_process_group", "get_backend",
@@ -44,7 +48,7 @@ class Work(NamedTuple):
 
     value: Any = None
 
-    def wait(self, timeout: Any = None) -> bool:
+    def wait(self, timeout: timedelta | None = None) -> bool:
         """True: it has been passed."""
         return True
 
@@ -59,7 +63,7 @@ class Work(NamedTuple):
     def exception(self) -> None:
         """None: there was no error."""
 
-    def result(self) -> list[Any]:
+    def result(self) -> list[Tensor]:
         """The tensors that were passed."""
         return list(self.value or [])
 
@@ -175,9 +179,9 @@ def init_process_group(
     rank: int = -1,
     store: Store | None = None,
     group_name: str = "",
-    pg_options: Any = None,
-    device_id: Any = None,
-    **options: Any,
+    pg_options: object = None,
+    device_id: object = None,
+    **options: object,
 ) -> None:
     """Makes the default group, of this process alone.
 
@@ -219,7 +223,7 @@ def init_process_group(
     _Current.world = ProcessGroup(name, HashStore() if store is None else store)
 
 
-def destroy_process_group(group: Any = None) -> None:
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """Forgets a group; the default one ends all.
 
     Raises:
@@ -231,7 +235,7 @@ def destroy_process_group(group: Any = None) -> None:
         _Current.world = None
 
 
-def get_rank(group: Any = None) -> int:
+def get_rank(group: ProcessGroup | int | None = None) -> int:
     """0: the rank of the only process; -1 where it isn't in the group."""
     if group == GroupMember.NON_GROUP_MEMBER:
         return -1
@@ -239,7 +243,7 @@ def get_rank(group: Any = None) -> int:
     return 0
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: ProcessGroup | int | None = None) -> int:
     """1: the number of processes; -1 where this one isn't in the group."""
     if group == GroupMember.NON_GROUP_MEMBER:
         return -1
@@ -247,18 +251,18 @@ def get_world_size(group: Any = None) -> int:
     return 1
 
 
-def get_backend(group: Any = None) -> Backend:
+def get_backend(group: ProcessGroup | None = None) -> Backend:
     """The backend's name."""
     return Backend(chosen(group).name())
 
 
-def get_process_group_ranks(group: Any = None) -> list[int]:
+def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
     """The ranks of a group's processes."""
     chosen(group)
     return [0]
 
 
-def get_group_rank(group: Any, global_rank: int) -> int:
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank within a group of the process with this rank.
 
     Raises:
@@ -269,7 +273,7 @@ def get_group_rank(group: Any, global_rank: int) -> int:
     return 0
 
 
-def get_global_rank(group: Any, group_rank: int) -> int:
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The rank of the process with this rank within a group.
 
     Raises:
@@ -281,7 +285,11 @@ def get_global_rank(group: Any, group_rank: int) -> int:
 
 
 def new_group(
-    ranks: Any = None, timeout: Any = None, backend: str | None = None, *args: Any, **options: Any
+    ranks: Any = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    *args: object,
+    **options: object,
 ) -> Any:
     """A group of some of the processes: of this one, or one that it isn't in.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .._base.error_notes import advised
 
@@ -14,7 +14,7 @@ def is_available() -> bool:
     return False
 
 
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+def _refuse(*args: object, **kwargs: object) -> NoReturn:
     raise advised(
         RuntimeError("torch.distributed.rpc calls functions in other processes"),
         "Rushlight runs in one process: call the function",
@@ -28,7 +28,7 @@ class RRef:
         RuntimeError: always.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         _refuse()
 
 

@@ -89,7 +89,7 @@ class Store:
         """The values of several keys."""
         return [self.get(key) for key in keys]
 
-    def multi_set(self, keys: list[str], values: list[Any]) -> None:
+    def multi_set(self, keys: list[str], values: list[object]) -> None:
         """Sets several keys."""
         for key, value in zip(keys, values):
             self.set(key, value)
@@ -126,7 +126,7 @@ class TCPStore(Store):
         is_master: bool = False,
         timeout: timedelta = DEFAULT_TIMEOUT,
         wait_for_workers: bool = True,
-        **options: Any,
+        **options: object,
     ) -> None:
         if (world_size or 1) > 1 or not is_master:
             raise RuntimeError(
@@ -148,7 +148,7 @@ class PrefixStore(Store):
     def _named(self, key: str) -> str:
         return f"{self._prefix}/{key}"
 
-    def set(self, key: str, value: Any) -> None:
+    def set(self, key: str, value: object) -> None:
         """Sets the value of a key."""
         self.underlying_store.set(self._named(key), value)
 

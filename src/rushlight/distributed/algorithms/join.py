@@ -20,7 +20,7 @@ class JoinHook:
 class Joinable:
     """What can take part in `Join`."""
 
-    def join_hook(self, **kwargs: Any) -> JoinHook:
+    def join_hook(self, **kwargs: object) -> JoinHook:
         """What to do without batches."""
         return JoinHook()
 
@@ -33,7 +33,7 @@ class Join:
         joinables: Any,
         enable: bool = True,
         throw_on_early_termination: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
@@ -42,11 +42,11 @@ class Join:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, *exc: object) -> None:
+    def __exit__(self, kind: object, *exc: object) -> None:
         if kind is None:
             for hook in self._hooks:
                 hook.post_hook(True)
 
     @staticmethod
-    def notify_join_context(joinable: Any) -> None:
+    def notify_join_context(joinable: object) -> None:
         """Does nothing: no process waits."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import advised
 from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file, save as save_file
+
+if TYPE_CHECKING:
+    from ..process_group import ProcessGroup
+
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
 
@@ -19,7 +23,7 @@ _FILE = "rushlight.pt"
 class FileSystemWriter:
     """Where a checkpoint is written: a folder."""
 
-    def __init__(self, path: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str], *args: object, **kwargs: object) -> None:
         self.path = Path(path)
 
 
@@ -47,24 +51,24 @@ def _alone(verb: str) -> None:
         )
 
 
-def _state(value: Any) -> Any:
+def _state(value: Any) -> object:
     """A dictionary's parts as plain values: what has a state of its own gives it."""
     if isinstance(value, dict):
         return {key: _state(inner) for key, inner in value.items()}
     return value.state_dict() if _stateful(value) else value
 
 
-def _stateful(value: Any) -> bool:
+def _stateful(value: object) -> bool:
     return hasattr(value, "state_dict") and hasattr(value, "load_state_dict")
 
 
 def save(
-    state_dict: dict[str, Any],
+    state_dict: dict[str, object],
     *,
     checkpoint_id: str | os.PathLike[str] | None = None,
-    storage_writer: Any = None,
-    planner: Any = None,
-    process_group: Any = None,
+    storage_writer: object = None,
+    planner: object = None,
+    process_group: ProcessGroup | None = None,
     no_dist: bool = False,
     use_collectives: bool = True,
 ) -> None:
@@ -79,12 +83,12 @@ def save(
 
 
 def load(
-    state_dict: dict[str, Any],
+    state_dict: dict[str, object],
     *,
     checkpoint_id: str | os.PathLike[str] | None = None,
-    storage_reader: Any = None,
-    planner: Any = None,
-    process_group: Any = None,
+    storage_reader: object = None,
+    planner: object = None,
+    process_group: ProcessGroup | None = None,
     no_dist: bool = False,
 ) -> None:
     """Reads what `save` wrote into the tensors of a dictionary, in place.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._base.error_notes import advised
 
 __all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]
 
 
 class _Storage:
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise advised(
             RuntimeError(f"{type(self).__name__} works on files of several processes"),
             "use torch.save and torch.load, or rushlight.serialization.save_safetensors",

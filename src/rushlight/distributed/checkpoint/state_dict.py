@@ -43,7 +43,7 @@ def _plain(model: Module, name: str) -> str:
 
 
 def get_model_state_dict(
-    model: Module, *, submodules: Any = None, options: StateDictOptions | None = None
+    model: Module, *, submodules: object = None, options: StateDictOptions | None = None
 ) -> dict[str, Any]:
     """The model's state by the plain names of its parameters and buffers."""
     chosen = options or StateDictOptions()
@@ -60,8 +60,8 @@ def get_model_state_dict(
 
 
 def set_model_state_dict(
-    model: Module, model_state_dict: dict[str, Any], *, options: StateDictOptions | None = None
-) -> Any:
+    model: Module, model_state_dict: dict[str, object], *, options: StateDictOptions | None = None
+) -> object:
     """Loads what `get_model_state_dict` gave; gives the missing and the unexpected names."""
     chosen = options or StateDictOptions()
     named = {_plain(model, name): name for name in model.state_dict()}
@@ -77,7 +77,7 @@ def get_optimizer_state_dict(
     model: Module,
     optimizers: Optimizer | Iterable[Optimizer],
     *,
-    submodules: Any = None,
+    submodules: object = None,
     options: StateDictOptions | None = None,
 ) -> dict[str, Any]:
     """The optimizers' states and groups, with parameters by name instead of by number."""
@@ -148,7 +148,7 @@ def set_optimizer_state_dict(
         optimizer.load_state_dict(held)
 
 
-def _unflattened(flat: dict[str, Any]) -> dict[str, Any]:
+def _unflattened(flat: dict[str, object]) -> dict[str, Any]:
     state: dict[str, Any] = {}
     groups: dict[str, dict[str, Any]] = {}
     for key, value in flat.items():
@@ -165,7 +165,7 @@ def get_state_dict(
     model: Module,
     optimizers: Optimizer | Iterable[Optimizer],
     *,
-    submodules: Any = None,
+    submodules: object = None,
     options: StateDictOptions | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The states of the model and of the optimizers."""
@@ -179,10 +179,10 @@ def set_state_dict(
     model: Module,
     optimizers: Optimizer | Iterable[Optimizer],
     *,
-    model_state_dict: dict[str, Any],
-    optim_state_dict: dict[str, Any],
+    model_state_dict: dict[str, object],
+    optim_state_dict: dict[str, object],
     options: StateDictOptions | None = None,
-) -> Any:
+) -> object:
     """Loads what `get_state_dict` gave."""
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
     return set_model_state_dict(model, model_state_dict, options=options)

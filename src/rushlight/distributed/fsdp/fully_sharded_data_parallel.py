@@ -34,7 +34,7 @@ class FullyShardedDataParallel(Module):
         RuntimeError: always.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         raise advised(
             RuntimeError("FullyShardedDataParallel spreads parameters over several processes"),
             "Rushlight runs in one process: use the module itself",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..._base.dtypes import dtype
 from ..._base.error_notes import advised
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
+
 
 __all__ = [
     "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
@@ -39,7 +43,7 @@ class CPUOffloadPolicy(OffloadPolicy):
     pin_memory: bool = True
 
 
-def fully_shard(module: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def fully_shard(module: Module, *args: object, **kwargs: object) -> NoReturn:
     """Raises RuntimeError: there is one process."""
     raise advised(
         RuntimeError("fully_shard spreads parameters over several processes"),

@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def always_wrap_policy(*args: Any, **kwargs: Any) -> bool:
+def always_wrap_policy(*args: object, **kwargs: object) -> bool:
     """True: every module."""
     return True
 
@@ -79,7 +79,7 @@ class ModuleWrapPolicy:
     def __init__(self, module_classes: Iterable[type[Module]]) -> None:
         self._module_classes = set(module_classes)
 
-    def __call__(self, module: Module, recurse: bool, *args: Any, **kwargs: Any) -> bool:
+    def __call__(self, module: Module, recurse: bool, *args: object, **kwargs: object) -> bool:
         """Whether the module is taken; True for the walk into it."""
         return True if recurse else isinstance(module, tuple(self._module_classes))
 
@@ -95,7 +95,7 @@ class CustomPolicy:
 
 
 @contextlib.contextmanager
-def enable_wrap(*, wrapper_cls: Any, **wrapper_kwargs: Any) -> Iterator[None]:
+def enable_wrap(*, wrapper_cls: object, **wrapper_kwargs: object) -> Iterator[None]:
     """A context in which `wrap` puts modules into `wrapper_cls`."""
     before = (_Chosen.kind, _Chosen.options)
     _Chosen.kind, _Chosen.options = wrapper_cls, wrapper_kwargs
@@ -110,7 +110,7 @@ class _Chosen:
     options: dict[str, Any] = {}
 
 
-def wrap(module: Module, **wrap_overrides: Any) -> Module:
+def wrap(module: Module, **wrap_overrides: object) -> Module:
     """The module in what `enable_wrap` named; outside of it the module itself."""
     if _Chosen.kind is None:
         return module

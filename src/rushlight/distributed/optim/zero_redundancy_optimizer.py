@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
 from ...optim.optimizer import Optimizer
 from ..process_group import chosen
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from ..process_group import ProcessGroup
+
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
@@ -22,9 +27,14 @@ class ZeroRedundancyOptimizer(Optimizer):
     """
 
     def __init__(
-        self, params: Any, optimizer_class: Any, process_group: Any = None,
-        parameters_as_bucket_view: bool = False, overlap_with_ddp: bool = False, **defaults: Any,
-    ) -> None:  # fmt: skip
+        self,
+        params: Any,
+        optimizer_class: type[Optimizer],
+        process_group: ProcessGroup | None = None,
+        parameters_as_bucket_view: bool = False,
+        overlap_with_ddp: bool = False,
+        **defaults: Any,
+    ) -> None:
         self._made = False
         given = _checked(params)
         super().__init__(given, defaults)
@@ -42,24 +52,24 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._made = True
 
     @property
-    def join_device(self) -> Any:
+    def join_device(self) -> object:
         """Where the parameters lie."""
         return self.param_groups[0]["params"][0].device
 
     @property
-    def join_process_group(self) -> Any:
+    def join_process_group(self) -> object:
         """The group of one process."""
         return self.process_group
 
     @staticmethod
-    def _share(source: list[dict[str, Any]], target: list[dict[str, Any]]) -> None:
+    def _share(source: list[dict[str, object]], target: list[dict[str, object]]) -> None:
         """Copies the options of each group, so that schedules written to either are seen."""
         for mine, theirs in zip(source, target):
             for name, value in mine.items():
                 if name != "params":
                     theirs[name] = value
 
-    def step(self, closure: Callable[[], Any] | None = None, **options: Any) -> Any:
+    def step(self, closure: Callable[[], object] | None = None, **options: object) -> Any:
         """One step of the optimizer inside."""
         self._share(self.param_groups, self.optim.param_groups)
         loss = (
@@ -68,7 +78,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._share(self.optim.param_groups, self.param_groups)
         return loss
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: dict[str, object]) -> None:
         """Adds parameters, also to the optimizer inside."""
         super().add_param_group(param_group)
         if self._made:
@@ -95,14 +105,14 @@ class ZeroRedundancyOptimizer(Optimizer):
             )
         return self._consolidated
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
         """Takes state and options from a `state_dict`."""
         self.optim.load_state_dict(state_dict)
         self.state = self.optim.state
         self._share(self.optim.param_groups, self.param_groups)
 
 
-def _checked(params: Any) -> list[Any]:
+def _checked(params: Any) -> list[Tensor]:
     if isinstance(params, TensorBase):
         raise TypeError(
             "`params` argument should be an iterable of Tensors, but got "

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..._base.error_notes import advised
 from ..._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
+
 
 __all__ = ["DTensor", "distribute_module", "distribute_tensor"]
 
@@ -17,7 +21,7 @@ class DTensor(Tensor):
         RuntimeError: always.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> DTensor:
+    def __new__(cls, *args: object, **kwargs: object) -> DTensor:
         raise advised(
             RuntimeError("DTensor spreads a tensor over several processes"),
             "Rushlight runs in one process: use a plain tensor",
@@ -31,11 +35,11 @@ def _refused(what: str) -> NoReturn:
     )
 
 
-def distribute_tensor(tensor: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def distribute_tensor(tensor: Tensor, *args: object, **kwargs: object) -> NoReturn:
     """Raises RuntimeError: there is one process."""
     _refused("distribute_tensor")
 
 
-def distribute_module(module: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def distribute_module(module: Module, *args: object, **kwargs: object) -> NoReturn:
     """Raises RuntimeError: there is one process."""
     _refused("distribute_module")

@@ -41,7 +41,7 @@ class ActivationWrapper(Module):
         except AttributeError:
             return getattr(self._checkpoint_wrapped_module, name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self._checkpoint_wrapped_module[key]  # type: ignore[index]
 
     def named_parameters(self, *args: Any, **kwargs: Any) -> Iterator[tuple[str, Any]]:
@@ -50,13 +50,15 @@ class ActivationWrapper(Module):
             yield name.replace(_PREFIX, ""), parameter
 
 
-def _unnamed(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> dict[str, Any]:
+def _unnamed(
+    module: Module, state: dict[str, object], prefix: str, *rest: object
+) -> dict[str, object]:
     for name in [n for n in state if n.startswith(prefix + _PREFIX)]:
         state[prefix + name[len(prefix) + len(_PREFIX) :]] = state.pop(name)
     return state
 
 
-def _named(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+def _named(module: Module, state: dict[str, object], prefix: str, *rest: object) -> None:
     for name in [n for n in state if n.startswith(prefix)]:
         inner = name[len(prefix) :]
         if not inner.startswith(_PREFIX):
@@ -80,13 +82,13 @@ class CheckpointWrapper(ActivationWrapper):
             checkpoint_fn_kwargs["use_reentrant"] = checkpoint_impl is CheckpointImpl.REENTRANT
         self.checkpoint_fn: Callable[..., Any] = partial(checkpoint_fn, **checkpoint_fn_kwargs)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         """What the module gives."""
         inner = self._checkpoint_wrapped_module
         if self.checkpoint_impl is CheckpointImpl.REENTRANT and kwargs:
             names = tuple(kwargs)
 
-            def call(*values: Any) -> Any:
+            def call(*values: object) -> Any:
                 given = values[: len(values) - len(names)]
                 return inner(*given, **dict(zip(names, values[len(given) :])))
 
@@ -97,7 +99,7 @@ class CheckpointWrapper(ActivationWrapper):
 class OffloadWrapper(ActivationWrapper):
     """Runs the module under `save_on_cpu`."""
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         """What the module gives."""
         with save_on_cpu(pin_memory=False):
             return self._checkpoint_wrapped_module(*args, **kwargs)
@@ -111,8 +113,8 @@ def offload_wrapper(module: Module) -> Module:
 def checkpoint_wrapper(
     module: Module,
     checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-    checkpoint_fn: Callable[..., Any] | None = None,
-    **checkpoint_fn_kwargs: Any,
+    checkpoint_fn: Callable[..., object] | None = None,
+    **checkpoint_fn_kwargs: object,
 ) -> Module:
     """The module in a `CheckpointWrapper`."""
     return CheckpointWrapper(module, checkpoint_impl, checkpoint_fn, **checkpoint_fn_kwargs)

@@ -44,7 +44,7 @@ def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
     handler = error_handler or ErrorHandler()
 
     @functools.wraps(fn)
-    def told(*args: Any, **kwargs: Any) -> Any:
+    def told(*args: object, **kwargs: object) -> object:
         handler.initialize()
         try:
             return fn(*args, **kwargs)
