@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from .._core.storage import TensorBase
 from ._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 _SHORT: Final = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64",
@@ -85,7 +89,7 @@ class OperatorLog(TorchDispatchMode):
         self._names: dict[int, int] = {}
         self._alive: list[Any] = []  # so that no other tensor gets the same id
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         self.lines.clear()
         self.places.clear()
         self._names.clear()
@@ -96,13 +100,13 @@ class OperatorLog(TorchDispatchMode):
         self._alive.clear()
         super().__exit__(*exc)
 
-    def _name(self, t: Any) -> str:
+    def _name(self, t: TensorBase) -> str:
         if id(t) not in self._names:
             self._names[id(t)] = len(self._names)
             self._alive.append(t)
         return f"${self._names[id(t)]}"
 
-    def _format(self, value: Any) -> str:
+    def _format(self, value: object) -> str:
         if isinstance(value, TensorBase):
             return self._name(value)
         if isinstance(value, (list, tuple)):
@@ -110,7 +114,7 @@ class OperatorLog(TorchDispatchMode):
             return f"[{inside}]" if isinstance(value, list) else f"({inside})"
         return repr(value)
 
-    def _typed(self, value: Any) -> str:
+    def _typed(self, value: object) -> str:
         if isinstance(value, TensorBase):
             t: Any = value
             short = _SHORT.get(t.dtype.name, t.dtype.name)
@@ -120,8 +124,12 @@ class OperatorLog(TorchDispatchMode):
         return repr(value)
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         kwargs = {} if kwargs is None else kwargs
         if types:  # a result that is saved, not a call of the program
             return func(*args, **kwargs)

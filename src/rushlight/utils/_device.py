@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.device import device as Device
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
 
@@ -16,7 +20,7 @@ CURRENT_DEVICE: Any = None
 class DeviceContext:
     """A context in which tensors are made on a device unless a call says where."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: DeviceLike) -> None:
         self.device = Device(device)
 
     def __enter__(self) -> DeviceContext:
@@ -27,17 +31,17 @@ class DeviceContext:
         self.device.__exit__(*exc)
 
 
-def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., Any]:
+def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., object]:
     """The function, run inside the context of a device."""
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: Any, **kwargs: object) -> object:
         with device if hasattr(device, "__enter__") else device():
             return func(*args, **kwargs)
 
     return wrapped
 
 
-def set_device(device: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def set_device(device: DeviceLike) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """A decorator that has a function make its tensors on a device."""
     return lambda func: device_decorator(Device(device), func)

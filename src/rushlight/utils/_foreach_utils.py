@@ -29,7 +29,7 @@ def _get_fused_kernels_supported_devices() -> list[str]:
 
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorListList, with_indices: bool = False
-) -> dict[tuple[Any, Any], tuple[TensorListList, Indices]]:
+) -> dict[tuple[object, object], tuple[TensorListList, Indices]]:
     """Parallel lists, taken apart into parallel lists of one device and type each.
 
     The first list decides; what other lists lack stays None.
@@ -53,7 +53,7 @@ def _device_has_foreach_support(device: Device) -> bool:
     return device.type in (*_get_foreach_kernels_supported_devices(), "cpu")
 
 
-def _has_foreach_support(tensors: Sequence[Any], device: Device) -> bool:
+def _has_foreach_support(tensors: Sequence[object], device: Device) -> bool:
     """Whether lists are quicker for these tensors."""
     return _device_has_foreach_support(device) and all(
         tensor is None or type(tensor) in _foreach_supported_types for tensor in tensors

@@ -16,7 +16,7 @@ S = TypeVar("S")
 class Future(Generic[T]):
     """A result that another thread, or a later line, provides."""
 
-    def __init__(self, *, devices: Sequence[Any] | None = None) -> None:
+    def __init__(self, *, devices: Sequence[object] | None = None) -> None:
         self._changed = condition()
         self._done = False
         self._value: Any = None
@@ -46,7 +46,7 @@ class Future(Generic[T]):
         result: T = self._value
         return result
 
-    def _complete(self, value: Any, error: BaseException | None) -> None:
+    def _complete(self, value: T | None, error: BaseException | None) -> None:
         with self._changed:
             if self._done:
                 raise RuntimeError(
@@ -73,7 +73,7 @@ class Future(Generic[T]):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self._complete(None, result)
 
-    def add_done_callback(self, callback: Callable[[Any], Any]) -> None:
+    def add_done_callback(self, callback: Callable[[object], object]) -> None:
         """Has `callback(self)` called when the future is done, or now if it is."""
         with self._changed:
             if not self._done:
@@ -81,11 +81,11 @@ class Future(Generic[T]):
                 return
         callback(self)
 
-    def then(self, callback: Callable[[Any], S]) -> Future[S]:
+    def then(self, callback: Callable[[object], S]) -> Future[S]:
         """The future of what `callback(self)` will return; its error is that future's."""
         following: Future[S] = Future()
 
-        def follow(done: Any) -> None:
+        def follow(done: object) -> None:
             try:
                 result = callback(done)
             except Exception as error:
@@ -97,13 +97,13 @@ class Future(Generic[T]):
         return following
 
 
-def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
+def collect_all(futures: list[Future[object]]) -> Future[list[Future[Any]]]:
     """A future that is done with the list itself when all of them are done."""
     together: Future[list[Future[Any]]] = Future()
     left = [len(futures)]
     lock = make_lock()
 
-    def one_less(_: Any) -> None:
+    def one_less(_: object) -> None:
         with lock:
             left[0] -= 1
             last = left[0] == 0
@@ -117,6 +117,6 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     return together
 
 
-def wait_all(futures: list[Future[Any]]) -> list[Any]:
+def wait_all(futures: list[Future[object]]) -> list[Any]:
     """The results of all futures, in order; raises the first error."""
     return [future.wait() for future in collect_all(futures).wait()]

@@ -7,7 +7,7 @@ from typing import Any
 from ._python_dispatch import _disable_current_modes
 
 
-def no_dispatch() -> Any:
+def no_dispatch() -> object:
     """A context in which no dispatch mode is on."""
     return _disable_current_modes()
 

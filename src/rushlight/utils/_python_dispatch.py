@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .._core.mode import CURRENT, current, ready, replaced
 from .._tensor import dispatch_modes as _watching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class TorchDispatchMode:
@@ -19,15 +22,19 @@ class TorchDispatchMode:
     recorded like it. Inside the method the mode itself is off.
     """
 
-    def __init__(self, _dispatch_key: Any = None) -> None:
+    def __init__(self, _dispatch_key: object = None) -> None:
         self._before: deque[tuple[Any, ...]] = deque()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         raise NotImplementedError
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         if "_before" not in self.__dict__:  # a subclass that didn't call __init__
             self._before = deque()
         mode = ready()
@@ -48,7 +55,7 @@ class TorchDispatchMode:
         self._before.pop()
 
     @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> Any:
+    def push(cls, *args: object, **kwargs: object) -> object:
         """A mode of this class."""
         return cls(*args, **kwargs)
 
@@ -57,24 +64,28 @@ class BaseTorchDispatchMode(TorchDispatchMode):
     """A mode that changes nothing."""
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         return func(*args, **({} if kwargs is None else kwargs))
 
 
-def _get_current_dispatch_mode() -> Any:
+def _get_current_dispatch_mode() -> object:
     """The innermost mode, or None."""
     stack = current().dispatch
     return stack[-1] if stack else None
 
 
-def _get_current_dispatch_mode_stack() -> list[Any]:
+def _get_current_dispatch_mode_stack() -> list[object]:
     """The modes that are on, outermost first."""
     return list(current().dispatch)
 
 
 @contextlib.contextmanager
-def _disable_current_modes() -> Iterator[list[Any]]:
+def _disable_current_modes() -> Iterator[list[object]]:
     """A context in which no dispatch mode is on; gives those that were."""
     mode = ready()
     try:

@@ -47,15 +47,15 @@ def _share() -> None:
 
 
 def register_pytree_node(
-    cls: Any,
-    flatten_fn: Callable[..., Any],
-    unflatten_fn: Callable[..., Any],
+    cls: type,
+    flatten_fn: Callable[..., object],
+    unflatten_fn: Callable[..., object],
     *,
     serialized_type_name: Any = None,
     to_dumpable_context: Any = None,
     from_dumpable_context: Any = None,
-    flatten_with_keys_fn: Any = None,
-    **extra: Any,
+    flatten_with_keys_fn: object = None,
+    **extra: object,
 ) -> None:
     """Makes a class a container: `flatten_fn(x)` gives (children, context), the other undoes it.
 
@@ -79,7 +79,7 @@ class TreeSpec:
 
     __slots__ = ("type", "context", "children_specs", "num_nodes", "num_leaves", "num_children")
 
-    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+    def __init__(self, type: Any, context: object, children_specs: list[TreeSpec]) -> None:
         self.type = type
         self.context = context
         self.children_specs = children_specs
@@ -91,7 +91,7 @@ class TreeSpec:
         """Whether it is the spec of a leaf."""
         return False
 
-    def unflatten(self, leaves: Iterable[Any]) -> Any:
+    def unflatten(self, leaves: Iterable[object]) -> Any:
         """The container of this build with these leaves.
 
         Raises: ValueError for another number of leaves.
@@ -104,7 +104,7 @@ class TreeSpec:
             )
         return self._build(iter(found))
 
-    def _build(self, leaves: Iterator[Any]) -> Any:
+    def _build(self, leaves: Iterator[object]) -> object:
         children = [child._build(leaves) for child in self.children_specs]
         return SUPPORTED_NODES[self.type].unflatten_fn(children, self.context)
 
@@ -114,7 +114,7 @@ class TreeSpec:
         self._part(tree, found)
         return found
 
-    def _part(self, tree: Sequence[int], found: list[Any]) -> None:
+    def _part(self, tree: Sequence[int], found: list[object]) -> None:
         kind = _kind(tree)
         if kind is not self.type:
             raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
@@ -158,27 +158,27 @@ class LeafSpec(TreeSpec):
     def is_leaf(self) -> bool:
         return True
 
-    def _build(self, leaves: Iterator[Any]) -> Any:
+    def _build(self, leaves: Iterator[object]) -> Any:
         return next(leaves)
 
-    def _part(self, tree: Any, found: list[Any]) -> None:
+    def _part(self, tree: object, found: list[object]) -> None:
         found.append(tree)
 
     def __repr__(self, indent: int = 0) -> str:
         return "*"
 
 
-def is_namedtuple_instance(obj: Any) -> bool:
+def is_namedtuple_instance(obj: object) -> bool:
     """Whether it is a tuple with named fields."""
     return isinstance(obj, tuple) and hasattr(type(obj), "_fields")
 
 
-def is_structseq_instance(obj: Any) -> bool:
+def is_structseq_instance(obj: object) -> bool:
     """Whether it is a tuple of results with names, such as `torch.max(x, 0)` gives."""
     return isinstance(obj, tuple) and hasattr(type(obj), "n_sequence_fields")
 
 
-def _kind(tree: Any) -> type[Any]:
+def _kind(tree: Any) -> type[object]:
     kind = type(tree)
     if kind not in SUPPORTED_NODES:
         if is_namedtuple_instance(tree):
@@ -192,51 +192,51 @@ class namedtuple:
     """Stands for all classes of named tuples in the table of containers."""
 
 
-def _default(values: Any, context: Any) -> Any:
+def _default(values: Any, context: Any) -> object:
     return defaultdict(context[0], zip(context[1], values))
 
 
-def _list_flatten(t: Any) -> tuple[list[Any], Any]:
+def _list_flatten(t: list[object]) -> tuple[list[object], object]:
     """The parts of a list."""
     return t, None
 
 
-def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+def _list_unflatten(values: Iterable[object], context: object) -> list[object]:
     """A list of these parts."""
     return list(values)
 
 
-def _tuple_flatten(t: Any) -> tuple[list[Any], Any]:
+def _tuple_flatten(t: tuple[object, ...]) -> tuple[list[object], object]:
     """The parts of a tuple."""
     return list(t), None
 
 
-def _tuple_unflatten(values: Iterable[Any], context: Any) -> tuple[Any, ...]:
+def _tuple_unflatten(values: Iterable[object], context: object) -> tuple[object, ...]:
     """A tuple of these parts."""
     return tuple(values)
 
 
-def _dict_flatten(d: Any) -> tuple[list[Any], Any]:
+def _dict_flatten(d: Any) -> tuple[list[object], object]:
     """The values of a dictionary, and its keys."""
     return list(d.values()), list(d.keys())
 
 
-def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+def _dict_unflatten(values: Iterable[object], context: Any) -> dict[object, object]:
     """A dictionary of these values."""
     return dict(zip(context, values))
 
 
-def _namedtuple_flatten(t: Any) -> tuple[list[Any], Any]:
+def _namedtuple_flatten(t: tuple[object, ...]) -> tuple[list[object], object]:
     """The parts of a tuple with named fields, and its class."""
     return list(t), type(t)
 
 
-def _namedtuple_unflatten(values: Iterable[Any], context: type[Any]) -> Any:
+def _namedtuple_unflatten(values: Iterable[object], context: type[object]) -> object:
     """A tuple with named fields of these parts."""
     return context(*values)
 
 
-def _ordereddict_unflatten(values: Iterable[Any], context: Any) -> Any:
+def _ordereddict_unflatten(values: Iterable[Any], context: Any) -> object:
     """An ordered dictionary of these values."""
     return OrderedDict(zip(context, values))
 
@@ -261,12 +261,12 @@ STANDARD_DICT_TYPES = frozenset({dict, OrderedDict, defaultdict})
 CONSTANT_NODES: set[Any] = set()
 
 
-def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_is_leaf(tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether it is no container, or `is_leaf` says that it counts as a leaf."""
     return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES
 
 
-def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+def _flatten(tree: object, leaves: list[object], is_leaf: IsLeaf) -> TreeSpec:
     if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return LeafSpec()
@@ -275,12 +275,12 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
     return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
-def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], list[Any]]:
+def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[object, object]], list[object]]:
     """The parts of a dictionary with their keys, and the keys."""
     return [(MappingKey(key), value) for key, value in d.items()], list(d)
 
 
-def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], Any]:
+def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[object, object]], object]:
     """The parts of a list with their places."""
     return [(SequenceKey(place), value) for place, value in enumerate(d)], None
 
@@ -288,52 +288,56 @@ def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], Any]:
 _tuple_flatten_with_keys = _list_flatten_with_keys
 
 
-def _get_node_type(tree: Any) -> Any:
+def _get_node_type(tree: object) -> object:
     """The kind of container that `tree` is."""
     return _kind(tree)
 
 
-def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+def tree_flatten(tree: object, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """The leaves, and how to put them together again."""
     leaves: list[Any] = []
     spec = _flatten(tree, leaves, is_leaf)
     return leaves, spec
 
 
-def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+def tree_unflatten(leaves: Iterable[object], treespec: TreeSpec) -> Any:
     """The container of that build with these leaves."""
     return treespec.unflatten(leaves)
 
 
-def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Iterator[Any]:
+def tree_iter(tree: object, is_leaf: IsLeaf = None) -> Iterator[Any]:
     """An iterator over the leaves."""
     yield from tree_flatten(tree, is_leaf)[0]
 
 
-def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+def tree_leaves(tree: object, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves."""
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
+def tree_structure(tree: object, is_leaf: IsLeaf = None) -> TreeSpec:
     """How the container is built."""
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map(
+    func: Callable[..., object], tree: object, *rests: object, is_leaf: IsLeaf = None
+) -> Any:
     """The container with `func` applied to each leaf, and to what stands there in `rests`."""
     leaves, spec = tree_flatten(tree, is_leaf)
     columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
     return spec.unflatten(func(*row) for row in zip(*columns))
 
 
-def tree_map_(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_(
+    func: Callable[..., object], tree: object, *rests: object, is_leaf: IsLeaf = None
+) -> Any:
     """The container itself, after `func` has been called with each leaf."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
-def _chosen(what: Any) -> Callable[[Any], bool]:
+def _chosen(what: object) -> Callable[[object], bool]:
     if isinstance(what, (type, tuple, types.UnionType)):
         return lambda x: isinstance(x, what)
     if callable(what):
@@ -341,38 +345,38 @@ def _chosen(what: Any) -> Callable[[Any], bool]:
     raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
 
-def map_only(what: Any) -> Any:
+def map_only(what: object) -> Any:
     """A decorator: the function for values of these types, others as they are."""
     chosen = _chosen(what)
     return lambda func: lambda x: func(x) if chosen(x) else x
 
 
-def tree_map_only(what: Any, /, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_only(what: object, /, func: object, tree: object, is_leaf: IsLeaf = None) -> Any:
     """The container with `func` applied to the leaves of these types."""
     return tree_map(map_only(what)(func), tree, is_leaf=is_leaf)
 
 
-def tree_map_only_(what: Any, /, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_only_(what: object, /, func: object, tree: object, is_leaf: IsLeaf = None) -> Any:
     """The container itself, after `func` has been called with the leaves of these types."""
     return tree_map_(map_only(what)(func), tree, is_leaf=is_leaf)
 
 
-def tree_all(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_all(pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for all leaves."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_any(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_any(pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for any leaf."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_all_only(what: Any, /, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_all_only(what: Any, /, pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for all leaves of these types."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
 
 
-def tree_any_only(what: Any, /, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_any_only(what: Any, /, pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for any leaf of these types."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
 
@@ -389,7 +393,7 @@ Context = Any
 KEYS: dict[Any, Any] = {}  # of classes that tell the steps to their children themselves
 
 
-def _walk(tree: Any, path: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, Any]]:
+def _walk(tree: object, path: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, object]]:
     if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
@@ -405,20 +409,20 @@ def _walk(tree: Any, path: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, 
         yield from _walk(child, (*path, key), is_leaf)
 
 
-def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+def tree_leaves_with_path(tree: object, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
     """The leaves, each with the steps that lead to it."""
     return list(_walk(tree, (), is_leaf))
 
 
 def tree_flatten_with_path(
-    tree: Any, is_leaf: IsLeaf = None
+    tree: object, is_leaf: IsLeaf = None
 ) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
     """The leaves, each with the steps that lead to it, and how to put them together again."""
     return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
 
 
 def tree_map_with_path(
-    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None
+    func: Callable[..., object], tree: object, *rests: object, is_leaf: IsLeaf = None
 ) -> Any:
     """The container with `func(path, leaf, …)` in place of each leaf."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
@@ -428,8 +432,8 @@ def tree_map_with_path(
 
 
 def _broadcast_to_and_flatten(
-    tree: Any, treespec: TreeSpec, is_leaf: IsLeaf = None
-) -> list[Any] | None:
+    tree: object, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[object] | None:
     """A value for each leaf of `treespec`, from a container that matches it down to some depth.
 
     None where the two don't match.
@@ -451,7 +455,7 @@ def _broadcast_to_and_flatten(
     return found
 
 
-def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+def arg_tree_leaves(*args: object, **kwargs: object) -> list[Any]:
     """The leaves of all arguments of a call."""
     found: list[Any] = []
     for value in (*args, *kwargs.values()):
@@ -460,7 +464,7 @@ def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
 
 
 def register_dataclass(
-    cls: Any, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None,
+    cls: type, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:  # fmt: skip
     """Makes a dataclass a container of its fields."""
@@ -475,18 +479,18 @@ def register_dataclass(
     KEYS[cls] = lambda t: ([(GetAttrKey(n), getattr(t, n)) for n in names], names)
 
 
-def register_constant(cls: Any) -> None:
+def register_constant(cls: type) -> None:
     """Makes instances of a class containers without parts."""
     register_pytree_node(cls, lambda t: ([], t), lambda v, c: c)
     CONSTANT_NODES.add(cls)
 
 
-def is_constant_class(cls: Any) -> bool:
+def is_constant_class(cls: type) -> bool:
     """Whether instances of the class count as containers without parts."""
     return isinstance(cls, type) and cls in CONSTANT_NODES
 
 
-def _register_namedtuple(cls: Any, *, serialized_type_name: str) -> None:
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
     """Notes under which name a class of named tuples is written down."""
     _pytree_text.note_named(cls, serialized_type_name)
 
@@ -516,12 +520,12 @@ def treespec_loads(serialized: str) -> TreeSpec:
 pytree_to_str, str_to_pytree = treespec_dumps, treespec_loads
 
 
-def is_namedtuple(obj: Any) -> bool:
+def is_namedtuple(obj: object) -> bool:
     """Whether it is a tuple with named fields, or a class of such."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-def is_namedtuple_class(cls: Any) -> bool:
+def is_namedtuple_class(cls: type) -> bool:
     """Whether it is a class of tuples with named fields."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 

@@ -45,7 +45,7 @@ class GetAttrKey:
     def __str__(self) -> str:
         return f".{self.name}"
 
-    def get(self, obj: Any) -> Any:
+    def get(self, obj: object) -> Any:
         """The part there."""
         return getattr(obj, self.name)
 
@@ -55,14 +55,14 @@ def keystr(kp: Any) -> str:
     return "".join([str(k) for k in kp])
 
 
-def key_get(obj: Any, kp: Any) -> Any:
+def key_get(obj: object, kp: Any) -> Any:
     """The part of a container at a path."""
     for key in kp:
         obj = key.get(obj)
     return obj
 
 
-def keys_of(tree: Any, count: int) -> list[Any]:
+def keys_of(tree: object, count: int) -> list[Any]:
     """The step to each child of a container of `count` children."""
     if isinstance(tree, tuple) and hasattr(type(tree), "_fields"):
         return [GetAttrKey(name) for name in getattr(type(tree), "_fields")]  # noqa: B009

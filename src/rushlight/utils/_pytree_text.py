@@ -26,10 +26,10 @@ SERIALIZED_TYPE_TO_PYTHON_TYPE: dict[str, Any] = {}
 
 
 def note(
-    cls: Any,
+    cls: type,
     name: str | None,
-    to_dumpable: Callable[..., Any] | None = None,
-    from_dumpable: Callable[..., Any] | None = None,
+    to_dumpable: Callable[..., object] | None = None,
+    from_dumpable: Callable[..., object] | None = None,
 ) -> None:
     """Notes how a class is written down.
 
@@ -45,7 +45,7 @@ def note(
     SERIALIZED_TYPE_TO_PYTHON_TYPE[known] = cls
 
 
-def _default_to(context: Any) -> Any:
+def _default_to(context: Any) -> object:
     factory, keys = context
     return {
         "default_factory_module": factory.__module__,
@@ -54,12 +54,12 @@ def _default_to(context: Any) -> Any:
     }
 
 
-def _default_from(written: Any) -> Any:
+def _default_from(written: Any) -> object:
     module = importlib.import_module(written["default_factory_module"])
     return [getattr(module, written["default_factory_name"]), written["dict_context"]]
 
 
-def note_own(namedtuple: Any, size: Any) -> None:
+def note_own(namedtuple: type, size: type) -> None:
     """Notes the containers that are there from the start."""
     for cls in (tuple, list, dict):
         note(cls, f"builtins.{cls.__name__}")
@@ -73,12 +73,12 @@ def note_own(namedtuple: Any, size: Any) -> None:
 _NAMED: dict[Any, str] = {}
 
 
-def note_named(cls: Any, name: str) -> None:
+def note_named(cls: type, name: str) -> None:
     """Notes the name under which a class of named tuples is written."""
     _NAMED[cls] = name
 
 
-def _named_to(context: Any) -> Any:
+def _named_to(context: object) -> object:
     if context not in _NAMED:
         raise NotImplementedError(
             f"Can't serialize TreeSpec of namedtuple class {context} because we didn't register a "
@@ -87,14 +87,14 @@ def _named_to(context: Any) -> Any:
     return _NAMED[context]
 
 
-def _named_from(written: Any) -> Any:
+def _named_from(written: object) -> object:
     for cls, name in _NAMED.items():
         if name == written:
             return cls
     raise NotImplementedError(f"Deserializing {written} in pytree is not registered.")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """What JSON doesn't know of itself: enumerations stand as their names."""
     if hasattr(value, "name") and hasattr(type(value), "__members__"):
         return {"__enum__": True, "fqn": f"{type(value).__module__}:{type(value).__qualname__}",
@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-def _whole(found: dict[str, Any]) -> Any:
+def _whole(found: dict[str, Any]) -> object:
     if not found.get("__enum__"):
         return found
     module, _, name = found["fqn"].partition(":")
@@ -112,7 +112,7 @@ def _whole(found: dict[str, Any]) -> Any:
     return value[found["name"]]
 
 
-def _as_plain(spec: Any) -> dict[str, Any]:
+def _as_plain(spec: Any) -> dict[str, object]:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
     written = SUPPORTED_SERIALIZED_TYPES.get(spec.type)
@@ -135,7 +135,9 @@ def _as_plain(spec: Any) -> dict[str, Any]:
     return {"type": written.name, "context": context, "children_spec": children}
 
 
-def _as_spec(plain: Any, leaf: Callable[[], Any], node: Callable[[Any, Any, Any], Any]) -> Any:
+def _as_spec(
+    plain: Any, leaf: Callable[[], object], node: Callable[[object, object, object], object]
+) -> object:
     if plain["type"] is None and plain["context"] is None and not plain["children_spec"]:
         return leaf()
     if plain["type"] not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
@@ -155,14 +157,14 @@ def _protocol_known(protocol: int) -> None:
         )
 
 
-def dumped(spec: Any, protocol: int | None) -> str:
+def dumped(spec: object, protocol: int | None) -> str:
     """The spec as text. Raises: NotImplementedError for a class that has no name in files."""
     number = DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL if protocol is None else protocol
     _protocol_known(number)
     return json.dumps((number, _as_plain(spec)), default=_plain)
 
 
-def loaded(text: str, leaf: Callable[[], Any], node: Callable[[Any, Any, Any], Any]) -> Any:
+def loaded(text: str, leaf: Callable[[], object], node: Callable[[Any, Any, Any], Any]) -> Any:
     """The spec that a text tells. Raises: NotImplementedError for a class that isn't known."""
     protocol, plain = json.loads(text)
     _protocol_known(protocol)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from .. import _table as ops
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
@@ -43,7 +43,7 @@ _RECOMPUTED: Final = (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_R
 class SelectiveCheckpointContext:
     """What a policy is told besides the operation: whether it runs again, and its result."""
 
-    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+    def __init__(self, *, is_recompute: bool, op_output: object = None) -> None:
         self.is_recompute = is_recompute
         self.op_output = op_output
 
@@ -53,7 +53,7 @@ class _Kept:
 
     __slots__ = ("may_change", "used", "value", "versions")
 
-    def __init__(self, value: Any, may_change: bool) -> None:
+    def __init__(self, value: object, may_change: bool) -> None:
         self.value = _mapped(_alias, value)
         self.versions = _versions(value)
         self.may_change = may_change
@@ -79,14 +79,14 @@ class _Kept:
         return _mapped(lambda t: new_tensor(t._raw), value)
 
 
-def _alias(t: Tensor) -> Any:
+def _alias(t: Tensor) -> TensorBase:
     """Another tensor over the same memory and version, outside of any graph."""
     made = new_tensor(t._raw)
     made._cell = version_cell(t)
     return made
 
 
-def _mapped(function: Callable[[Any], Any], value: Tensor) -> Any:
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, TensorBase):
         return function(value)
     if type(value) in (tuple, list):
@@ -96,7 +96,7 @@ def _mapped(function: Callable[[Any], Any], value: Tensor) -> Any:
     return value
 
 
-def _versions(value: Tensor) -> list[int]:
+def _versions(value: object) -> list[int]:
     if isinstance(value, TensorBase):
         return [version_of(value)]
     if isinstance(value, (tuple, list)):
@@ -115,8 +115,12 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
         self.counts: dict[Any, int] = defaultdict(int)
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         kwargs = {} if kwargs is None else kwargs
         out = func(*args, **kwargs)
         if func in SAC_IGNORED_OPS:
@@ -135,18 +139,22 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
 class _CachedTorchDispatchMode(TorchDispatchMode):
     """A rerun: hands out what was kept, computes the rest."""
 
-    def __init__(self, kept: dict[Any, dict[int, _Kept]]) -> None:
+    def __init__(self, kept: dict[object, dict[int, _Kept]]) -> None:
         super().__init__()
         self.kept = kept
         self.counts: dict[Any, int] = defaultdict(int)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         self.counts.clear()  # every rerun counts from the beginning
         return super().__enter__()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         kwargs = {} if kwargs is None else kwargs
         if func in SAC_IGNORED_OPS:
             return func(*args, **kwargs)
@@ -157,8 +165,8 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
-) -> tuple[Any, Any]:
+    policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
+) -> tuple[object, object]:
     """Two contexts for `checkpoint(…, context_fn=…)`, by a policy or a list of operators to keep.
 
     A policy is called as `policy(context, op, *args, **kwargs)` and gives a `CheckpointPolicy`, or
@@ -185,7 +193,9 @@ def create_selective_checkpoint_contexts(
                 )
         chosen = frozenset(kept_ops)
 
-        def policy(context: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
+        def policy(
+            context: object, op: object, *args: object, **kwargs: object
+        ) -> CheckpointPolicy:
             if op in chosen:
                 return CheckpointPolicy.MUST_SAVE
             return CheckpointPolicy.PREFER_RECOMPUTE

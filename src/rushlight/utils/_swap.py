@@ -12,7 +12,7 @@ _PARTS: Final = ("_raw", "_node", "_nr", "_requires_grad", "_grad", "_cell", "_v
                  "_inference", "_tangent", "_layered", "hooks")  # fmt: skip
 
 
-def swap_tensors(t1: Any, t2: Any) -> None:
+def swap_tensors(t1: object, t2: object) -> None:
     """Exchanges elements, class, attributes, gradient and history of two tensors.
 
     Raises:

@@ -86,13 +86,13 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
         _debug.set(before)
 
 
-def noop_context_fn() -> tuple[Any, Any]:
+def noop_context_fn() -> tuple[object, object]:
     """Two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _casting_as(autocast: Any) -> Any:
+def _casting_as(autocast: object) -> Any:
     """A context with autocast as it was in the first run."""
     if autocast is None and current().autocast is None:
         yield
@@ -110,7 +110,7 @@ class _Holder:
 
     __slots__ = ("__weakref__", "form", "position")
 
-    def __init__(self, position: int, form: dict[str, Any]) -> None:
+    def __init__(self, position: int, form: dict[str, object]) -> None:
         self.position = position
         self.form = form
 
@@ -142,7 +142,11 @@ class _Frame:
     """One checkpointed call: its holders, and what its reruns have recomputed."""
 
     def __init__(
-        self, rerun: Callable[[], Any], early_stop: bool, check: bool, logs: tuple[Any, Any] | None
+        self,
+        rerun: Callable[[], object],
+        early_stop: bool,
+        check: bool,
+        logs: tuple[Any, Any] | None,
     ) -> None:
         self.logs = logs
         self.rerun = rerun
@@ -154,13 +158,13 @@ class _Frame:
         self.finished = False
         self.autocast = current().autocast
 
-    def pack(self, t: Any) -> _Holder:
+    def pack(self, t: Tensor) -> _Holder:
         holder = _Holder(len(self.holders), _form(t) if self.check else {})
         self.holders.append(weakref.ref(holder))
         self.forms.append(holder.form)
         return holder
 
-    def unpack(self, holder: _Holder) -> Any:
+    def unpack(self, holder: _Holder) -> object:
         run = RUNNING.get()
         key: Any = _group.get()
         if key is None:
@@ -175,7 +179,7 @@ class _Frame:
             del self.values[key]
         return value
 
-    def recomputed(self) -> dict[int, Any]:
+    def recomputed(self) -> dict[int, object]:
         """The tensors of a fresh rerun whose holders still stand somewhere.
 
         Raises:
@@ -185,7 +189,7 @@ class _Frame:
         forms: list[dict[str, Any]] = []
         wanted = len(self.holders)
 
-        def catch(t: Any) -> Any:
+        def catch(t: Tensor) -> TensorBase:
             position = len(forms)
             forms.append(_form(t) if self.check else {})
             kept = new_tensor(t._raw)
@@ -235,7 +239,7 @@ class _Frame:
         return CheckpointError(report(*self.logs, text))
 
 
-def _form(t: Tensor) -> dict[str, Any]:
+def _form(t: Tensor) -> dict[str, object]:
     return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
 
 
@@ -243,20 +247,20 @@ class _Inputs(Function):
     """A node that saves a checkpoint's inputs. See Note [Recomputing]."""
 
     @staticmethod
-    def forward(ctx: Any, anchor: Any, *tensors: Any) -> Any:
+    def forward(ctx: Any, anchor: Tensor, *tensors: Tensor) -> Any:
         ctx.save_for_backward(*tensors)
         return anchor * 1
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: object) -> object:
         raise AssertionError("nothing flows back through the inputs of a checkpoint")
 
 
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
+    function: Callable[..., object],
+    *args: object,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    context_fn: Callable[[], tuple[object, object]] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -312,9 +316,16 @@ def checkpoint(
     )
 
 
-def _without_reentry(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                     preserve: bool, contexts: tuple[Any, Any], check: str, stop: bool,
-                     logs: tuple[Any, Any] | None) -> Any:  # fmt: skip
+def _without_reentry(
+    function: Callable[..., Any],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    preserve: bool,
+    contexts: tuple[Any, Any],
+    check: str,
+    stop: bool,
+    logs: tuple[object, object] | None,
+) -> object:
     first_context, again_context = contexts
     if not is_grad_enabled():
         with first_context:
@@ -345,13 +356,14 @@ def _without_reentry(function: Callable[..., Any], args: tuple[Any, ...], kwargs
         return function(*args, **kwargs)
 
 
-def _detached(t: Any) -> Any:
+def _detached(t: Any) -> Tensor:
     alias = t.detach()
     alias._requires_grad = t._requires_grad
-    return alias
+    out: Tensor = alias
+    return out
 
 
-def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
     """The inputs with every tensor detached, still requiring grad where it did."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
@@ -361,7 +373,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_detached(x) if isinstance(x, TensorBase) else x for x in inputs)
 
 
-def check_backward_validity(inputs: Iterable[Any]) -> None:
+def check_backward_validity(inputs: Iterable[object]) -> None:
     """Warns where no input requires grad: nothing would flow back through the checkpoint."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn(
@@ -387,7 +399,7 @@ class CheckpointFunction(Function):
             return run_function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
         run = RUNNING.get()
         if run is not None and run.captures is not None:
             raise RuntimeError(
@@ -419,7 +431,11 @@ class CheckpointFunction(Function):
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any
+    functions: Any,
+    segments: int,
+    input: Tensor,
+    use_reentrant: bool | None = None,
+    **kwargs: object,
 ) -> Any:
     """A chain of functions (or an `nn.Sequential`), checkpointed in parts all but the last.
 
@@ -481,12 +497,12 @@ class DefaultDeviceType:
         return DefaultDeviceType._default_device_type
 
 
-def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+def get_device_states(*args: object) -> tuple[list[int], list[object]]:
     """The random states of the devices, other than the CPU, that the arguments are on: none."""
     return [], []
 
 
-def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+def set_device_states(devices: object, states: object, *, device_type: str | None = None) -> None:
     """Sets the random states of devices other than the CPU: there are none."""
 
 

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._version import __version__
 
@@ -75,7 +75,7 @@ def get_pretty_env_info() -> str:
     return pretty_str(get_env_info())
 
 
-def main(*_: Any) -> None:
+def main(*_: object) -> None:
     """Prints what there is on this machine."""
     print("Collecting environment information...")
     print(get_pretty_env_info())

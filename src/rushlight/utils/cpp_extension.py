@@ -34,31 +34,31 @@ def _refuse(what: str) -> NoReturn:
 class BuildExtension:
     """Raises RuntimeError: nothing is compiled against Rushlight."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         _refuse("BuildExtension")
 
     @classmethod
-    def with_options(cls, **options: Any) -> Any:
+    def with_options(cls, **options: object) -> object:
         """The class itself."""
         return cls
 
 
-def CppExtension(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
+def CppExtension(name: str, sources: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: nothing is compiled against Rushlight."""
     _refuse(f"CppExtension({name!r})")
 
 
-def CUDAExtension(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
+def CUDAExtension(name: str, sources: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: nothing is compiled against Rushlight."""
     _refuse(f"CUDAExtension({name!r})")
 
 
-def load(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
+def load(name: str, sources: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: nothing is compiled against Rushlight."""
     _refuse(f"cpp_extension.load({name!r})")
 
 
-def load_inline(name: str, cpp_sources: Any, *args: Any, **kwargs: Any) -> Any:
+def load_inline(name: str, cpp_sources: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: nothing is compiled against Rushlight."""
     _refuse(f"cpp_extension.load_inline({name!r})")
 

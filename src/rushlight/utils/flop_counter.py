@@ -18,7 +18,11 @@ from ..nn.modules.module import register_module_forward_hook, register_module_fo
 from ._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._base.annotations import Shape
     from .._tensor.tensor import Tensor
+    from ..nn.modules.module import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 aten: Final = ops.aten()
@@ -27,7 +31,7 @@ aten: Final = ops.aten()
 flop_registry: Final[dict[Any, Callable[..., Any]]] = {}
 
 
-def shapes_of(value: Any) -> Any:
+def shapes_of(value: object) -> Any:
     """A tensor's shape, in lists and tuples too; anything else as it is."""
     if isinstance(value, TensorBase):
         return tuple(value._raw.shape)
@@ -36,7 +40,7 @@ def shapes_of(value: Any) -> Any:
     return value
 
 
-def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[F], F]:
+def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[F], F]:
     """A decorator: the function counts for these operators (packets such as `torch.ops.aten.mm`).
 
     It gets the shapes of the arguments and `out_shape`; the arguments themselves with `get_raw`.
@@ -58,44 +62,57 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[F], 
     return register
 
 
-def _of_shapes(formula: Callable[..., Any]) -> Callable[..., Any]:
-    def counted(*args: Any, out_val: Any = None, **kwargs: Any) -> Any:
-        return formula(
+def _of_shapes(formula: Callable[..., Any]) -> Callable[..., object]:
+    def counted(*args: object, out_val: object = None, **kwargs: object) -> int:
+        out: int = formula(
             *[shapes_of(a) for a in args],
             out_shape=shapes_of(out_val),
             **{name: shapes_of(value) for name, value in kwargs.items()},
         )
+        return out
 
     return counted
 
 
 @register_flop_formula(aten.mm)
-def mm_flop(a: Any, b: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
+def mm_flop(a: Shape, b: Shape, *_: object, out_shape: Shape | None = None, **__: object) -> int:
     """A matrix product."""
     return int(a[0] * b[1] * 2 * a[1])
 
 
 @register_flop_formula(aten.addmm)
-def addmm_flop(bias: Any, a: Any, b: Any, out_shape: Any = None, **_: Any) -> int:
+def addmm_flop(
+    bias: object, a: Shape, b: Shape, out_shape: Shape | None = None, **_: object
+) -> int:
     """A matrix product; the addition to it isn't counted."""
     return mm_flop(a, b)
 
 
 @register_flop_formula(aten.bmm)
-def bmm_flop(a: Any, b: Any, out_shape: Any = None, **_: Any) -> int:
+def bmm_flop(a: Any, b: Any, out_shape: object = None, **_: object) -> int:
     """Matrix products of a batch."""
     return int(a[0] * a[1] * b[2] * 2 * a[2])
 
 
 @register_flop_formula(aten.baddbmm)
-def baddbmm_flop(bias: Any, a: Any, b: Any, out_shape: Any = None, **_: Any) -> int:
+def baddbmm_flop(bias: object, a: object, b: object, out_shape: object = None, **_: object) -> int:
     """Matrix products of a batch; the addition to them isn't counted."""
     return bmm_flop(a, b)
 
 
 @register_flop_formula([aten.convolution])
-def conv_flop(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
-              transposed: bool, *_: Any, out_shape: Any = None, **__: Any) -> int:  # fmt: skip
+def conv_flop(
+    x: Sequence[int],
+    weight: Sequence[int],
+    bias: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+    transposed: bool,
+    *_: object,
+    out_shape: Any = None,
+    **__: object,
+) -> int:
     """A convolution: each element of the output (of the input, where transposed) by the window."""
     spread = x if transposed else out_shape
     c_out, c_in, *window = weight
@@ -103,9 +120,21 @@ def conv_flop(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilatio
 
 
 @register_flop_formula(aten.convolution_backward)
-def conv_backward_flop(grad: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any,
-                       dilation: Any, transposed: bool, output_padding: Any, groups: int,
-                       output_mask: Any, out_shape: Any = None, **_: Any) -> int:  # fmt: skip
+def conv_backward_flop(
+    grad: object,
+    x: Shape,
+    weight: Shape,
+    bias: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+    transposed: bool,
+    output_padding: object,
+    groups: int,
+    output_mask: Any,
+    out_shape: object = None,
+    **_: object,
+) -> int:
     """The gradients of a convolution: as much for each of input and weights as forward.
 
     PyTorch counts those of the weights as if there were one group.
@@ -118,7 +147,7 @@ def conv_backward_flop(grad: Any, x: Any, weight: Any, bias: Any, stride: Any, p
 _PARTS: Final = {"conv_input": 0, "conv_weight": 1, "conv_output": None}
 
 
-def _part_flop(name: str, args: Any, out: Any) -> int:
+def _part_flop(name: str, args: Any, out: Tensor) -> int:
     """One gradient of a convolution: each element of the smaller side by the window."""
     side = _PARTS[name]
     less = shapes_of(out if side is None else args[side])
@@ -136,7 +165,7 @@ class FlopCounterMode(TorchDispatchMode):
 
     def __init__(
         self,
-        mods: Any = None,
+        mods: object = None,
         depth: int | None = 2,
         display: bool = True,
         custom_mapping: dict[Any, Any] | None = None,
@@ -155,7 +184,7 @@ class FlopCounterMode(TorchDispatchMode):
         self._handles: list[Any] = []
 
     # ---- which module runs ----------------------------------------------------------------------
-    def _name_of(self, module: Any) -> str:
+    def _name_of(self, module: Module) -> str:
         if id(module) not in self._names:
             name = type(module).__name__
             self._names[id(module)] = name
@@ -164,14 +193,14 @@ class FlopCounterMode(TorchDispatchMode):
                     self._names.setdefault(id(child), f"{name}.{inner}")
         return self._names[id(module)]
 
-    def _entered(self, module: Any, args: tuple[Tensor, ...]) -> None:
+    def _entered(self, module: Module, args: tuple[Tensor, ...]) -> None:
         name = self._name_of(module)
         self._within.append(name)
         inputs = [a for a in args if isinstance(a, TensorBase) and a._requires_grad]
         if inputs:
             self._handles.append(register_multi_grad_hook(inputs, lambda _: self._leave(name)))
 
-    def _exited(self, module: Any, args: tuple[Tensor, ...], output: Tensor) -> None:
+    def _exited(self, module: Module, args: tuple[Tensor, ...], output: Tensor) -> None:
         name = self._name_of(module)
         self._leave(name)
         group = output if isinstance(output, (tuple, list)) else (output,)
@@ -204,8 +233,12 @@ class FlopCounterMode(TorchDispatchMode):
 
     # ---- counting -------------------------------------------------------------------------------
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         kwargs = {} if kwargs is None else kwargs
         out = func(*args, **kwargs)
         packet = func.overloadpacket
@@ -225,7 +258,7 @@ class FlopCounterMode(TorchDispatchMode):
         """The whole count."""
         return sum(self.flop_counts["Global"].values())
 
-    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+    def get_flop_counts(self) -> dict[str, dict[object, int]]:
         """The counts by module and operator; the whole under "Global"."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 

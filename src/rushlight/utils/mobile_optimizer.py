@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 from .._base.error_notes import advised
 
@@ -31,7 +30,7 @@ class MobileOptimizerType(Enum):
     VULKAN_AUTOMATIC_GPU_TRANSFER = 7
 
 
-def optimize_for_mobile(script_module: Any, *args: Any, **kwargs: Any) -> Any:
+def optimize_for_mobile(script_module: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: there is no graph."""
     raise advised(
         RuntimeError("optimize_for_mobile needs a TorchScript graph, and Rushlight makes none"),

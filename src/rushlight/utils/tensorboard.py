@@ -26,20 +26,20 @@ def __getattr__(name: str) -> Any:
     class SummaryWriter(Writer):  # type: ignore[misc]
         """Writes event files; tensors are taken as they are."""
 
-        def __getattribute__(self, attribute: str) -> Any:
+        def __getattribute__(self, attribute: str) -> object:
             found = super().__getattribute__(attribute)
             # What a program has put there itself stays as it is.
             own = attribute in super().__getattribute__("__dict__")
             if own or not attribute.startswith("add_") or not callable(found):
                 return found
 
-            def with_arrays(*args: Any, **options: Any) -> Any:
+            def with_arrays(*args: object, **options: object) -> object:
                 plain = {key: _plain(value) for key, value in options.items()}
                 return found(*(_plain(value) for value in args), **plain)
 
             return with_arrays
 
-        def add_graph(self, *args: Any, **options: Any) -> None:
+        def add_graph(self, *args: object, **options: object) -> None:
             """Nothing: the package takes graphs from PyTorch's tracing compiler.
 
             Raises:
@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
     return SummaryWriter
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """Arrays in place of tensors, also in lists and dictionaries."""
     from .._base.dtypes import bfloat16
     from .._tensor.tensor import Tensor

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
 
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 
@@ -16,7 +20,7 @@ class WeakIdRef(weakref.ref[Any]):
 
     __slots__ = ("_id",)
 
-    def __init__(self, key: Any, callback: Any = None) -> None:
+    def __init__(self, key: object, callback: object = None) -> None:
         super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = id(key)
 
@@ -37,24 +41,24 @@ class WeakIdKeyDictionary(MutableMapping[Any, V], Generic[V]):
         if dict is not None:
             self.update(dict)
 
-    def __setitem__(self, key: Any, value: V) -> None:
+    def __setitem__(self, key: object, value: V) -> None:
         mine = weakref.ref(self)
 
-        def forget(ref: Any) -> None:
+        def forget(ref: object) -> None:
             me = mine()
             if me is not None:
                 me.data.pop(ref, None)
 
         self.data[self.ref_type(key, forget)] = value
 
-    def __getitem__(self, key: Any) -> V:
+    def __getitem__(self, key: object) -> V:
         found: V = self.data[self.ref_type(key)]
         return found
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self.data[self.ref_type(key)]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         for ref in list(self.data):
             key = ref()
             if key is not None:
@@ -78,7 +82,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, V], Generic[V]):
 
     __copy__ = copy
 
-    def keyrefs(self) -> list[Any]:
+    def keyrefs(self) -> list[object]:
         """Weak references to the keys."""
         return list(self.data)
 
@@ -90,12 +94,12 @@ class WeakTensorKeyDictionary(WeakIdKeyDictionary[V]):
 class TensorWeakRef:
     """A weak reference to a tensor: calling it gives the tensor, or None."""
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         from .._tensor.tensor import Tensor
 
         if not isinstance(tensor, Tensor):
             raise AssertionError(f"expected torch.Tensor, got {type(tensor)}.")
         self.ref = weakref.ref(tensor)
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Tensor | None:
         return self.ref()

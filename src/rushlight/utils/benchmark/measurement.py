@@ -36,7 +36,7 @@ def trim_sigfig(x: float, n: int) -> float:
     return float(round(x / scale) * scale)
 
 
-def ordered_unique(elements: Iterable[Any]) -> list[Any]:
+def ordered_unique(elements: Iterable[object]) -> list[object]:
     """The elements, each once, in the order in which they first come."""
     return list(dict.fromkeys(elements))
 
@@ -77,7 +77,7 @@ class Measurement:
 
     def __init__(
         self, number_per_run: int, raw_times: list[float], task_spec: TaskSpec,
-        metadata: dict[Any, Any] | None = None,
+        metadata: dict[object, object] | None = None,
     ) -> None:  # fmt: skip
         self.number_per_run = number_per_run
         self.raw_times = raw_times

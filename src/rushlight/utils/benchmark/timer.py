@@ -57,7 +57,7 @@ class Timer:
     def _timeit(self, number: int) -> float:
         return max(self._timer.timeit(number), 1e-9)
 
-    def _with_threads(self, run: Callable[[], Any]) -> Any:
+    def _with_threads(self, run: Callable[[], object]) -> Any:
         before = settings.get_num_threads()
         settings.set_num_threads(self._task_spec.num_threads)
         try:
@@ -93,7 +93,9 @@ class Timer:
                 break
         return times
 
-    def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
+    def blocked_autorange(
+        self, callback: Callable[..., object] | None = None, min_run_time: float = 0.2
+    ) -> Measurement:
         """Blocks of runs for at least a time, of a length that the clock can tell."""
 
         def run() -> Measurement:
@@ -110,7 +112,7 @@ class Timer:
 
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0,
-        callback: Any = None,
+        callback: Callable[..., object] | None = None,
     ) -> Measurement:  # fmt: skip
         """Blocks of runs until the interquartile range is a small part of the median."""
 
@@ -132,6 +134,6 @@ class Timer:
         found: Measurement = self._with_threads(run)
         return found
 
-    def collect_callgrind(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def collect_callgrind(self, *args: object, **kwargs: object) -> NoReturn:
         """Raises NotImplementedError: instructions aren't counted."""
         raise NotImplementedError("Timer.collect_callgrind: use Timer.blocked_autorange")

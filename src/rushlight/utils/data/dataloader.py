@@ -9,13 +9,17 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
 from .loading import Loading, SingleProcess, Workers
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+
+if TYPE_CHECKING:
+    from ..._table.random.generator import Generator
+
 
 __all__ = [
     "DataLoader",
@@ -77,16 +81,16 @@ class DataLoader(Generic[Item]):
         dataset: Dataset[Item],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        sampler: Sampler[object] | Iterable[object] | None = None,
         batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
+        collate_fn: Callable[[list[object]], object] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
-        generator: Any = None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
@@ -246,7 +250,7 @@ def _check_workers(
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _check_iterable(shuffle: object, sampler: object, batch_sampler: object) -> None:
     what = "DataLoader with IterableDataset: expected unspecified"
     if shuffle not in (False, None):
         raise ValueError(f"{what} shuffle option, but got shuffle={shuffle}")

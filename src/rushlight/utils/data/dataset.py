@@ -46,7 +46,7 @@ class IterableDataset(Dataset[Item], Iterable[Item]):
     With several workers each runs through its own copy: let `__iter__` ask `get_worker_info`.
     """
 
-    def __add__(self, other: Dataset[Any]) -> Any:
+    def __add__(self, other: Dataset[object]) -> Any:
         return ChainDataset([self, other])
 
 
@@ -72,7 +72,7 @@ class StackDataset(Dataset[Any]):
 
     datasets: tuple[Any, ...] | dict[str, Any]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: object) -> None:
         if args and kwargs:
             raise ValueError(
                 "Supported either ``tuple``- (via ``args``) or"
@@ -86,12 +86,12 @@ class StackDataset(Dataset[Any]):
             raise ValueError("Size mismatch between datasets")
         self.datasets = args or kwargs
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         if isinstance(self.datasets, dict):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
-    def __getitems__(self, indices: list[Any]) -> list[Any]:
+    def __getitems__(self, indices: list[object]) -> list[object]:
         """Several items, each dataset being asked once where it can be."""
         if isinstance(self.datasets, dict):
             names: list[str] | None = list(self.datasets)
@@ -105,7 +105,7 @@ class StackDataset(Dataset[Any]):
         return self._length
 
 
-def _batch_of(dataset: Any, indices: list[Any]) -> list[Any]:
+def _batch_of(dataset: Any, indices: list[object]) -> list[object]:
     """The items of one dataset.
 
     Raises:
@@ -167,7 +167,7 @@ class ConcatDataset(Dataset[Item]):
 class ChainDataset(IterableDataset[Any]):
     """Iterable datasets one after the other."""
 
-    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[object]]) -> None:
         super().__init__()
         self.datasets = datasets
 
@@ -184,7 +184,7 @@ class ChainDataset(IterableDataset[Any]):
         return total
 
     @staticmethod
-    def _check(dataset: Any) -> None:
+    def _check(dataset: object) -> None:
         if not isinstance(dataset, IterableDataset):
             raise AssertionError("ChainDataset only supports IterableDataset")
 
@@ -199,7 +199,7 @@ class Subset(Dataset[Item]):
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Item:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]

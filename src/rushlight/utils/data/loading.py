@@ -23,7 +23,7 @@ __all__ = ["Loading", "SingleProcess", "Workers"]
 PATIENCE = 5.0
 
 
-def _send(orders: Any, order: Any) -> None:
+def _send(orders: Any, order: object) -> None:
     """Sends an order; that a worker has gone is noticed where its batch is awaited."""
     with contextlib.suppress(OSError):
         orders.send(order)
@@ -52,7 +52,7 @@ class Loading(Iterator[Any]):
     def __len__(self) -> int:
         return len(self.loader._index_sampler)
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         raise NotImplementedError
 
     def __next__(self) -> Any:
@@ -89,7 +89,7 @@ class SingleProcess(Loading):
         super().__init__(loader)
         self._fetch = fetch_of(loader)(loader.dataset)
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         return self._fetch(next(self._orders))
 
 
@@ -186,7 +186,7 @@ class Workers(Loading):
     def _load(self, number: int) -> int:
         return sum(who == number for who in self._who.values())
 
-    def _take(self) -> tuple[int, Any]:
+    def _take(self) -> tuple[int, object]:
         """The number and the batch that some worker has sent.
 
         Raises:
@@ -208,7 +208,7 @@ class Workers(Loading):
     def _open(self) -> list[Any]:
         return [pipe for pipe, reads in zip(self._pipes, self._reads, strict=True) if reads]
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         while True:
             if self.loader.in_order:
                 # Orders of workers that had nothing left are never answered.
@@ -244,7 +244,7 @@ class Workers(Loading):
             else:
                 return self._gave(number, answer)
 
-    def _gave(self, number: int, answer: Any) -> Any:
+    def _gave(self, number: int, answer: object) -> object:
         del self._who[number]
         if self.loader.in_order:
             self._wanted += 1

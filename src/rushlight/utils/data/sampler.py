@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ..._base import dtypes
 from ...nn._ground import f
@@ -68,7 +68,7 @@ class RandomSampler(Sampler[int]):
         data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
-        generator: Any = None,
+        generator: Generator | None = None,
     ) -> None:
         self.data_source = data_source
         self.replacement = replacement
@@ -115,7 +115,7 @@ class SubsetRandomSampler(Sampler[int]):
 
     indices: Sequence[int]
 
-    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
         self.generator = generator
 
@@ -140,7 +140,7 @@ class WeightedRandomSampler(Sampler[int]):
         weights: Sequence[float],
         num_samples: int,
         replacement: bool = True,
-        generator: Any = None,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
             raise ValueError(

@@ -24,7 +24,7 @@ default_collate_err_msg_format = (
 )
 
 
-def _of_same_kind(old: Any, items: Any) -> Any:
+def _of_same_kind(old: Any, items: Any) -> object:
     """`items` in a container of the same class, or in a plain one where that can't be made."""
     if isinstance(old, Mapping):
         if isinstance(old, MutableMapping):
@@ -40,7 +40,7 @@ def _of_same_kind(old: Any, items: Any) -> Any:
     return type(old)(items)
 
 
-def default_convert(data: Any) -> Any:
+def default_convert(data: object) -> Any:
     """`data` with its NumPy arrays and scalars as tensors; containers stay what they are."""
     if isinstance(data, Tensor):
         return data
@@ -109,12 +109,12 @@ def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
     raise TypeError(default_collate_err_msg_format.format(kind))
 
 
-def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_tensor_fn(batch: Sequence[object], *, collate_fn_map: _Table | None = None) -> Tensor:
     """Tensors stacked along a new first dimension."""
     return f.stack(batch, 0)
 
 
-def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Tensor:
     """NumPy arrays as tensors, stacked.
 
     Raises:
@@ -122,25 +122,30 @@ def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | Non
     """
     if batches.is_text(batch[0]):
         raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
-    return collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
+    out: Tensor = collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
+    return out
 
 
-def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_scalar_fn(
+    batch: Sequence[object], *, collate_fn_map: _Table | None = None
+) -> Tensor:
     """NumPy scalars as one tensor."""
     return f.as_tensor(batch)
 
 
-def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_float_fn(batch: Sequence[object], *, collate_fn_map: _Table | None = None) -> Tensor:
     """Floats as one tensor of float64."""
     return f.tensor(batch, dtype=dtypes.float64)
 
 
-def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_int_fn(batch: Sequence[object], *, collate_fn_map: _Table | None = None) -> Tensor:
     """Integers as one tensor."""
     return f.tensor(batch)
 
 
-def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_str_fn(
+    batch: Sequence[object], *, collate_fn_map: _Table | None = None
+) -> Sequence[object]:
     """Text as it is, in a list."""
     return batch
 
@@ -156,6 +161,6 @@ default_collate_fn_map: _Table = {
 }
 
 
-def default_collate(batch: list[Any]) -> Any:
+def default_collate(batch: list[object]) -> Any:
     """A batch of items: tensors stacked, numbers made tensors, containers gone through."""
     return collate(batch, collate_fn_map=default_collate_fn_map)

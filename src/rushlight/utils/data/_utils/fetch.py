@@ -43,7 +43,7 @@ class _FromKeys:
         self.dataset = dataset
         self.how = how
 
-    def __call__(self, keys: Any) -> Any:
+    def __call__(self, keys: Any) -> object:
         if not self.how.batched:
             return self.how.collate(self.dataset[keys])
         rows = rows_of(self.dataset, keys, self.how.collate)
@@ -61,7 +61,7 @@ class _FromIterable:
         self.how = how
         self.ended = False
 
-    def __call__(self, keys: Any) -> Any:
+    def __call__(self, keys: Any) -> object:
         if self.ended:
             raise StopIteration
         if not self.how.batched:

@@ -6,7 +6,7 @@ Reading items one by one and stacking them gives the same tensors, for some micr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...._array.memory.collation import take_rows
 from ...._core.mode import current
@@ -15,13 +15,19 @@ from ...._tensor.tensor import Tensor
 from ..dataset import Subset, TensorDataset
 from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
 __all__ = ["rows_of"]
 
 # As these classes define it: a program may have put another function there.
 _ITEM: Final = (TensorDataset.__getitem__, Subset.__getitem__, Subset.__getitems__)
 
 
-def rows_of(dataset: Any, keys: Any, collate: Callable[[Any], Any]) -> list[Any] | None:
+def rows_of(
+    dataset: object, keys: Sequence[int], collate: Callable[[object], object]
+) -> list[Any] | None:
     """The batch of those items; None where it must be put together item by item.
 
     That is for other datasets, ways to collate and keys; and where operations are recorded, seen by

@@ -14,10 +14,15 @@ import pickle
 import weakref
 from collections.abc import Sequence
 from multiprocessing import reduction
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...._array.memory import collation as batches
 from ...._core.storage import TensorBase
+
+if TYPE_CHECKING:
+    from ...._base.annotations import Shape
+    from ...._tensor.tensor import Tensor
+
 
 __all__ = ["SHARES", "Letter", "received", "sealed"]
 
@@ -56,7 +61,7 @@ class Letter(NamedTuple):
 class _Pickler(pickle.Pickler):
     """Pickles with the memory of large tensors kept apart, as NumPy's arrays have it already."""
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         """How plain tensors are pickled; other objects as always."""
         if not isinstance(obj, TensorBase) or obj._node is not None or obj.hooks is not None:
             return NotImplemented
@@ -67,13 +72,15 @@ class _Pickler(pickle.Pickler):
         return _rebuilt, (type(obj), *kept, tensor.requires_grad, tensor.__dict__ or None)
 
 
-def _rebuilt(cls: Any, name: str, shape: Any, strides: Any, buffer: Any, *rest: Any) -> Any:
+def _rebuilt(
+    cls: type, name: str, shape: Shape, strides: Shape, buffer: object, *rest: Any
+) -> Tensor:
     from ...._tensor.copies import rebuilt_over
 
     return rebuilt_over(cls, batches.array_over(name, shape, strides, buffer), *rest)
 
 
-def sealed(value: Any) -> Letter:
+def sealed(value: object) -> Letter:
     """What `received` makes the value of; its memory may be changed afterwards."""
     apart: list[Any] = []
 

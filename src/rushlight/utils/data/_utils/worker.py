@@ -30,12 +30,12 @@ RESUMED = -1
 class WorkerInfo:
     """What a worker knows of itself: `id`, `num_workers`, `seed`, and its copy of `dataset`."""
 
-    def __init__(self, **what: Any) -> None:
+    def __init__(self, **what: object) -> None:
         self.__dict__.update(what)
         self._keys = tuple(what)
         self._made = True
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if "_made" in self.__dict__:
             raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
         super().__setattr__(name, value)
@@ -134,7 +134,7 @@ class ProcessName(str):
     program, so unpickling the name is the moment to say what `torch` means.
     """
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         as_torch = sys.modules.get("torch") is sys.modules["rushlight"]
         alias = sys.modules.get("rushlight._torch.alias") if as_torch else None
         return _named, (str(self), getattr(alias, "install_as_torch", None))
@@ -143,7 +143,7 @@ class ProcessName(str):
 class _Sender:
     """Sends what a worker has made from a thread, so that it reads on meanwhile."""
 
-    def __init__(self, pipe: Any) -> None:
+    def __init__(self, pipe: object) -> None:
         self._pipe = pipe
         self._waiting: queue.SimpleQueue[Letter | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._send, daemon=True)
@@ -155,7 +155,7 @@ class _Sender:
             while (letter := self._waiting.get()) is not None:
                 letter.send(self._pipe)
 
-    def put(self, number: int, answer: Any, where: str) -> None:
+    def put(self, number: int, answer: object, where: str) -> None:
         """Pickles now, so that the dataset may change its arrays afterwards."""
         try:
             letter = sealed((number, answer))
@@ -169,7 +169,7 @@ class _Sender:
         self._thread.join()
 
 
-def run(setup: Setup, orders: Any, pipe: Any, done: Any) -> None:
+def run(setup: Setup, orders: Any, pipe: object, done: Any) -> None:
     """A worker: takes orders (number, keys), sends (number, batch), until told None."""
     global _info
     seed = setup.base_seed + setup.worker
