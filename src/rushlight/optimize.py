@@ -7,7 +7,7 @@ result = minimize(value_and_grad(f), x0, jac=True, hessp=hessian_product(f))
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._base import dtypes
 from ._tensor.tensor import Tensor
@@ -29,7 +29,7 @@ def _vector(x: Array, dtype: dtype) -> Tensor:
     return made.requires_grad_()
 
 
-def unflattened(x: Tensor, like: Like) -> Any:
+def unflattened(x: Tensor, like: Like) -> Tensor | Sequence[Tensor]:
     """The parts of a vector in the shapes and dtypes of `like`; without it the vector."""
     if like is None:
         return x
@@ -45,14 +45,15 @@ def unflattened(x: Tensor, like: Like) -> Any:
     return parts
 
 
-def flattened(tensors: Tensor | Sequence[Tensor]) -> Any:
+def flattened(tensors: Tensor | Sequence[Tensor]) -> Array:
     """One NumPy vector of float64 from tensors: the `x0` of a minimizer."""
     several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     rows = [tensor.detach().reshape(-1).to(dtypes.float64) for tensor in several]
-    return _f.cat(rows).numpy()
+    out: Array = _f.cat(rows).numpy()
+    return out
 
 
-def _called(function: Callable[..., Any], x: Tensor, like: Like) -> Tensor:
+def _called(function: Callable[..., object], x: Tensor, like: Like) -> Tensor:
     given = unflattened(x, like)
     value = function(*given) if isinstance(given, list) else function(given)
     if not isinstance(value, Tensor) or value.numel() != 1:
@@ -61,8 +62,8 @@ def _called(function: Callable[..., Any], x: Tensor, like: Like) -> Tensor:
 
 
 def value_and_grad(
-    function: Callable[..., Any], like: Like = None, dtype: Any = dtypes.float64
-) -> Callable[..., tuple[float, Any]]:
+    function: Callable[..., object], like: Like = None, dtype: dtype = dtypes.float64
+) -> Callable[..., tuple[float, Array]]:
     """A function of a NumPy vector that gives `function`'s value and gradient, for `jac=True`.
 
     `function` takes a tensor of float64, or with `like` tensors of these shapes and dtypes. Further
@@ -72,7 +73,7 @@ def value_and_grad(
         ValueError: where `function` gives anything but one number.
     """
 
-    def both(x: Any, *args: Any) -> tuple[float, Any]:
+    def both(x: Array, *args: object) -> tuple[float, Array]:
         with enable_grad():
             vector = _vector(x, dtype)
             value = _called(lambda *given: function(*given, *args), vector, like)
@@ -85,22 +86,25 @@ def value_and_grad(
 
 
 def hessian_product(
-    function: Callable[..., Any], like: Like = None, dtype: Any = dtypes.float64
-) -> Callable[..., Any]:
+    function: Callable[..., object], like: Like = None, dtype: dtype = dtypes.float64
+) -> Callable[..., Array]:
     """A function of NumPy vectors x and p that gives the Hessian at x times p, for `hessp`."""
 
-    def product(x: Any, p: Any, *args: Any) -> Any:
+    def product(x: Array, p: Array, *args: object) -> Array:
         with enable_grad():
             vector = _vector(x, dtype)
             value = _called(lambda *given: function(*given, *args), vector, like)
             zero = _f.zeros_like(vector.detach())
             if not value.requires_grad:
-                return zero.numpy()
+                out: Array = zero.numpy()
+                return out
             (slope,) = grad(value, [vector], create_graph=True)
             if not slope.requires_grad:
-                return zero.numpy()
+                out = zero.numpy()
+                return out
             along = _f.tensor(p, dtype=dtype)
             (found,) = grad((slope * along).sum(), [vector], allow_unused=True)
-        return (zero if found is None else found.detach()).to(dtypes.float64).numpy()
+        out = (zero if found is None else found.detach()).to(dtypes.float64).numpy()
+        return out
 
     return product

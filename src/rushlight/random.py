@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._table.random.generator import Generator, default_generator
 
+if TYPE_CHECKING:
+    from ._tensor.tensor import Tensor
 
-def manual_seed(seed: Any) -> Generator:
+
+def manual_seed(seed: int) -> Generator:
     """Starts the default generator anew from a number, and returns it.
 
     Raises:
@@ -28,18 +31,19 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> Any:
+def get_rng_state() -> Tensor:
     """The state of the default generator, a tensor of 5056 bytes."""
-    return default_generator.get_state()
+    out: Tensor = default_generator.get_state()
+    return out
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Takes up a state that `get_rng_state` gave."""
     default_generator.set_state(new_state)
 
 
 @contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True, **kwargs: Any) -> Iterator[None]:
+def fork_rng(devices: object = None, enabled: bool = True, **kwargs: object) -> Iterator[None]:
     """A context after which the default generator is where it was before."""
     if not enabled:
         yield

@@ -5,23 +5,27 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from .._base import dtypes as D
 from .._core.storage import TensorBase
 from . import switches
 from .switches import is_autocast_available
 
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 _CPU_DTYPES: Final = (D.bfloat16, D.float16)
 
 
-def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Any:
+def autocast_decorator(autocast_instance: Any, func: Callable[..., object]) -> Callable[..., Any]:
     """The function run inside the context."""
 
     @functools.wraps(func)
-    def decorate_autocast(*args: Any, **kwargs: Any) -> Any:
+    def decorate_autocast(*args: object, **kwargs: object) -> object:
         with autocast_instance:
             return func(*args, **kwargs)
 
@@ -80,7 +84,7 @@ class autocast:
             enabled = False
         self._enabled = enabled
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         self.prev_cache_enabled = switches.is_autocast_cache_enabled()
         self.prev = switches.is_autocast_enabled(self.device)
         self.prev_fastdtype = switches.get_autocast_dtype(self.device)
@@ -95,7 +99,12 @@ class autocast:
             raise
         return self
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> Literal[False]:
         before: Any = None
         try:
             before = switches.snapshot()
@@ -114,7 +123,7 @@ class autocast:
         switches.set_autocast_dtype(self.device, self.prev_fastdtype)
         switches.set_autocast_cache_enabled(self.prev_cache_enabled)
 
-    def __call__(self, func: Callable[..., Any]) -> Any:
+    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
         return autocast_decorator(self, func)
 
 
@@ -130,7 +139,7 @@ def _exit_autocast(mode: autocast) -> None:
     mode.__exit__(None, None, None)
 
 
-def _cast(value: Any, device_type: str, dtype: D.dtype) -> Any:
+def _cast(value: object, device_type: str, dtype: D.dtype) -> Any:
     """A value with its eligible tensors in `dtype`, also inside lists and dictionaries."""
     if isinstance(value, TensorBase):
         t: Any = value
@@ -161,7 +170,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: D.dtype | None
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
     @functools.wraps(fwd)
-    def decorate_fwd(*args: Any, **kwargs: Any) -> Any:
+    def decorate_fwd(*args: Any, **kwargs: object) -> Any:
         args[0]._dtype = switches.get_autocast_dtype(device_type)
         if cast_inputs is None:
             args[0]._fwd_used_autocast = switches.is_autocast_enabled(device_type)
@@ -190,7 +199,7 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
         return functools.partial(custom_bwd, device_type=device_type)
 
     @functools.wraps(bwd)
-    def decorate_bwd(*args: Any, **kwargs: Any) -> Any:
+    def decorate_bwd(*args: Any, **kwargs: object) -> Any:
         with autocast(
             device_type=device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype
         ):

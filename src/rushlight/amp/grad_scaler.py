@@ -20,6 +20,7 @@ from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
+    from ..optim.optimizer import Optimizer
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -32,7 +33,7 @@ class OptState(Enum):
     STEPPED = 2
 
 
-def _refresh_per_optimizer_state() -> dict[str, Any]:
+def _refresh_per_optimizer_state() -> dict[str, object]:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
@@ -89,7 +90,7 @@ class GradScaler:
             raise AssertionError(f"Attempted {funcname} but _growth_tracker is None.  {fix}")
         return self._scale, self._growth_tracker
 
-    def _lazy_init_scale_growth_tracker(self, dev: Any = None) -> None:
+    def _lazy_init_scale_growth_tracker(self, dev: object = None) -> None:
         if self._growth_tracker is not None:
             raise AssertionError("_growth_tracker initialized before _scale")
         self._scale = _number(self._init_scale, D.float32)
@@ -113,8 +114,8 @@ class GradScaler:
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def _unscale_grads_(
-        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
-    ) -> dict[Any, Any]:
+        self, optimizer: Optimizer, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[object, object]:
         """Multiplies all gradients by `inv_scale`; by device, 1.0 where one wasn't finite."""
         found = False
         any_grad = False
@@ -157,13 +158,13 @@ class GradScaler:
         )
         state["stage"] = OptState.UNSCALED
 
-    def _maybe_opt_step(self, optimizer: Any, state: dict[str, Any], *args: Any,
-                        **kwargs: Any) -> Any:  # fmt: skip
+    def _maybe_opt_step(self, optimizer: Any, state: dict[str, Any], *args: object,
+                        **kwargs: object) -> object:  # fmt: skip
         if not sum(v.item() for v in state["found_inf_per_device"].values()):
             return optimizer.step(*args, **kwargs)
         return None
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`optimizer.step(...)` on unscaled gradients; nothing where one of them isn't finite.
 
         Raises:
@@ -187,7 +188,7 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return result
 
-    def _own_step(self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: Any) -> Any:
+    def _own_step(self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: Any) -> object:
         """The step of an optimizer that takes the factor out itself."""
         has_kwarg = "grad_scaler" in inspect.signature(optimizer.step).parameters
         if has_kwarg:
@@ -251,7 +252,7 @@ class GradScaler:
                 tracker.fill_(tracker.item() + 1)
         self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
-    def _get_scale_async(self) -> Any:
+    def _get_scale_async(self) -> object:
         return self._scale
 
     def get_scale(self) -> float:
@@ -329,7 +330,7 @@ class GradScaler:
         if self._growth_tracker is not None:
             self._growth_tracker.fill_(state_dict["_growth_tracker"])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = self.__dict__.copy()
         if self._enabled:
             if len(self._per_optimizer_states) != 0:
@@ -343,14 +344,14 @@ class GradScaler:
             state["_growth_tracker"] = None
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
-    def _check_inf_per_device(self, optimizer: Any) -> Any:
+    def _check_inf_per_device(self, optimizer: Any) -> object:
         one = _number(1.0, D.float32)
         found = self._unscale_grads_(optimizer, one, _number(0.0, D.float32), True)
         self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
         return found
 
-    def _found_inf_per_device(self, optimizer: Any) -> Any:
+    def _found_inf_per_device(self, optimizer: Optimizer) -> object:
         return self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]

@@ -61,7 +61,7 @@ def _set(**changes: Any) -> None:
         CURRENT.set(replaced(ready(), autocast=None))
 
 
-def snapshot() -> tuple[Any, Any]:
+def snapshot() -> tuple[object, object]:
     """All that is set now, for `restore`."""
     return _switches.get(), current().autocast
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._tensor.sharing import reduce_tensor
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter, _rebuild_parameter, _rebuild_parameter_with_state
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
 __all__ = ["init_reductions", "reduce_parameter", "reduce_tensor"]
 
 
-def reduce_parameter(parameter: Any) -> Any:
+def reduce_parameter(parameter: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """How a parameter goes to another process: as its tensor does."""
     parameter.share_memory_()
     state = dict(vars(parameter))

@@ -31,7 +31,7 @@ class ProcessException(Exception):
         self.error_index = error_index
         self.pid = error_pid
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.msg, self.error_index, self.pid)
 
 
@@ -50,13 +50,13 @@ class ProcessExitedException(ProcessException):
         self.exit_code = exit_code
         self.signal_name = signal_name
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (
             self.msg, self.error_index, self.pid, self.exit_code, self.signal_name
         )  # fmt: skip
 
 
-def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str) -> None:
+def _run(fn: Callable[..., object], index: int, args: tuple[object, ...], error_file: str) -> None:
     # An interrupt is the parent's to answer.
     try:
         fn(index, *args)
@@ -147,13 +147,13 @@ class SpawnContext(ProcessContext):
 
 
 def start_processes(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
+    fn: Callable[..., object],
+    args: tuple[object, ...] = (),
     nprocs: int = 1,
     join: bool = True,
     daemon: bool = False,
     start_method: str = "spawn",
-    numa_options: Any = None,
+    numa_options: object = None,
 ) -> ProcessContext | None:
     """Calls `fn(i, *args)` in `nprocs` processes; with `join` waits until all have ended."""
     context = multiprocessing.get_context(start_method)
@@ -175,8 +175,8 @@ def start_processes(
 
 
 def spawn(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
+    fn: Callable[..., object],
+    args: tuple[object, ...] = (),
     nprocs: int = 1,
     join: bool = True,
     daemon: bool = False,

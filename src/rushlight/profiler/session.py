@@ -91,7 +91,7 @@ def _always(_: int) -> ProfilerAction:
 
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
-) -> Callable[[Any], None]:
+) -> Callable[[object], None]:
     """A handler for `on_trace_ready` that writes each trace to a file of its own in a folder."""
 
     def handler(prof: Any) -> None:
@@ -119,17 +119,17 @@ class profile:
         *,
         activities: Iterable[ProfilerActivity] | None = None,
         schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[..., Any] | None = None,
+        on_trace_ready: Callable[..., object] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
-        experimental_config: Any = None,
-        execution_trace_observer: Any = None,
+        experimental_config: object = None,
+        execution_trace_observer: object = None,
         acc_events: bool = False,
         use_cuda: bool | None = None,
-        custom_trace_id_callback: Any = None,
+        custom_trace_id_callback: object = None,
         post_processing_timeout_s: float | None = None,
     ) -> None:
         self.activities = set(activities) if activities else supported_activities()
@@ -227,14 +227,14 @@ class profile:
             self.step_rec_fn.__exit__(None, None, None)
             self.step_rec_fn = None
 
-    def set_custom_trace_id_callback(self, callback: Any) -> None:
+    def set_custom_trace_id_callback(self, callback: Callable[..., object]) -> None:
         """Takes a function that names traces; names aren't used here."""
 
     def get_trace_id(self) -> str | None:
         """The name of the trace: none."""
         return None
 
-    def toggle_collection_dynamic(self, enable: bool, activities: Any) -> None:
+    def toggle_collection_dynamic(self, enable: bool, activities: object) -> None:
         """Stops, or goes on with, writing events down."""
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)

@@ -55,11 +55,13 @@ class _Options:
         return max(rtol for rtol, _ in own), max(atol for _, atol in own)
 
 
-def _where(path: tuple[Any, ...]) -> str:
+def _where(path: tuple[object, ...]) -> str:
     return "".join(f"[{key!r}]" for key in path)
 
 
-def _fail(text: str, path: tuple[Any, ...], msg: Message, kind: Any = AssertionError) -> NoReturn:
+def _fail(
+    text: str, path: tuple[object, ...], msg: Message, kind: type = AssertionError
+) -> NoReturn:
     if path:
         text += f"\n\nThe failure occurred for item {_where(path)}"
     if callable(msg):
@@ -86,7 +88,7 @@ def _is_number(value: Tensor | int) -> bool:
     )  # fmt: skip
 
 
-def _pairs(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options) -> list[Any]:
+def _pairs(actual: Any, expected: Any, path: tuple[object, ...], options: _Options) -> list[Any]:
     """The comparable parts of two nested containers as (comparison, actual, expected, path)."""
     if (
         isinstance(actual, Sequence)
@@ -126,8 +128,8 @@ def _pairs(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options)
 
 
 def _comparison(
-    actual: Tensor | int, expected: Tensor | int, path: tuple[Any, ...], options: _Options
-) -> Callable[..., Any]:
+    actual: Tensor | int, expected: Tensor | int, path: tuple[object, ...], options: _Options
+) -> Callable[..., object]:
     if actual is None or expected is None:
         return _compare_none
     if _is_boolean(actual) and _is_boolean(expected):
@@ -148,7 +150,7 @@ def _comparison(
     _fail(f"No comparison pair was able to handle inputs of type {kinds}.", path, None, TypeError)
 
 
-def _alike(actual: Any, expected: Any, options: _Options) -> bool:
+def _alike(actual: object, expected: object, options: _Options) -> bool:
     arrays = [isinstance(v, Tensor) or type(v).__name__ == "ndarray" for v in (actual, expected)]
     if not all(arrays):
         return False
@@ -158,12 +160,16 @@ def _alike(actual: Any, expected: Any, options: _Options) -> bool:
     return related and options.allow_subclasses
 
 
-def _compare_none(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options) -> None:
+def _compare_none(
+    actual: object, expected: object, path: tuple[object, ...], options: _Options
+) -> None:
     if not (actual is None and expected is None):
         _fail(f"None mismatch: {actual} is not {expected}", path, options.msg)
 
 
-def _compare_booleans(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options) -> None:
+def _compare_booleans(
+    actual: object, expected: object, path: tuple[object, ...], options: _Options
+) -> None:
     if bool(actual) is not bool(expected):
         _fail(f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", path, options.msg)
 
@@ -198,7 +204,9 @@ def _scalars(actual: int, expected: int, rtol: float, atol: float) -> str:
     return "\n".join(lines)
 
 
-def _compare_tensors(actual: Any, expected: Any, path: tuple[Any, ...], options: _Options) -> None:
+def _compare_tensors(
+    actual: Any, expected: Any, path: tuple[object, ...], options: _Options
+) -> None:
     if not isinstance(actual, Tensor):
         actual, expected = f.as_tensor(actual), f.as_tensor(expected)
     rtol, atol = options.tolerances(actual.dtype, expected.dtype)
@@ -230,7 +238,12 @@ def _compare_tensors(actual: Any, expected: Any, path: tuple[Any, ...], options:
 
 
 def _format(
-    actual: Any, expected: Any, path: tuple[Any, ...], rtol: float, atol: float, options: _Options
+    actual: object,
+    expected: object,
+    path: tuple[object, ...],
+    rtol: float,
+    atol: float,
+    options: _Options,
 ) -> str:
     parts = {
         "id": path,
@@ -279,7 +292,7 @@ def _described(a: Tensor, b: Tensor, matches: Tensor, rtol: float, atol: float) 
 
 
 def assert_close(
-    actual: Any,
+    actual: object,
     expected: Any,
     *,
     allow_subclasses: bool = True,
@@ -314,8 +327,8 @@ def assert_close(
 
 
 def assert_allclose(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes
 from .._base.numeric_limits import finfo, iinfo
@@ -12,13 +12,19 @@ from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from ..nn._ground import f
 
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+    from .._base.dtypes import dtype
+    from .._base.memory_format import memory_format
+
+
 _INTEGERS = (
     dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint16, dtypes.uint32,
     dtypes.uint64,
 )  # fmt: skip
 
 
-def _defaults(dtype: Any) -> tuple[float, float, float, float] | None:
+def _defaults(dtype: dtype) -> tuple[float, float, float, float] | None:
     """The usual bounds of a dtype, then the smallest and the largest that it can have."""
     if dtype is dtypes.bool_:
         return 0, 2, 0, 2
@@ -35,7 +41,7 @@ def _defaults(dtype: Any) -> tuple[float, float, float, float] | None:
     return None
 
 
-def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, float]:
+def _bounds(dtype: dtype, low: float | None, high: float | None) -> tuple[float, float]:
     found = _defaults(dtype)
     if found is None:
         raise TypeError(
@@ -76,14 +82,14 @@ def _fill(flat: Tensor, low: float, high: float) -> None:
 
 def make_tensor(
     *shape: Any,
-    dtype: Any,
-    device: Any,
+    dtype: dtype,
+    device: DeviceLike,
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,
     noncontiguous: bool = False,
     exclude_zero: bool = False,
-    memory_format: Any = None,
+    memory_format: memory_format | None = None,
 ) -> Tensor:
     """A tensor of numbers drawn uniformly from [low, high).
 
