@@ -15,7 +15,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .._array.annotations import Array
     from .._base.annotations import DeviceLike, Shape
@@ -216,7 +216,7 @@ def _concat(arrays: list[Tensor], /, *, axis: int | None = 0) -> Tensor:
     return out
 
 
-def _stack(arrays: Any, /, *, axis: int = 0) -> object:
+def _stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> object:
     return PUBLIC["", "stack"](list(arrays), dim=axis)
 
 

@@ -133,7 +133,7 @@ class UntypedStorage(StorageBase):
         """1: bytes."""
         return 1
 
-    def __getitem__(self, index: object) -> int | UntypedStorage:
+    def __getitem__(self, index: int | slice) -> int | UntypedStorage:
         if isinstance(index, slice):
             return UntypedStorage._over(self._data[index], self._of)
         return int(self._data[index])
@@ -359,7 +359,7 @@ class TypedStorage:
         found: list[Any] = self._elements.tolist()
         return found
 
-    def __getitem__(self, index: object) -> Any:
+    def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         if not isinstance(index, int):
@@ -414,7 +414,7 @@ class TypedStorage:
         """The name of the class for this type of element."""
         return f"{_NAMES[self.dtype]}Storage"
 
-    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> str | TypedStorage:
         """The name of the class for this type of element."""
         return f"torch.{self.pickle_storage_type()}"
 

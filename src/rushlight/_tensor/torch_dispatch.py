@@ -151,7 +151,7 @@ def ask_classes(
     )
 
 
-def _own(value: Any, args: list[object]) -> Any:
+def _own(value: object, args: list[object]) -> Any:
     """A result as a tensor that can be given a place in the graph.
 
     Raises: RuntimeError where the class returned something else.

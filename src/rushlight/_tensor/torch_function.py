@@ -25,6 +25,7 @@ from .tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from .._core.op import Op
 
@@ -200,7 +201,7 @@ def all_refused(function: Callable[..., object], modes: Any, types: Sequence[typ
     )  # fmt: skip
 
 
-def _in_here(frame: Any) -> bool:
+def _in_here(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__package__")).startswith(_PACKAGE)
 
 

@@ -156,7 +156,12 @@ def _cast(value: object, device_type: str, dtype: D.dtype) -> Any:
     return value
 
 
-def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: D.dtype | None = None) -> Any:
+def custom_fwd(
+    fwd: Callable[..., object] | None = None,
+    *,
+    device_type: str,
+    cast_inputs: D.dtype | None = None,
+) -> Callable[..., object]:
     """A decorator for `forward` of a custom function: it remembers whether autocast was on.
 
     With `cast_inputs`, under autocast the inputs get that type and the forward runs without it.
@@ -187,7 +192,9 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: D.dtype | None
     return decorate_fwd
 
 
-def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+def custom_bwd(
+    bwd: Callable[..., object] | None = None, *, device_type: str
+) -> Callable[..., object]:
     """A decorator for `backward` of a custom function: autocast as it was in its forward.
 
     Raises:

@@ -82,7 +82,7 @@ class GradScaler:
                 _refresh_per_optimizer_state
             )
 
-    def _check_scale_growth_tracker(self, funcname: str) -> tuple[Any, Any]:
+    def _check_scale_growth_tracker(self, funcname: str) -> tuple[Tensor, Tensor]:
         fix = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."  # noqa: E501  # fmt: skip
         if self._scale is None:
             raise AssertionError(f"Attempted {funcname} but _scale is None.  {fix}")
@@ -136,7 +136,7 @@ class GradScaler:
             return {}
         return {_device("cpu"): found_inf.fill_(1.0) if found else found_inf}
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Takes the factor out of the gradients of an optimizer's parameters, for clipping, say.
 
         Raises:
@@ -216,7 +216,7 @@ class GradScaler:
             del optimizer.found_inf
         return result
 
-    def update(self, new_scale: Any = None) -> None:
+    def update(self, new_scale: float | Tensor | None = None) -> None:
         """Lets the factor grow or shrink by what has happened since the last update, or sets it.
 
         Raises:
@@ -295,7 +295,7 @@ class GradScaler:
         """Whether it scales at all."""
         return self._enabled
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, float]:
         """What a checkpoint keeps of it; empty where it is switched off."""
         if not self._enabled:
             return {}
@@ -347,7 +347,7 @@ class GradScaler:
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
-    def _check_inf_per_device(self, optimizer: Any) -> object:
+    def _check_inf_per_device(self, optimizer: Optimizer) -> object:
         one = _number(1.0, D.float32)
         found = self._unscale_grads_(optimizer, one, _number(0.0, D.float32), True)
         self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found

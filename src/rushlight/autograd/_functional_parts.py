@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.storage import TensorBase
 from .._table import PUBLIC
 from .backward import grad
 
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
 
-def standard_basis(tensors: tuple[Any, ...], numels: tuple[int, ...]) -> tuple[object, ...]:
+
+def standard_basis(tensors: tuple[Tensor, ...], numels: tuple[int, ...]) -> tuple[object, ...]:
     """One block of rows of the identity for each tensor, in its type, for all elements together."""
     total, start, blocks = sum(numels), 0, []
     for t, count in zip(tensors, numels):

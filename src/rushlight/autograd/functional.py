@@ -527,7 +527,7 @@ def vhp(
 def hvp(
     func: Callable[..., object],
     inputs: Tensor | Sequence[Tensor],
-    v: object = None,
+    v: Tensor | Sequence[Tensor] | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:

@@ -148,7 +148,7 @@ class _GradMode(_ModeContext):
 
     wanted = False
 
-    def __new__(cls, orig_func: object = None) -> Any:
+    def __new__(cls, orig_func: Callable[..., object] | None = None) -> Any:
         made = object.__new__(cls)
         if orig_func is None:
             return made
@@ -174,7 +174,7 @@ class _GradMode(_ModeContext):
 class no_grad(_GradMode):
     """A context (or decorator) in which operations are not recorded."""
 
-    def __init__(self, orig_func: object = None) -> None:
+    def __init__(self, orig_func: Callable[..., object] | None = None) -> None:
         super().__init__()
         self.prev = False
 
@@ -184,7 +184,7 @@ class enable_grad(_GradMode):
 
     wanted = True
 
-    def __init__(self, orig_func: Any = None) -> None:
+    def __init__(self, orig_func: Callable[..., object] | None = None) -> None:
         super().__init__()
 
 

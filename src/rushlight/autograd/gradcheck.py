@@ -405,7 +405,7 @@ def _slow_note(
 
 
 def gradgradcheck(
-    func: Callable[..., object],
+    func: Callable[..., Tensor | Sequence[Tensor]],
     inputs: Tensor | Sequence[Tensor],
     grad_outputs: Any = None,
     *,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Func = Callable[..., Any]
 
 
-def check_multiplied_by_zero(outputs: list[Any], inputs: tuple[Tensor, ...]) -> None:
+def check_multiplied_by_zero(outputs: list[Tensor], inputs: tuple[Tensor, ...]) -> None:
     """Backward is linear: zeros in, zeros out."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]

@@ -22,10 +22,11 @@ from .saving import (
 )
 
 if TYPE_CHECKING:
+    from .._base.handles import RemovableHandle
     from .._tensor.tensor import Tensor
 
 
-def increment_version(tensor: Any) -> None:
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Notes that a tensor (or each of several) has been written by means autograd doesn't see.
 
     Inference tensors don't count writes.
@@ -53,7 +54,7 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
 class _MultiHandle:
     """The handles of a group of hooks."""
 
-    def __init__(self, handles: Sequence[Any]) -> None:
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
@@ -69,7 +70,7 @@ class _MultiHandle:
 
 
 def register_multi_grad_hook(
-    tensors: Iterable[Any], fn: Callable[[object], None], *, mode: str = "all"
+    tensors: Iterable[Tensor], fn: Callable[[object], None], *, mode: str = "all"
 ) -> _MultiHandle:
     """Has `fn` called once in each backward that reaches the tensors.
 
@@ -106,7 +107,7 @@ def register_multi_grad_hook(
             refuse_leaf_in_inference()
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
-    def hook_of(position: int) -> Callable[[Any], None]:
+    def hook_of(position: int) -> Callable[[Tensor], None]:
         def arrived(grad: Tensor) -> None:
             number = RUNNING.get().number
             with lock:

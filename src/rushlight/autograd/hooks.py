@@ -79,7 +79,7 @@ def _backward_hooks(self: Tensor) -> object:
     return None if vertex.hooks is None else vertex.hooks.tensor.get(nr)
 
 
-def _set_backward_hooks(self: Tensor, table: Any) -> None:
+def _set_backward_hooks(self: Tensor, table: dict[int, Callable[..., object]] | None) -> None:
     """Replaces the table of this tensor's hooks; None: it has none any more."""
     vertex, nr = vertex_of_tensor(self)
     if table is not None:

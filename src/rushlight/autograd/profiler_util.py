@@ -197,7 +197,7 @@ class FunctionEventAvg(_Times):
         self.self_cpu_percent = 0.0
         self.total_cpu_percent = 0.0
 
-    def add(self, other: Any) -> FunctionEventAvg:
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
         """Adds an event, or another sum of the same key."""
         if self.key is None:
             self.key = other.key
@@ -219,7 +219,7 @@ class FunctionEventAvg(_Times):
         self.flops += other.flops
         return self
 
-    def __iadd__(self, other: object) -> FunctionEventAvg:
+    def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
         return self.add(other)
 
     def __repr__(self) -> str:

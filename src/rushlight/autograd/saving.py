@@ -53,7 +53,9 @@ class saved_tensors_hooks:
     argument.
     """
 
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[Any], Any]
+    ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 

@@ -47,7 +47,7 @@ class DeviceMesh:
         """Where this process stands: at the only place."""
         return [0] * self.ndim
 
-    def __getitem__(self, names: Any) -> DeviceMesh:
+    def __getitem__(self, names: str | tuple[str, ...]) -> DeviceMesh:
         wanted = (names,) if isinstance(names, str) else tuple(names)
         if any(name not in (self.mesh_dim_names or ()) for name in wanted):
             raise KeyError(f"Invalid mesh_dim_names {wanted} specified.")

@@ -36,8 +36,7 @@ class CorrCholeskyTransform(Transform):
         r = vec_to_tril_matrix(x, diag=-1)
         left = (1 - r**2).sqrt().cumprod(-1)
         r = r + f.eye(r.shape[-1], dtype=r.dtype, device=r.device)
-        out: Tensor = r * pad(left[..., :-1], [1, 0], value=1)
-        return out
+        return r * pad(left[..., :-1], [1, 0], value=1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         left = pad((1 - f.cumsum(y * y, dim=-1))[..., :-1], [1, 0], value=1)
@@ -47,8 +46,7 @@ class CorrCholeskyTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
         stretched = 0.5 * left.log().sum(-1)
-        out: Tensor = stretched - 2 * (x + softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
-        return out
+        return stretched - 2 * (x + softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if len(shape) < 1:
@@ -75,8 +73,7 @@ class SoftmaxTransform(_Plain):
     bijective = False
 
     def _call(self, x: Tensor) -> Tensor:
-        out: Tensor = softmax(x, dim=-1)
-        return out
+        return softmax(x, dim=-1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
@@ -103,8 +100,7 @@ class StickBreakingTransform(_Plain):
     def _call(self, x: Tensor) -> Tensor:
         z = f.sigmoid(x - self._offset(x).log())
         left = (1 - z).cumprod(-1)
-        out: Tensor = pad(z, [0, 1], value=1) * pad(left, [1, 0], value=1)
-        return out
+        return pad(z, [0, 1], value=1) * pad(left, [1, 0], value=1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         kept = y[..., :-1]
@@ -113,8 +109,7 @@ class StickBreakingTransform(_Plain):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         x = x - self._offset(x).log()
-        out: Tensor = (-x - softplus(-x) + y[..., :-1].log()).sum(-1)
-        return out
+        return (-x - softplus(-x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if len(shape) < 1:

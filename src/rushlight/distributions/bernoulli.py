@@ -107,12 +107,10 @@ class Bernoulli(BinaryOutcome):
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
-        out: Tensor = -binary_cross_entropy_with_logits(logits, value, reduction="none")
-        return out
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Tensor:
-        out: Tensor = binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
-        return out
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = f.arange(2, dtype=self._param.dtype, device=self._param.device)

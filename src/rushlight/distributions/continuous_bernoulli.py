@@ -106,8 +106,7 @@ class ContinuousBernoulli(BinaryOutcome):
         value_checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         weight = -binary_cross_entropy_with_logits(logits, value, reduction="none")
-        out: Tensor = weight + self._cont_bern_log_norm()
-        return out
+        return weight + self._cont_bern_log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
         value_checked(self, value)

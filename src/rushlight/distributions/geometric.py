@@ -73,10 +73,9 @@ class Geometric(BinaryOutcome):
         return value * (-probs).log1p() + self.probs.log()
 
     def entropy(self) -> Tensor:
-        out: Tensor = (
+        return (
             binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
         )
-        return out
 
 
 __all__ = ["Geometric"]

@@ -107,8 +107,7 @@ def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     t2 = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
     t2[q.probs == 1] = inf
     t2[p.probs == 1] = 0
-    out: Tensor = t1 + t2
-    return out
+    return t1 + t2
 
 
 @register_kl(Beta, Beta)

@@ -64,8 +64,7 @@ class OneHotCategorical(Distribution):
     @property
     def mode(self) -> Tensor:
         chosen = self._categorical.probs.argmax(dim=-1)
-        out: Tensor = one_hot(chosen, num_classes=self._categorical.probs.size(-1)).to(self.probs)
-        return out
+        return one_hot(chosen, num_classes=self._categorical.probs.size(-1)).to(self.probs)
 
     @property
     def variance(self) -> Tensor:
@@ -79,8 +78,7 @@ class OneHotCategorical(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             chosen = self._categorical.sample(Size(sample_shape))
-            out: Tensor = one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
-            return out
+            return one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)

@@ -114,8 +114,7 @@ class SigmoidTransform(_Plain):
         return y.log() - (-y).log1p()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        out: Tensor = -softplus(-x) - softplus(x)
-        return out
+        return -softplus(-x) - softplus(x)
 
 
 class SoftplusTransform(_Plain):
@@ -126,15 +125,13 @@ class SoftplusTransform(_Plain):
     sign: Any = +1
 
     def _call(self, x: Tensor) -> Tensor:
-        out: Tensor = softplus(x)
-        return out
+        return softplus(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return (-y).expm1().neg().log() + y
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        out: Tensor = -softplus(-x)
-        return out
+        return -softplus(-x)
 
 
 class TanhTransform(_Plain):
@@ -152,8 +149,7 @@ class TanhTransform(_Plain):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         # log(1 - tanh²x), written so that large x don't cancel.
-        out: Tensor = 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
-        return out
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
 class AbsTransform(_Plain):

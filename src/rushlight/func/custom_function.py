@@ -143,7 +143,7 @@ class BatchContext:
         """Saves the batches behind tensors."""
         self._keep("save_for_backward", tensors)
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: Tensor) -> None:
         """Saves the batches behind tensors."""
         self._keep("save_for_forward", tensors)
 
@@ -153,11 +153,11 @@ class BatchContext:
         dims = getattr(self._ctx, self._key, ())
         return tuple(_closed(self._ctx.saved_tensors, dims, self._layer))
 
-    def mark_dirty(self, *tensors: Any) -> None:
+    def mark_dirty(self, *tensors: Tensor) -> None:
         """Marks the batches behind tensors."""
         self._ctx.mark_dirty(*_opened(tensors, self._layer)[0])
 
-    def mark_non_differentiable(self, *tensors: Any) -> None:
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Marks the batches behind tensors."""
         self._ctx.mark_non_differentiable(*_opened(tensors, self._layer)[0])
 

@@ -164,7 +164,7 @@ def functional_call(
         return module(*call_args, **(kwargs or {}))
 
 
-def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and the buffers of several like modules, each stacked along a new dimension.
 
     Raises:

@@ -20,7 +20,7 @@ from ._pytree_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
@@ -51,9 +51,9 @@ def register_pytree_node(
     flatten_fn: Callable[..., object],
     unflatten_fn: Callable[..., object],
     *,
-    serialized_type_name: Any = None,
-    to_dumpable_context: Any = None,
-    from_dumpable_context: Any = None,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[..., object] | None = None,
+    from_dumpable_context: Callable[..., object] | None = None,
     flatten_with_keys_fn: object = None,
     **extra: object,
 ) -> None:
@@ -216,12 +216,12 @@ def _tuple_unflatten(values: Iterable[object], context: object) -> tuple[object,
     return tuple(values)
 
 
-def _dict_flatten(d: Any) -> tuple[list[object], object]:
+def _dict_flatten(d: Mapping[object, object]) -> tuple[list[object], object]:
     """The values of a dictionary, and its keys."""
     return list(d.values()), list(d.keys())
 
 
-def _dict_unflatten(values: Iterable[object], context: Any) -> dict[object, object]:
+def _dict_unflatten(values: Iterable[object], context: Iterable[object]) -> dict[object, object]:
     """A dictionary of these values."""
     return dict(zip(context, values))
 
@@ -236,7 +236,7 @@ def _namedtuple_unflatten(values: Iterable[object], context: type[object]) -> ob
     return context(*values)
 
 
-def _ordereddict_unflatten(values: Iterable[Any], context: Any) -> object:
+def _ordereddict_unflatten(values: Iterable[object], context: Iterable[object]) -> object:
     """An ordered dictionary of these values."""
     return OrderedDict(zip(context, values))
 
@@ -275,12 +275,14 @@ def _flatten(tree: object, leaves: list[object], is_leaf: IsLeaf) -> TreeSpec:
     return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
-def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[object, object]], list[object]]:
+def _dict_flatten_with_keys(
+    d: Mapping[object, object],
+) -> tuple[list[tuple[object, object]], list[object]]:
     """The parts of a dictionary with their keys, and the keys."""
     return [(MappingKey(key), value) for key, value in d.items()], list(d)
 
 
-def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[object, object]], object]:
+def _list_flatten_with_keys(d: Sequence[object]) -> tuple[list[tuple[object, object]], object]:
     """The parts of a list with their places."""
     return [(SequenceKey(place), value) for place, value in enumerate(d)], None
 
@@ -361,22 +363,26 @@ def tree_map_only_(what: object, /, func: object, tree: object, is_leaf: IsLeaf 
     return tree_map_(map_only(what)(func), tree, is_leaf=is_leaf)
 
 
-def tree_all(pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
+def tree_all(pred: Callable[..., bool], tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for all leaves."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_any(pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
+def tree_any(pred: Callable[..., bool], tree: object, is_leaf: IsLeaf = None) -> bool:
     """Whether the predicate holds for any leaf."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_all_only(what: Any, /, pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
+def tree_all_only(
+    what: Any, /, pred: Callable[..., bool], tree: object, is_leaf: IsLeaf = None
+) -> bool:
     """Whether the predicate holds for all leaves of these types."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
 
 
-def tree_any_only(what: Any, /, pred: Any, tree: object, is_leaf: IsLeaf = None) -> bool:
+def tree_any_only(
+    what: Any, /, pred: Callable[..., bool], tree: object, is_leaf: IsLeaf = None
+) -> bool:
     """Whether the predicate holds for any leaf of these types."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 
 __all__ = ["GetAttrKey", "MappingKey", "SequenceKey", "key_get", "keystr", "keys_of"]
 
@@ -17,7 +21,7 @@ class SequenceKey:
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
-    def get(self, sequence: Any) -> Any:
+    def get(self, sequence: Sequence[object]) -> Any:
         """The part there."""
         return sequence[self.idx]
 
@@ -31,7 +35,7 @@ class MappingKey:
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
-    def get(self, mapping: Any) -> Any:
+    def get(self, mapping: Mapping[object, object]) -> Any:
         """The part there."""
         return mapping[self.key]
 

@@ -86,7 +86,7 @@ def _alias(t: Tensor) -> TensorBase:
     return made
 
 
-def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+def _mapped(function: Callable[..., object], value: Any) -> Any:
     if isinstance(value, TensorBase):
         return function(value)
     if type(value) in (tuple, list):

@@ -17,7 +17,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import random
 from .._array import types as T
@@ -29,6 +29,12 @@ from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.saving import saved_tensors_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..nn.modules.module import Module
+
 
 _early_stop: Final[ContextVar[bool | None]] = ContextVar("rushlight_early_stop", default=None)
 _group: Final[ContextVar[GraphExecGroup | None]] = ContextVar("rushlight_exec_group", default=None)
@@ -431,7 +437,7 @@ class CheckpointFunction(Function):
 
 
 def checkpoint_sequential(
-    functions: Any,
+    functions: Module | Sequence[Callable[..., object]],
     segments: int,
     input: Tensor,
     use_reentrant: bool | None = None,
@@ -472,7 +478,7 @@ def checkpoint_sequential(
     return _segment(chain, end + 1, len(chain) - 1)(input)
 
 
-def _segment(chain: list[Any], start: int, end: int) -> Callable[[Any], Any]:
+def _segment(chain: list[Any], start: int, end: int) -> Callable[..., object]:
     def run(x: Tensor) -> Tensor:
         for k in range(start, end + 1):
             x = chain[k](x)

@@ -62,7 +62,7 @@ def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[F
     return register
 
 
-def _of_shapes(formula: Callable[..., Any]) -> Callable[..., object]:
+def _of_shapes(formula: Callable[..., int]) -> Callable[..., object]:
     def counted(*args: object, out_val: object = None, **kwargs: object) -> int:
         out: int = formula(
             *[shapes_of(a) for a in args],
@@ -131,7 +131,7 @@ def conv_backward_flop(
     transposed: bool,
     output_padding: object,
     groups: int,
-    output_mask: Any,
+    output_mask: Sequence[bool],
     out_shape: object = None,
     **_: object,
 ) -> int:
@@ -168,7 +168,7 @@ class FlopCounterMode(TorchDispatchMode):
         mods: object = None,
         depth: int | None = 2,
         display: bool = True,
-        custom_mapping: dict[Any, Any] | None = None,
+        custom_mapping: dict[object, Callable[..., int]] | None = None,
     ) -> None:
         super().__init__()
         if mods is not None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 
@@ -30,7 +34,7 @@ class Join:
 
     def __init__(
         self,
-        joinables: Any,
+        joinables: Sequence[Joinable],
         enable: bool = True,
         throw_on_early_termination: bool = False,
         **kwargs: object,

@@ -93,12 +93,12 @@ class Sequential(Module):
     def __dir__(self) -> list[str]:
         return _without_numbers(super().__dir__())
 
-    def __add__(self, other: object) -> Sequential:
+    def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(_only_sequential(other))
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: object) -> Self:
+    def __iadd__(self, other: Sequential) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(_only_sequential(other))
         return self.extend(other)

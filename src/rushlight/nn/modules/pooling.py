@@ -399,7 +399,7 @@ class _FractionalMaxPoolNd(Module):
         output_size: int | Sequence[int] | None = None,
         output_ratio: float | Sequence[float] | None = None,
         return_indices: bool = False,
-        _random_samples: Any = None,
+        _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.kernel_size = _each(kernel_size, self._dims)

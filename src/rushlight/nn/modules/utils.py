@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ._sizes import _each
 
@@ -29,7 +28,7 @@ def _reverse_repeat_tuple(t: Sequence[object], n: int) -> tuple[object, ...]:
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
-def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
+def _list_with_default(out_size: list[int | None], defaults: list[int]) -> list[int]:
     """The sizes, with the last defaults where one is None."""
     if isinstance(out_size, int | float):
         return out_size

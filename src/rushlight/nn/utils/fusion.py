@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._ground import Tensor, f
 from ..parameter import Parameter
@@ -26,8 +26,8 @@ def _weights(
     mean: Tensor,
     var: Tensor,
     eps: float,
-    scale: Any,
-    shift: object,
+    scale: Tensor | None,
+    shift: Tensor | None,
     place: int,
 ) -> tuple[Parameter, Parameter]:
     """Weight and bias with the norm's factor taken in, along dimension `place`."""

@@ -272,7 +272,7 @@ def register_parametrization(
     return module
 
 
-def _check_next(module: Module, name: str, parametrization: Any) -> None:
+def _check_next(module: Module, name: str, parametrization: Module) -> None:
     """Whether a further parametrization keeps shape and dtype, there and back."""
     before = getattr(module, name)
     after = parametrization(before)
@@ -352,7 +352,7 @@ def type_before_parametrizations(module: Module) -> type:
 
 
 def transfer_parametrizations_and_params(
-    from_module: Any, to_module: Any, tensor_name: str | None = None
+    from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
     """Gives one module the parametrizations of another, and their originals; returns it."""
     changed: Module = to_module

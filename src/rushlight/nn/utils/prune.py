@@ -184,7 +184,7 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, idx: Any) -> object:
+    def __getitem__(self, idx: int) -> object:
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -418,7 +418,7 @@ def ln_structured(
 
 def global_unstructured(
     parameters: object,
-    pruning_method: Any,
+    pruning_method: type,
     importance_scores: dict[object, Tensor] | None = None,
     **kwargs: object,
 ) -> None:

@@ -35,7 +35,7 @@ class Timer:
         setup: str = "pass",
         global_setup: str = "",
         timer: Callable[[], float] = timer,
-        globals: dict[str, Any] | None = None,
+        globals: dict[str, object] | None = None,
         label: str | None = None,
         sub_label: str | None = None,
         description: str | None = None,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...nn._ground import f
 from ...random import Generator
 from .sampler import Sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
+
 
 __all__ = ["DistributedSampler"]
 
@@ -26,7 +30,7 @@ class DistributedSampler(Sampler[int]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Sized,
         num_replicas: int | None = None,
         rank: int | None = None,
         shuffle: bool = True,

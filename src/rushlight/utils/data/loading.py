@@ -9,12 +9,16 @@ import time
 import warnings
 from collections.abc import Iterator
 from multiprocessing.connection import wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._utils import worker as W
 from ._utils.fetch import fetch_of
 from ._utils.transport import SHARES, received
 from .sampler import draw_seed
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
 
@@ -23,7 +27,7 @@ __all__ = ["Loading", "SingleProcess", "Workers"]
 PATIENCE = 5.0
 
 
-def _send(orders: Any, order: object) -> None:
+def _send(orders: Connection, order: object) -> None:
     """Sends an order; that a worker has gone is noticed where its batch is awaited."""
     with contextlib.suppress(OSError):
         orders.send(order)
@@ -205,7 +209,7 @@ class Workers(Loading):
             ) from None
         return found
 
-    def _open(self) -> list[Any]:
+    def _open(self) -> list[Connection]:
         return [pipe for pipe, reads in zip(self._pipes, self._reads, strict=True) if reads]
 
     def _next(self) -> object:

@@ -7,12 +7,16 @@ import contextlib
 import copy
 import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...._array.memory import collation as batches
 from ...._base import dtypes
 from ...._tensor.tensor import Tensor
 from ....nn._ground import f
+
+if TYPE_CHECKING:
+    from ...._array.annotations import Array
+
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -114,7 +118,9 @@ def collate_tensor_fn(batch: Sequence[object], *, collate_fn_map: _Table | None 
     return f.stack(batch, 0)
 
 
-def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Tensor:
+def collate_numpy_array_fn(
+    batch: Sequence[Array], *, collate_fn_map: _Table | None = None
+) -> Tensor:
     """NumPy arrays as tensors, stacked.
 
     Raises:

@@ -20,6 +20,8 @@ from ...._array.memory import collation as batches
 from ...._core.storage import TensorBase
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from ...._base.annotations import Shape
     from ...._tensor.tensor import Tensor
 
@@ -115,7 +117,7 @@ def _starts(lengths: Sequence[int]) -> list[int]:
     return starts
 
 
-def received(pipe: Any) -> Any:
+def received(pipe: Connection) -> Any:
     """The value of the next letter.
 
     Raises:

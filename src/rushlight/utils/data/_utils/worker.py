@@ -11,11 +11,15 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...._array.memory import collation as batches
 from ....random import manual_seed
 from .transport import Letter, sealed
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 
 __all__ = ["Caught", "Ended", "Resume", "Setup", "WorkerInfo", "get_worker_info", "run"]
 
@@ -169,7 +173,7 @@ class _Sender:
         self._thread.join()
 
 
-def run(setup: Setup, orders: Any, pipe: object, done: Any) -> None:
+def run(setup: Setup, orders: Connection, pipe: object, done: Any) -> None:
     """A worker: takes orders (number, keys), sends (number, batch), until told None."""
     global _info
     seed = setup.base_seed + setup.worker
