@@ -221,7 +221,10 @@ def formula_text(formula: Any) -> str:
     formula = getattr(formula, "rows", formula)  # of one along rows
     told = getattr(formula, "function", getattr(formula, "formula", None))
     if told is not None:
-        return written(told)
+        try:
+            return written(told)
+        except (AttributeError, TypeError):  # recorded on Tensors: it asks for more than words
+            formula = told
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None

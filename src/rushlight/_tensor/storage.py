@@ -72,7 +72,7 @@ class UntypedStorage(StorageBase):
         self._mapped = False  # its memory is a file's
         if len(args) > 1:
             raise TypeError(f"UntypedStorage() got {len(args)} arguments, at most 1 is taken")
-        given = args[0] if args else 0
+        given: Any = args[0] if args else 0
         self._data: Any = (
             stored.fresh(given)
             if isinstance(given, int)

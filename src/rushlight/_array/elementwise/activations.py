@@ -24,7 +24,7 @@ from .generated import generate
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Scalar, TensorLike
+    from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array
 
 FLOAT32: Final = np.dtype(np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ..._formula.ir import Symbol, column_sum, row_sum, sqrt
 

@@ -92,7 +92,7 @@ class Update:
         self.fixed: dict[Any, list[Any]] = {}
         self.last: tuple[list[Any], list[float]] | None = None
 
-    def __call__(self, p: Any, g: Any, *rest: object) -> list[Symbol]:
+    def __call__(self, p: Any, g: Any, *rest: object) -> list[Any]:
         """The new values of the parameter and of the states; nothing is written."""
         count = len(self.states)
         states = dict(zip(self.states, rest[:count], strict=True))

@@ -24,7 +24,7 @@ from .box_muller import Polar, Scratch
 
 if TYPE_CHECKING:
     from ..annotations import Array
-    from ..kernels.draws import Draws
+    from ..kernels.random_draws import Draws
 
 BLOCK = 624
 """Words that one twist of the generator yields."""

@@ -197,7 +197,7 @@ def generate_rows(
     made = defined(name, source, name, space)
     space["me"] = made
     made.rows, made.source = form, source
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from ..number import filling, number_like
 from ..types import to_raw
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar, TensorLike
+    from ..._base.annotations import Scalar
     from ..annotations import Array, RawType
 
 
@@ -118,7 +118,7 @@ def arange(start: float, end: float, step: float, dtype: D.dtype) -> Array:
 
 
 @allocating
-def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Array:
+def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
     """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does.
 
     Raises:

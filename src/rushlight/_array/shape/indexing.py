@@ -22,7 +22,7 @@ from .as_strided import diagonal
 from .views import select, slice_
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array

@@ -242,7 +242,7 @@ def _part(x: Any) -> Any:
     return x.expr if type(x) in NUMBERS else x
 
 
-def _computed(function: AnyCallable, recorder: Recorder, *operands: object) -> Any:
+def _computed(function: AnyCallable, recorder: Recorder | None, *operands: object) -> Any:
     """The result of arithmetic, with its expression."""
     value = function(*[plain_number(x) for x in operands])
     if recorder is None:

@@ -16,7 +16,7 @@ from . import losses, reductions
 from .lowering_rule import Meaning, Shared
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Arguments
+    from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
 
 

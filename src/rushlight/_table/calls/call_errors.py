@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -19,6 +19,8 @@ from .overload_texts import signatures
 
 products: Final = later("linalg.matmul")
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
     from ..._base.annotations import Arguments
 

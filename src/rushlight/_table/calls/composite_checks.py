@@ -8,6 +8,7 @@ types, see Note [Plans].
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T

@@ -153,7 +153,7 @@ def _one_for_all(value: object) -> int:
     return _integer(value)
 
 
-def _integer(value: object) -> int:
+def _integer(value: Any) -> int:
     if type(value) is int:
         return value
     if not is_index(value):

@@ -25,6 +25,8 @@ from ..rows.composite import asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike, Scalar
+    from ..._base.memory_format import memory_format
     from ..._base.schema import Parameter
     from ..._tensor.tensor import Tensor
 

@@ -21,11 +21,10 @@ from ..shape.create import delivered
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
     from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
-    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 raw = later("linalg.fft")

@@ -125,7 +125,7 @@ _clone_product = _stacked("CloneBackward0")
 
 
 @composite("", "linalg", method=True)
-def matmul(input: object, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def matmul(input: TensorBase, other: TensorBase, *, out: Tensor | None = None) -> Tensor:
     """The product of vectors, matrices or stacks of matrices, as their dimensions say.
 
     Raises:
@@ -205,7 +205,7 @@ _linear_1d_plain = _linear("SqueezeBackward4")
 
 
 @composite("nn.functional")
-def linear(input: object, weight: object, bias: object = None, *, out: object = None) -> Tensor:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> Tensor:
     """x Wᵀ + b.
 
     Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).

@@ -240,7 +240,7 @@ def _old(
     shape: AnyCallable,
     dtype: D.dtype,
     layout: object,
-    device: object,
+    device: DeviceLike | None,
     requires_grad: bool,
 ) -> Any:
     elsewhere(device)  # refuses what is none

@@ -12,9 +12,9 @@ from ..rows.tensor_namespace import table
 from .aten import FORMS, OWN
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, DeviceLike
+    from ..._base.annotations import AnyCallable
     from ..._base.dtypes import dtype
-    from ..._base.memory_format import layout, memory_format
+    from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 _MORE: Final = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -30,9 +30,10 @@ from ..rows.tensor_namespace import table
 from ..shape.shape import is_laid_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
+    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")

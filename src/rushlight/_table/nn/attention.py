@@ -21,8 +21,6 @@ from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 

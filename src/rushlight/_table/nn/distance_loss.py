@@ -74,7 +74,7 @@ def _directions(x: Tensor, dim: int, eps: float) -> Tensor:
 
 @composite("", "nn.functional")
 def pairwise_distance(
-    x1: Tensor, x2: object, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+    x1: Tensor, x2: Tensor | float, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension.
 

@@ -21,7 +21,7 @@ from ..rows.row import Row, general, linear
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.embedding")

@@ -16,13 +16,14 @@ from .class_loss import cross_entropy
 from .embed import one_hot as one_hot_row
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.linear_loss")
 
 
 def _check(
-    input: TensorLike, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: object
+    input: Tensor, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: object
 ) -> bool:
     """Whether the targets are probabilities.
 

@@ -16,7 +16,8 @@ from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    pass
+    from ..._tensor.tensor import Tensor
+
 
 raw = later("nn.packed_sequences")
 

@@ -6,7 +6,7 @@ pass is recorded (second derivatives, batches, forward mode) it is done step by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
@@ -23,7 +23,7 @@ from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Namespace, Shape, TensorLike
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.recurrent")

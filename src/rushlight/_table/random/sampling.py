@@ -24,12 +24,10 @@ from .fill import refill, refuse_leaf
 from .generator import Generator, stream_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import DeviceLike, Shape, TensorLike
-    from ..._base.memory_format import layout, memory_format
+    from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 discrete = later("random.discrete")

@@ -254,7 +254,7 @@ def _variance(
     input: TensorLike,
     dim: int | Sequence[int] | None,
     unbiased: object,
-    correction: object,
+    correction: Any,
     keepdim: bool,
     dtype: D.dtype | None,
     mask: Tensor | None,
@@ -286,7 +286,7 @@ def _variance(
 
 @composite("masked")
 def var(input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
-        correction: object = None,
+        correction: Any = None,
         keepdim: bool = False, dtype: D.dtype | None = None,
         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The variance over `dim` of the elements that the mask keeps."""
@@ -295,7 +295,7 @@ def var(input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | 
 
 @composite("masked")
 def std(input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
-        correction: object = None,
+        correction: Any = None,
         keepdim: bool = False, dtype: D.dtype | None = None,
         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The standard deviation over `dim` of the elements that the mask keeps."""

@@ -264,7 +264,7 @@ def _refuse_bools(name: str, x: Tensor | None, y: Tensor) -> None:
 
 
 @composite(numpy_words=True)
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: int = 1, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x

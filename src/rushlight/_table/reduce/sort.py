@@ -227,7 +227,7 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: object = None,
+    sorter: Tensor | None = None,
     out: Tensor | None = None,
     self: Tensor | None = None,
 ) -> Tensor:

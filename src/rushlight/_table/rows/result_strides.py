@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Scalar, TensorLike
     from ..._base.memory_format import memory_format
+    from ..._core.storage import TensorBase
     from ..._tensor.tensor import Tensor
 
 
@@ -67,7 +68,7 @@ def steps_in(shape: tuple[int, ...], wanted: MemoryFormat) -> tuple[int, ...]:
 
 
 def array_like(
-    t: Tensor, dtype: D.dtype, fill: Scalar | None, wanted: memory_format | None
+    t: TensorBase, dtype: D.dtype, fill: Scalar | None, wanted: memory_format | None
 ) -> Array:
     """An array shaped like a tensor and laid out like it, or in a memory format.
 

@@ -17,8 +17,10 @@ from ..._formula.words import WORLDS as WORDS_OF
 from .deferred_functions import Pending
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array, RawType
-    from ..._base.annotations import AnyCallable, Shape, TensorLike
+    from collections.abc import Callable
+
+    from ..._array.annotations import RawType
+    from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
 

@@ -25,11 +25,10 @@ from ..rows.size_arguments import size_of as size_of
 from ..rows.warn_once import warn_of_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from collections.abc import Callable, Sequence
 
     from ..._array.annotations import Array
-    from ..._base.annotations import AnyCallable, DeviceLike, Scalar, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, DeviceLike, TensorLike
     from ..._base.memory_format import layout, memory_format
     from ..._tensor.tensor import Tensor
 
@@ -56,7 +55,7 @@ def _mark(t: TensorBase, requires_grad: bool) -> None:
         t._requires_grad = True
 
 
-def filled(array: Array, requires_grad: bool) -> TensorLike:
+def filled(array: Array, requires_grad: bool) -> TensorBase:
     """A tensor over a fresh array whose elements depend on numbers only."""
     t = new_tensor(array)
     mode = current()

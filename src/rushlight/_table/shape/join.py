@@ -22,6 +22,7 @@ from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from ..._base.annotations import AnyCallable, Shape, TensorLike

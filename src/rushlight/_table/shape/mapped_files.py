@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -12,10 +12,7 @@ from ..rows.composite import composite
 from .create import dtype_or_default, finished
 
 if TYPE_CHECKING:
-    from ..._base.annotations import DeviceLike
-    from ..._base.dtypes import dtype
-    from ..._base.memory_format import layout
-    from ..._tensor.tensor import Tensor
+    pass
 
 stored = later("memory.raw_bytes")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._array.shape import as_strided as windows, indexing as raw
 from ..._array.shape.writing import contiguous_strides
@@ -13,7 +13,6 @@ from ..rows.row import linear
 from .slices import strided_arguments
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 select_scatter = linear(

@@ -20,8 +20,6 @@ from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
 
 if TYPE_CHECKING:
-    from ..._base.annotations import DeviceLike
-    from ..._base.memory_format import layout
     from ..._tensor.tensor import Tensor
 
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import DeviceLike, Shape, TensorLike
-    from ..._base.memory_format import layout
+    from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("shape.rearrange")

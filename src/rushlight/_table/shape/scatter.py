@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Arguments, Namespace, TensorLike
+    from ..._base.annotations import Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
 placing = later("shape.scatter")
