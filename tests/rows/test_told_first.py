@@ -332,6 +332,23 @@ CASES: list[tuple[str, type[Exception], str]] = [
         AttributeError,
         "",
     ),
+    (
+        "torch.nn.functional.glu(torch.zeros(1).long())",
+        RuntimeError,
+        "Halving dimension must be even",
+    ),
+    (
+        "torch.zeros(3).histc(2, max=1j)",
+        RuntimeError,
+        "value cannot be converted to type double wit",
+    ),
+    (
+        "torch.range(0, 1, layout=None)",
+        TypeError,
+        "range(): argument 'layout' must be torch.layout, n",
+    ),
+    ("torch.repeat_interleave(torch.zeros(2, 2))", NotImplementedError, '"repeat_interleave_cpu" '),
+    ("torch.zeros(3).new_ones([-5, 4], device=b'a')", RuntimeError, "Expected one of cpu"),
 ]
 
 

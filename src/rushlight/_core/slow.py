@@ -102,7 +102,11 @@ def apply(op: Op, args: list[Any]) -> Any:
                         tangents = True
                     if item._layered:
                         layered = True
-        elif isinstance(arg, (T.ndarray, T.generic)) and ERRORS.explain is not None:
+        elif (
+            isinstance(arg, (T.ndarray, T.generic))
+            and not isinstance(arg, (float, complex))
+            and ERRORS.explain is not None
+        ):
             refused = ERRORS.explain(op, args, TypeError(), False)
             if refused is not None:
                 raise refused

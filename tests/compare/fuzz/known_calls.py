@@ -134,6 +134,12 @@ CALLS: list[Named] = [
         ours="^(unsupported|'|only)",
     ),
     Named(
+        "Modules and classes say where they come from",
+        kind="message",
+        torch=r"^object of type 'torch\.(\w+)' has no len\(\)$",
+        ours=r"^object of type '\w+' has no len\(\)$",
+    ),
+    Named(
         "NumPy's functions have gradients",
         kind="warning",
         statement=r"np\.",

@@ -155,7 +155,10 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = _orderable(np.ascontiguousarray(x).reshape(-1))
-    low, high = float(low), float(high)
+    for bound in (low, high):
+        if isinstance(bound, complex) and bound.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+    low, high = float(low.real), float(high.real)
     if low == high and flat.size:
         if flat.dtype.kind == "c":
             raise NotImplementedError(errors.not_implemented("aminmax_cpu", name_of(flat.dtype)))

@@ -74,6 +74,8 @@ def repeated_places(repeats: Array, size: int | None) -> Array:
     if repeats.dtype.kind != "i" or repeats.dtype.itemsize < 4:
         name = D.scalar_name(from_raw(repeats.dtype))
         raise NotImplementedError(errors.not_implemented("repeat_interleave_cpu", name))
+    if size is None and repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if size is not None and repeats.size not in (1, size):

@@ -454,10 +454,10 @@ def index_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    if x.dtype.kind in "cb":
-        _refuse_reduction(x, reduce, include_self)
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_reduce_()")
+    if x.dtype.kind in "cb":
+        _refuse_reduction(x, reduce, include_self)
     if x.ndim == 0 or source.ndim == 0:
         shape = x.shape
         x, index, source = _grown(x, index, source)

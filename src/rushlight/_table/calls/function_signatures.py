@@ -11,8 +11,8 @@ frombuffer: (object buffer, *, ScalarType dtype, int count=-1, int offset=0, boo
     requires_grad=False)
 nonzero: (@in, *, bool as_tuple=False, Tensor out=None)
 numel: (@in)
-range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, ScalarType? dtype=None, Layout?
-    layout=None, Device? device=None, bool requires_grad=False)
+range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, ScalarType? dtype=None, Layout
+    layout=torch.strided, Device? device=None, bool requires_grad=False)
 tensor: (object data, *, ScalarType dtype=None, Device? device=None, bool pin_memory=False, bool
     requires_grad=False, name[]? names=None)
 _adaptive_avg_pool2d: (@in, int[2] output_size)

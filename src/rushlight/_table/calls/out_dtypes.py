@@ -14,9 +14,9 @@ from ..._base import dtypes as D, errors
 Words = Callable[[D.dtype, D.dtype, int], str]
 
 _C_NAMES: Final = {
-    D.float32: "float", D.float64: "double", D.int64: "long int", D.int32: "int", D.int16: "short",
-    D.int8: "signed char", D.uint8: "unsigned char", D.bool_: "bool", D.float16: "c10::Half",
-    D.bfloat16: "c10::BFloat16", D.complex64: "c10::complex<float>",
+    D.float32: "float", D.float64: "double", D.int64: "long int", D.int32: "int",
+    D.int16: "short int", D.int8: "signed char", D.uint8: "unsigned char", D.bool_: "bool",
+    D.float16: "c10::Half", D.bfloat16: "c10::BFloat16", D.complex64: "c10::complex<float>",
     D.complex128: "c10::complex<double>",
 }  # fmt: skip
 

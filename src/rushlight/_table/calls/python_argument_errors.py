@@ -101,8 +101,10 @@ def _refusal(
         return None
     bound.apply_defaults()
     given = bound.arguments
+    if "_random_samples" in given and given["output_size"] is None:
+        return None
     if given.get("_random_samples", 0) is None:  # they are drawn first
-        if isinstance(error, (NotImplementedError, IndexError)) or given["output_size"] is None:
+        if isinstance(error, (NotImplementedError, IndexError)):
             return None
         given["_random_samples"] = given["input"]
     values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters if p[-1] != "=")

@@ -392,13 +392,19 @@ def prelu(input: Tensor, weight: Any) -> Tensor:
     return prelu_row(input, weight)
 
 
+def _glu_types(args: list[Any], raws: list[Any]) -> None:
+    if raws[0].dtype.kind not in "fV":
+        gating.halves(raws[0], raws[1])  # refuses what has none, before the type
+    _checks.takes("glu_cpu", "f")(args, raws)
+
+
 glu = general(
     "glu(Tensor self, int dim=-1) -> Tensor",
     gating.glu,
     self=lambda xp, g, self, dim: xp.glu_backward(g, self, dim),
     method=False,
     namespace=("nn.functional", "private"),
-    check=_checks.takes("glu_cpu", "f"),
+    check=_glu_types,
     samples=lambda mk: [(mk(3, 4), -1), (mk(4, 3), 0)],
     doc="The first half along `dim`, times the sigmoid of the second half.",
 )

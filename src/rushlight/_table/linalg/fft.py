@@ -17,7 +17,7 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import place
 from ..rows.row import Row, linear
-from ..shape.create import delivered
+from ..shape.create import delivered, dtype_or_default, type_for
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
@@ -442,7 +442,7 @@ def _frequencies(
     out: Tensor | None,
 ) -> Tensor:
     nowhere = hollow(device)
-    want = D.get_default_dtype() if dtype is None else dtype
+    want = dtype_or_default(type_for(out, dtype))
     if want.category < D.FLOAT:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if want.category == D.COMPLEX:

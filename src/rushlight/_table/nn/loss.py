@@ -109,12 +109,12 @@ def mse_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    differ = _shape(target) != _shape(input)
-    if differ:
+    if _shape(target) != _shape(input):
         _say_different(input, target)
-    number = R.number(reduction, size_average, reduce)
-    if differ:
+        if size_average is not None or reduce is not None:
+            reduction, size_average, reduce = R.word_of_old(size_average, reduce), None, None
         input, target = _together(input, target)
+    number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target) ** 2, weight, number)
@@ -137,12 +137,12 @@ def l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    differ = _shape(target) != _shape(input)
-    if differ:
+    if _shape(target) != _shape(input):
         _say_different(input, target)
-    number = R.number(reduction, size_average, reduce)
-    if differ:
+        if size_average is not None or reduce is not None:
+            reduction, size_average, reduce = R.word_of_old(size_average, reduce), None, None
         input, target = _together(input, target)
+    number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target).abs(), weight, number)
@@ -193,12 +193,12 @@ def smooth_l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: RuntimeError for a negative `beta`.
     """
-    differ = _shape(target) != _shape(input)
-    if differ:
+    if _shape(target) != _shape(input):
         _say_different(input, target)
-    number = R.number(reduction, size_average, reduce)
-    if differ:
+        if size_average is not None or reduce is not None:
+            reduction, size_average, reduce = R.word_of_old(size_average, reduce), None, None
         input, target = _together(input, target)
+    number = R.number(reduction, size_average, reduce)
     if beta == 0.0:
         return R.apply((input - target).abs(), number)
     if beta < 0:
@@ -249,12 +249,10 @@ def huber_loss(
     Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another
     shape.
     """
-    differ = _shape(target) != _shape(input)
-    if differ:
+    if _shape(target) != _shape(input):
         _say_different(input, target)
-    number = R.number(reduction)
-    if differ:
         input, target = _together(input, target)
+    number = R.number(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:

@@ -41,7 +41,8 @@ def word_of_old(size_average: bool | None, reduce: bool | None) -> str:
     """The word that the two booleans of old meant; warns."""
     average = True if size_average is None else size_average
     reduced = True if reduce is None else reduce
-    word = "none" if not reduced else "mean" if average else "sum"
+    mean = average and reduced  # the average is asked first
+    word = "mean" if mean else "sum" if reduced else "none"
     warn_the_caller(
         f"size_average and reduce args will be deprecated, please use reduction='{word}' instead."
     )

@@ -96,8 +96,6 @@ def repeat_interleave(
 
 def _repeated_places(repeats: Tensor, size: int | None, output_size: int | None) -> Any:
     """The place k repeated repeats[k] times, for every k."""
-    if size is None and repeats._raw.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     places = raw.repeated_places(repeats._raw, size)
     if output_size is not None and output_size != places.size and repeats._raw.size:
         if output_size < 0:
