@@ -349,6 +349,16 @@ CASES: list[tuple[str, type[Exception], str]] = [
     ),
     ("torch.repeat_interleave(torch.zeros(2, 2))", NotImplementedError, '"repeat_interleave_cpu" '),
     ("torch.zeros(3).new_ones([-5, 4], device=b'a')", RuntimeError, "Expected one of cpu"),
+    (
+        "torch.zeros(2).stride(1.5)",
+        TypeError,
+        "stride(): argument 'dim' (position 1) must be int, not",
+    ),
+    (
+        "torch.nn.functional.pad(torch.zeros(3), (1,), 2.0)",
+        TypeError,
+        "pad(): argument 'mode' (positi",
+    ),
 ]
 
 
@@ -491,3 +501,7 @@ def test_repeats_of_a_vector_have_no_view_in_their_history() -> None:
     x = torch.zeros(2, requires_grad=True)
     node = x.repeat_interleave(torch.tensor([1, 2])).grad_fn.next_functions[0][0]
     assert type(node).__name__ == "AccumulateGrad"
+
+
+def test_none_stands_for_an_empty_list() -> None:
+    assert torch.roll(torch.arange(3), 1, None).tolist() == [2, 0, 1]

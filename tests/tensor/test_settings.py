@@ -89,8 +89,12 @@ def test_out_may_not_share_part_of_an_operand() -> None:
 
 def test_scatter_with_a_reduction_of_a_tensor_warns_that_it_is_deprecated() -> None:
     index = torch.tensor([[0, 1, 0]])
-    with pytest.warns(UserWarning, match="Use torch.scatter_reduce instead"):
-        y = torch.ones(1, 2).scatter(1, index, torch.ones(1, 3), reduce="add")
+    torch.set_warn_always(True)  # it is said once
+    try:
+        with pytest.warns(UserWarning, match="Use torch.scatter_reduce instead"):
+            y = torch.ones(1, 2).scatter(1, index, torch.ones(1, 3), reduce="add")
+    finally:
+        torch.set_warn_always(False)
     assert y.tolist() == [[3.0, 2.0]]
 
 

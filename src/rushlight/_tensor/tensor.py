@@ -255,6 +255,8 @@ class Tensor(_Methods):
     def stride(self, dim: int | None = None) -> int | Shape:
         """How many elements lie between neighbours along each dimension, or along one."""
         strides = T.byte_strides(self._raw)
+        if dim is not None and type(dim) is not int:
+            dim = dimension("stride", dim)
         if dim is not None and not -len(strides) <= dim < len(strides):
             raise IndexError(errors.no_dimension(dim, len(strides)))
         return strides if dim is None else strides[dim]

@@ -311,9 +311,16 @@ CALLS: list[Named] = [
     Named(
         "Compound products take other steps",
         kind="output_nr",
-        statement=r"linalg[.]lu\(",
+        statement=r"linalg[.]lu\(|[.]lu_unpack\(",
         torch="^[01]$",
         ours="^[12]$",
+    ),
+    Named(
+        "Compound products take other steps",
+        kind="output_nr",
+        statement=r"[.]svdvals\(",
+        torch="^1$",
+        ours="^0$",
     ),
     Named(
         "Gradients have no past",

@@ -55,6 +55,8 @@ NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
 def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool, Any]:
     """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
     if value is None:
+        if p.is_list and p.default == ():
+            return True, tuple_of_none
         return p.optional or p.default is None, None
     kind = p.type
     if p.is_list:
@@ -96,6 +98,11 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
             return True, None
         return isinstance(value, type) and value in _PYTHON_TYPES, _dtype_of_class
     return True, None
+
+
+def tuple_of_none(value: object) -> tuple[()]:
+    """The empty list that None stands for."""
+    return ()
 
 
 def _accepts_list(p: Parameter, value: object) -> tuple[bool, Any]:

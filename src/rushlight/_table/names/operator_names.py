@@ -258,10 +258,10 @@ def native_batch_norm(
     momentum: float, eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
-    if (running_mean is None) is not (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if input.dim() < 2:
         raise IndexError(errors.dimension(1, input.dim()))
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if input._raw.dtype.kind == "c":
         name = D.scalar_name(T.dtype_of(input))
         raise NotImplementedError(errors.not_implemented("batch_norm", name))

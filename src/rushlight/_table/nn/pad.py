@@ -81,6 +81,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if (
         not isinstance(input, TensorBase)
         or not isinstance(pad, (tuple, list))
+        or not isinstance(mode, str)
         or any(type(n) is not int for n in pad)
         or not (value is None or type(value) is float or type(value) is int)
     ):

@@ -48,6 +48,12 @@ _NAMED: Final = {
     },
 }
 
+
+def _shown(name: str) -> str:
+    """What an operation is called where it refuses an `out` for its gradient."""
+    return f"aten::{name}" if name.endswith("_copy") else _NAMED.get(name, name)
+
+
 #: Functions made of several operations whose results have no gradient.
 _ANSWERS: Final = frozenset({"all", "any"})
 
@@ -140,7 +146,7 @@ def run_into(
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
         if mode.grad and records and name not in _ANSWERS and t.requires_grad:  # type: ignore[attr-defined]
-            raise RuntimeError(errors.out_requires_grad(_NAMED.get(name, name)))
+            raise RuntimeError(errors.out_requires_grad(_shown(name)))
         T.refuse_overlap(t._raw)
         for a in operands:
             if isinstance(a, TensorBase) and (a is not t or name in _NEVER_IN_PLACE):
@@ -152,7 +158,7 @@ def run_into(
     elif mode.grad and records:
         for a in operands:
             if isinstance(a, TensorBase) and a.requires_grad:  # type: ignore[attr-defined]
-                raise RuntimeError(errors.out_requires_grad(_NAMED.get(name, name)))
+                raise RuntimeError(errors.out_requires_grad(_shown(name)))
     if mode.dual:
         _refuse_tangents(name, [*args, *targets])
     before = CURRENT.get()
