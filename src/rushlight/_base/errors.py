@@ -431,6 +431,34 @@ def type_name(value: object) -> str:
     return f"{kind.__module__}.{name}"
 
 
+GER: Final = (
+    "torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer "
+    "instead."
+)
+
+
+def contracted(dims: object) -> str:
+    """The message for what can't stand for the dimensions of `tensordot`."""
+    return (
+        "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+        f"containing two lists, but got dims={dims}"
+    )
+
+
+def complex_limit(name: str, dtype: str) -> str:
+    """The message for a complex tolerance of a rank."""
+    return f"torch.linalg.matrix_rank: {name} tensor of complex type is not supported. Got {dtype}"
+
+
+def another_count(shape: tuple[int, ...], have: int, count: int) -> str:
+    """The warning for an `out` of more or fewer elements than have been computed."""
+    return (
+        f"The number of elements in the out tensor of shape {list(shape)} is {have} which does "
+        f"not match the computed number of elements {count}. Note that this may occur as a result "
+        f"of rounding error. The out tensor will be resized to a tensor of shape ({count},)."
+    )
+
+
 def class_text(value: object) -> str:
     """How Python shows the class of a value, those of ours by PyTorch's names."""
     kind = type(value)

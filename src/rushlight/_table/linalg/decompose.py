@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.types import is_half
-from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
@@ -18,6 +15,7 @@ from ..rows.composite import composite
 from ..rows.out_argument import give
 from ..rows.row import general
 from ..rows.tensor_namespace import table
+from .limits import check_limits
 from .linalg import adjoint, hermitian, regular
 
 if TYPE_CHECKING:
@@ -523,16 +521,8 @@ def matrix_rank(A: Tensor, tol: object = None, hermitian: bool = False, *, atol:
     """How many singular values of each matrix are above max(atol, rtol σ₁)."""
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
-    for name, given in (("atol", atol), ("rtol", rtol)):
-        if isinstance(given, TensorBase) and given._raw.dtype.kind == "c":
-            raise RuntimeError(
-                f"torch.linalg.matrix_rank: {name} tensor of complex type is not supported. Got "
-                f"{D.scalar_name(T.dtype_of(given))}"
-            )
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
-    batch = A._raw.shape[:-2]
-    if out is None and result._raw.shape != batch and 0 not in batch:
-        warnings.warn(errors.resized_out(batch, result._raw.shape), UserWarning, stacklevel=3)
+    check_limits(A, atol, rtol, result, out)
     return give("matrix_rank", result, out)
 
 

@@ -19,7 +19,6 @@ from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
 from ..rows.out_argument import apply_out, give, run_into
 from ..rows.row import Row, multilinear, when_settled
-from ..rows.warn_once import warn_the_caller
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -365,17 +364,6 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return give("outer", result, out)
 
 
-@composite("", method=True)
-def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Any:
-    """The outer product of two vectors (deprecated in favour of `outer`)."""
-    if out is not None:
-        warn_the_caller(
-            "torch.ger is deprecated and will be removed in a future PyTorch release. Use "
-            "torch.outer instead."
-        )
-    return outer(input, vec2, out=out)
-
-
 @composite("", method=True, out=True)
 def inner(input: Tensor, other: Any) -> Tensor:
     """The inner product over the last dimensions."""
@@ -402,10 +390,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     """The dimensions of both operands to sum over."""
     if not isinstance(dims, (tuple, list, int, TensorBase)):
-        raise RuntimeError(
-            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
-            f"containing two lists, but got dims={dims}"
-        )
+        raise RuntimeError(errors.contracted(dims))
     if isinstance(dims, TensorBase):
         dims = read_by_python(dims, "tensordot()").tolist()
     if isinstance(dims, int):
@@ -414,11 +399,9 @@ def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
         if dims > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
-    first, second = dims
-    return (
-        [first] if isinstance(first, int) else list(first),
-        [second] if isinstance(second, int) else list(second),
-    )
+    over = [[d] if isinstance(d, int) else list(d) for d in dims]
+    first, second = over
+    return first, second
 
 
 @composite()

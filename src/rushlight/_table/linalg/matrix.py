@@ -22,6 +22,7 @@ from ..rows.composite import composite
 from ..rows.out_argument import give
 from ..rows.row import general, multilinear
 from ..rows.tensor_namespace import table
+from ..rows.warn_once import warn_the_caller
 from ..shape.shape import unsafe_view
 from .linalg import inv, solve
 
@@ -272,6 +273,14 @@ def kron(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     left = unsafe_view(input.contiguous(), tuple([n for s in a for n in (s, 1)]))
     right = unsafe_view(other.contiguous(), tuple([n for s in b for n in (1, s)]))
     return give("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
+
+
+@composite("", method=True)
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Any:
+    """The outer product of two vectors (deprecated in favour of `outer`)."""
+    if out is not None:
+        warn_the_caller(errors.GER)
+    return table("outer")(input, vec2, out=out)
 
 
 @composite("linalg", name="vander")

@@ -79,14 +79,7 @@ def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False)
     if by_count and out._raw.size == array.size:
         array = array.reshape(out._raw.shape)
     elif by_count and out._raw.size:
-        warnings.warn(
-            f"The number of elements in the out tensor of shape {list(out._raw.shape)} is "
-            f"{out._raw.size} which does not match the computed number of elements {array.size}. "
-            "Note that this may occur as a result of rounding error. The out tensor will be "
-            f"resized to a tensor of shape ({array.size},).",
-            UserWarning,
-            stacklevel=4,
-        )
+        warnings.warn(errors.another_count(out._raw.shape, out._raw.size, array.size), stacklevel=4)
     if out._raw.shape != array.shape:
         out._raw = T.empty(array.shape, out._raw.dtype)
     place(out, array)
