@@ -43,7 +43,7 @@ _REFLECTED: Final = {
     "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
 }  # fmt: skip
 #: Those that a tensor computes for whole arrays on the left, too.
-_OF_ARRAYS: Final = frozenset({"equal", "divide"})
+_OF_ARRAYS: Final = frozenset({"__eq__", "__rtruediv__"})
 _COMPARISONS: Final = frozenset({
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"
 })  # fmt: skip
@@ -81,13 +81,14 @@ def universal(
     if method == "__call__" and len(inputs) == 2 and not options:
         number, tensor = inputs
         if isinstance(tensor, TensorBase) and batches.is_array(number):
-            name = ufunc.__name__
-            if name in _COMPARISONS and not number.ndim:
+            reflected = _REFLECTED.get(ufunc.__name__)
+            if ufunc.__name__ in _COMPARISONS and not number.ndim:
                 number = number[()]  # NumPy made an array of it
-            if name in _REFLECTED and (
-                not batches.is_whole(number) or (name in _OF_ARRAYS and not batches.is_text(number))
+            if reflected is not None and (
+                not batches.is_whole(number)
+                or (reflected in _OF_ARRAYS and not batches.is_text(number))
             ):
-                return getattr(tensor, _REFLECTED[name])(number)
+                return getattr(tensor, reflected)(number)
     records = any(
         value.requires_grad  # type: ignore[attr-defined]
         if isinstance(value, TensorBase)

@@ -205,7 +205,29 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dty
 
 
 def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Array:
-    """The elements that lie in some memory, shared with it."""
+    """The elements that lie in some memory, shared with it.
+
+    Raises:
+        ValueError: for counts and offsets beyond the end.
+    """
+    length = view.nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % dtype.itemsize:
+        raise ValueError(
+            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({dtype.itemsize})"
+        )
+    if count > 0 and offset + count * dtype.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset "
+            f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
+        )
     return fix(np.frombuffer(view, to_raw(dtype), count, offset))
 
 

@@ -166,15 +166,15 @@ def _check_out(name: str, kwargs: dict[str, Any]) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    _check_type_of_out(kwargs)
+    _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
     if kwargs["out"].requires_grad and current().grad:
         if name in ("empty", "randn"):
             raise RuntimeError("cannot resize variables that require grad")
         raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
 
 
-def _check_type_of_out(kwargs: dict[str, Any]) -> None:
-    dtype, have = kwargs.get("dtype"), T.from_raw(kwargs["out"]._raw.dtype)
+def _check_type_of_out(out: TensorBase, dtype: object) -> None:
+    have = T.from_raw(out._raw.dtype)
     if isinstance(dtype, D.dtype) and dtype is not have:
         raise RuntimeError(
             f"dtype {D.scalar_name(dtype)} does not match dtype of out parameter "
@@ -237,7 +237,7 @@ def check(
         if "failed to unpack the object" in str(problem):  # these PyTorch looks at first
             hollow(kwargs.get("device"))
             if kwargs.get("out") is not None:
-                _check_type_of_out(kwargs)
+                _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
         raise problem
     return handled
 

@@ -186,7 +186,7 @@ def _item(value: object) -> Any:
     return read_by_python(value, "a number").item()
 
 
-def _float(value: Any) -> float:
+def _float(value: object) -> float:
     number = _item(value)
     if isinstance(number, complex):
         raise RuntimeError(errors.no_conversion("double"))

@@ -495,7 +495,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
 
 
 @composite()
-def cdist(x1: Any, x2: Any, p: Any = 2.0,
+def cdist(x1: Any, x2: Any, p: float = 2.0,
           compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:  # fmt: skip
     """The p-norm distance between each row of `x1` and each row of `x2`.
 
@@ -507,7 +507,9 @@ def cdist(x1: Any, x2: Any, p: Any = 2.0,
     for place, t in enumerate((x1, x2), 1):
         if not isinstance(t, TensorBase):
             raise TypeError(errors.no_tensor("cdist", f"x{place}", t, place))
-    number = read_by_python(p, "cdist()").item() if is_number_tensor(p) else p
+    number: Any = p
+    if is_number_tensor(p):
+        number = read_by_python(number, "cdist()").item()
     if not T.is_number(number) or (isinstance(number, complex) and number is p):
         raise TypeError(
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"

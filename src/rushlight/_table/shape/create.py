@@ -113,7 +113,7 @@ def dtype_or_default(dtype: object, name: str = "") -> D.dtype:
     raise TypeError(f"{argument} must be torch.dtype, not {errors.type_name(dtype)}")
 
 
-def _looked_at(device: Any, convert: Callable[[], Any]) -> bool:
+def _looked_at(device: Any, convert: Callable[[], object]) -> bool:
     """`hollow` for data: what is wrong with these is told before that there is no CUDA."""
     try:
         return hollow(device)
@@ -390,25 +390,8 @@ def frombuffer(buffer: Any, *, dtype: D.dtype, count: int = -1, offset: int = 0,
             UserWarning,
             stacklevel=2,
         )
-    found, length = dtype_or_default(dtype), view.nbytes
-    if length == 0 or count == 0:
-        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
-    if not 0 <= offset < length:
-        raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
-            f"({length} bytes) minus 1"
-        )
-    if count < 0 and (length - offset) % found.itemsize:
-        raise ValueError(
-            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of "
-            f"element size ({found.itemsize})"
-        )
-    if count > 0 and offset + count * found.itemsize > length:
-        raise ValueError(
-            f"requested buffer length ({count} * {found.itemsize} bytes) after offset "
-            f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
-        )
-    return finished(raw.from_buffer(view, found, count, offset), requires_grad)
+    array = raw.from_buffer(view, dtype_or_default(dtype), count, offset)
+    return finished(array, requires_grad)
 
 
 @composite()

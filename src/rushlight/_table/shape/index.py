@@ -34,6 +34,7 @@ from .slices import select, slice_
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ..._array.annotations import Array
     from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -276,7 +277,7 @@ def getitem(self: Tensor, given: Any) -> Tensor:
     return apply_n(index.op, [seen, tuple(found)])
 
 
-def _is_lone(given: Any, ndim: int) -> bool:
+def _is_lone(given: Array, ndim: int) -> bool:
     """Whether an index array alone takes dimensions, and not more than there are."""
     if given.ndim <= ndim:
         return bool(given.ndim)
