@@ -87,3 +87,10 @@ def test_classes_of_tensors_take_part_in_the_checks_of_arguments() -> None:
         x.type(torch.Tensor, non_blocking=1)
     with pytest.raises(RuntimeError, match="Cannot initialize CUDA without ATen_cuda library"):
         x.type("torch.cuda.FloatTensor")
+
+
+def test_a_python_class_is_the_dtype_that_an_out_must_have() -> None:
+    with pytest.raises(RuntimeError, match="dtype Bool does not match dtype of out"):
+        torch.rand(2, dtype=bool, out=torch.ones(2, requires_grad=True))
+    with pytest.raises(NotImplementedError, match="\"logspace_cpu\" not implemented for 'Bool'"):
+        torch.logspace(2.5, 5, 2, dtype=torch.bool)

@@ -182,7 +182,9 @@ def _multiplied_and_added(start: float, step: float, count: Array) -> Array:
 def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) -> Array:
     """`base` to the powers evenly spaced from `start` to `end`."""
     raw = to_raw(dtype)
-    if steps > 1 and dtype is not D.bool_:
+    if steps > 1:
+        if dtype is D.bool_:
+            raise NotImplementedError(errors.not_implemented("logspace_cpu", "Bool"))
         number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT and steps > 1:
         start, end = int(start), int(end)

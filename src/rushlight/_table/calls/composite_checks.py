@@ -175,6 +175,8 @@ def _check_out(name: str, kwargs: dict[str, Any]) -> None:
 
 def _check_type_of_out(out: TensorBase, dtype: object) -> None:
     have = T.from_raw(out._raw.dtype)
+    if isinstance(dtype, type):
+        dtype = D.OF_PYTHON.get(dtype)
     if isinstance(dtype, D.dtype) and dtype is not have:
         raise RuntimeError(
             f"dtype {D.scalar_name(dtype)} does not match dtype of out parameter "
