@@ -94,3 +94,8 @@ def test_a_python_class_is_the_dtype_that_an_out_must_have() -> None:
         torch.rand(2, dtype=bool, out=torch.ones(2, requires_grad=True))
     with pytest.raises(NotImplementedError, match="\"logspace_cpu\" not implemented for 'Bool'"):
         torch.logspace(2.5, 5, 2, dtype=torch.bool)
+
+
+def test_a_device_is_one_before_an_out_has_a_type() -> None:
+    with pytest.raises(RuntimeError, match="device type at start of device string: a"):
+        torch.ones(2, dtype=torch.uint8, device="a", out=torch.ones(2))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import hollow, named_device
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
@@ -166,6 +166,8 @@ def _check_out(name: str, kwargs: dict[str, Any]) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
+    if kwargs.get("device") is not None:
+        named_device(kwargs["device"])  # refuses what is none
     _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
     if kwargs["out"].requires_grad and current().grad:
         if name in ("empty", "randn"):
