@@ -201,3 +201,12 @@ def test_memory_that_a_view_got_later_is_shared() -> None:
     c = torch.arange(6.0).view(2, 3)
     c.data = torch.ones(3, 3)
     assert c.share_memory_().is_shared() and c.tolist() == [[1.0] * 3] * 3
+
+
+def test_an_out_of_another_size_is_laid_out_like_the_result() -> None:
+    turned = torch.rand(3, 2).t()
+    out = torch.empty(0)
+    assert torch.add(turned, turned, out=out).stride() == (1, 2)
+    wide = torch.rand(2, 3, 4).permute(2, 0, 1)
+    assert torch.sin(wide, out=torch.empty(0)).stride() == (1, 12, 4)
+    assert torch.cumsum(turned, 0, out=torch.empty(0)).stride() == (3, 1)

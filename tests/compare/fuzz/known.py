@@ -134,7 +134,7 @@ KNOWN: list[Named] = [
     Named("Layout has fewer details", "stride", _ELEMENTWISE, mixed=True),
     Named("Layout has fewer details", "stride", laid_out=True),
     Named("Layout has fewer details", "stride", r"polygamma\(", program=r"expand\("),
-    Named("Layout has fewer details", "stride", r"(batch_norm|index_put|cdist)\("),
+    Named("Layout has fewer details", "stride", r"(batch_norm|index_put|put|cdist)\("),
     Named("Layout has fewer details", "stride", r"diagonal_scatter\(", program=r"as_strided\("),
     Named(
         "Gradients have no past",
@@ -169,6 +169,20 @@ KNOWN: list[Named] = [
         "node|graph|requires_grad|is_leaf",
         torch="^(CopySlices|AsStridedBackward0|ViewAsRealBackward0|True|False)$|CopySlices",
         set_view=True,
+    ),
+    Named(
+        "A tensor whose memory is set keeps no base",
+        "accepted",
+        _GRADIENTS,
+        torch="derivative for set_ is not implemented",
+        set_view=True,
+    ),
+    Named(
+        "A change of shape is always recorded",
+        "accepted",
+        _GRADIENTS,
+        torch="(CopySlices|Backward[0-9]) returned an invalid gradient",
+        program=rf"{_UNRECORDED}: \w+\.(t|{_RESHAPED})_\(",
     ),
     Named(
         "A tensor whose memory is set keeps no base",
@@ -220,6 +234,13 @@ KNOWN: list[Named] = [
     Named("Compound products take other steps", "graph", program=_SEVERAL),
     Named(
         "Compound products take other steps",
+        "accepted",
+        r"detach_\(",
+        torch="Can't detach views in-place",
+        program=_SEVERAL,
+    ),
+    Named(
+        "Compound products take other steps",
         "accepted|refused|message",
         r"_saved|\.variable",
         program=_SEVERAL,
@@ -235,7 +256,7 @@ KNOWN: list[Named] = [
     Named(
         "The graph of a gradient has other nodes",
         "value",
-        r"(\w+)\.backward\(\1\)",
+        r"\w+\.backward\(\w+\)",
         torch="^True$",
         ours="^False$",
         program=r"log\.append\(g\.requires_grad\)",
@@ -404,7 +425,8 @@ KNOWN: list[Named] = [
         "Of several faults one is told",
         "message",
         torch=r"^unsupported operation: some elements of the input tensor and the written-to",
-        ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim)",
+        ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim|"
+        r"result type|output with shape)",
     ),
     Named(
         "Of several faults one is told",
@@ -429,7 +451,7 @@ KNOWN: list[Named] = [
     Named(
         "Of several faults one is told",
         "exception type",
-        r"scatter_reduce_\(|silu\(|glu\(|baddbmm\(",
+        r"scatter_(reduce|add)_\(|silu\(|glu\(|baddbmm\(",
         torch=r"^(IndexError: Dimension out of|RuntimeError: (Autograd not support|Halving dim|"
         r"result type Long))",
     ),

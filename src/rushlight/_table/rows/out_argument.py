@@ -191,7 +191,7 @@ def run_into(
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
     for t, value in zip(targets, values):
-        place(t, value._raw, name.startswith("linalg_"))
+        place(t, value._raw, broadcasts or name.startswith("linalg_"))
     if name in _GIVE_NOTHING:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)
@@ -285,10 +285,10 @@ def give(name: str, result: Tensor, out: Tensor | None) -> Tensor:
     return out
 
 
-def place(t: TensorBase, array: Array, alike: bool = False) -> None:
+def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
     """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning).
 
-    Then it lies in memory in order, or `alike`.
+    `laid_out`: it is laid out like the array then, where that is dense, and not in C order.
     """
     if t._raw.shape != array.shape:
         if t._raw.size:
@@ -296,7 +296,9 @@ def place(t: TensorBase, array: Array, alike: bool = False) -> None:
         if type(t._raw) is not T.ndarray or not t._plain:
             t._raw = T.empty(array.shape, t._raw.dtype)
         else:
-            steps = element_strides(array) if alike else contiguous_strides(array.shape)
+            steps = contiguous_strides(array.shape)
+            if laid_out and T.is_dense(array):
+                steps = element_strides(array)
             t._raw = resized(t, array.shape, steps)
     mode = ready()
     if mode.saved_hooks:
