@@ -46,6 +46,9 @@ class device:
         if index is not None and not isinstance(index, int):
             given = index.__class__.__name__
             raise TypeError(f"device(): argument 'index' (position 2) must be int, not {given}")
+        if type.__class__ is str and type in _TYPES:
+            self.type, self.index = type, index
+            return
         match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)
         if match is None:
             raise RuntimeError(f"Invalid device string: '{type}'")

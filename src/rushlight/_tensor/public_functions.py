@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -304,13 +303,12 @@ def _face(key: tuple[str, str]) -> object:
     return asking_function(PUBLIC[key], name, overload, module)
 
 
-def _makers() -> None:
-    for key in PUBLIC:
-        asks = key[0] in ASKING and (key in COMPOSITES or key in _APART)
-        FACES.later(key, partial(_face if asks else PUBLIC.__getitem__, key))
+def _function_of(key: tuple[str, str]) -> Any:
+    asks = key[0] in ASKING and (key in COMPOSITES or key in _APART)
+    return _face(key) if asks else PUBLIC[key]
 
 
-_makers()
+FACES.all_later(PUBLIC, _function_of)
 
 
 @functools.cache
@@ -331,12 +329,11 @@ _SHOWN: Final[Pending[tuple[str, str]]] = Pending()
 
 
 def _show(key: tuple[str, str]) -> object:
-    return shown(PUBLIC[key], FACTORIES[key[1]])
+    own = not key[0] and key[1] in FACTORIES
+    return shown(PUBLIC[key], FACTORIES[key[1]]) if own else PUBLIC[key]
 
 
-for _key in PUBLIC:
-    _own = not _key[0] and _key[1] in FACTORIES
-    _SHOWN.later(_key, partial(_show if _own else PUBLIC.__getitem__, _key))
+_SHOWN.all_later(PUBLIC, _show)
 
 
 def namespace(name: str) -> Space:

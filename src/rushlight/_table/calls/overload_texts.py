@@ -26,8 +26,9 @@ _SHORT: Final = {
     "@new": "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=False, bool? requires_grad=False",
 }
-_SIGNATURE: Final = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)(\|deprecated)?")
-_PART: Final = re.compile(
+# Compiled when a text is asked for: most programs make no mistake.
+_SIGNATURE: Final = r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)(\|deprecated)?"
+_PART: Final = (
     r"(?P<type>\w+)(?P<item>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<none>\?)? (?P<name>\w+)"
     r"(?:=(?P<default>.*))?"
 )
@@ -105,7 +106,7 @@ def _entries(text: str) -> dict[str, str]:
 
 
 def _read(text: str) -> list[Signature]:
-    return [Signature(_parameters(m[1]), bool(m[2])) for m in _SIGNATURE.finditer(text)]
+    return [Signature(_parameters(m[1]), bool(m[2])) for m in re.finditer(_SIGNATURE, text)]
 
 
 def _parameters(text: str) -> list[Parameter]:
@@ -115,7 +116,7 @@ def _parameters(text: str) -> list[Parameter]:
         if part == "*":
             kw_only = True
             continue
-        m = _PART.fullmatch(part)
+        m = re.fullmatch(_PART, part)
         assert m is not None, part
         default: object = REQUIRED if m["default"] is None else m["default"]
         none = bool(m["none"] or (m["item"] and not m["list"])) or default == "None"

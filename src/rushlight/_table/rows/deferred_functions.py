@@ -10,7 +10,7 @@ leaves the function in the module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 
+def _by_key() -> None:
+    """Stands for the maker of those whose maker is asked with the key."""
+
+
 class Pending(dict[K, Any]):
     """A dictionary with values that are made at the first look; going over keys makes none.
 
@@ -31,11 +35,17 @@ class Pending(dict[K, Any]):
     def __init__(self) -> None:
         super().__init__()
         self._makers: dict[K, Callable[[], Any] | None] = {}  # of every key; None: it is there
+        self._make: Callable[[K], Any] = self._makers.__getitem__  # see `all_later`
 
     def later(self, key: K, maker: Callable[[], Any]) -> None:
         """Has the value of `key` made by `maker()` when it is needed."""
         self._makers[key] = maker
         super().pop(key, None)
+
+    def all_later(self, keys: Iterable[K], make: Callable[[K], Any]) -> None:
+        """Has the values of many new keys made by `make(key)` when they are needed."""
+        self._make = make
+        self._makers.update(dict.fromkeys(keys, _by_key))
 
     def ready(self) -> dict[K, Any]:
         """The values that are there, as a plain dictionary."""
@@ -45,7 +55,7 @@ class Pending(dict[K, Any]):
         with LOCK:
             maker = self._makers[key]
             if maker is not None:
-                value = maker()
+                value = self._make(key) if maker is _by_key else maker()
                 super().__setitem__(key, value)
                 self._makers[key] = None
         return self[key]
