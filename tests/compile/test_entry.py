@@ -416,7 +416,7 @@ def test_the_version_of_a_dictionary_is_only_used_where_every_change_shows() -> 
 def test_without_versions_entries_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     found = sentry.fields()
     assert found is not None
-    monkeypatch.setattr(found, "version", 0)
+    monkeypatch.setattr(found, "clocked", False)
     tasks = [Task("Adam"), Task("Adam")]
     compiled = warm(tasks[0])
     for _ in range(5):

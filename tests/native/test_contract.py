@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._native.cpython import contract, interpreter, object_layout as layout
+from rushlight._native.cpython import contract, dict_clocks, interpreter, object_layout as layout
 from tests.native.subprocesses import run
 
 if interpreter.unknown() is not None:
     pytest.skip("this Python's objects are not known", allow_module_level=True)
 TRIED = (interpreter.unknown, contract.containers, contract.counts, contract.slots,
-         layout.cell_field, layout.version_offset, layout.tag_offset)  # fmt: skip
+         layout.cell_field, layout.version_offset, layout.tag_offset, dict_clocks.unknown,
+         dict_clocks._split_ones_too)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def reasons() -> dict[str, str | None]:
 def test_everything_is_as_it_is_written_here() -> None:
     if np.__version__.startswith("2."):
         found = reasons()
-        assert found.pop("versions of dictionaries") in (None, "this CPython has none")
+        assert found.pop("clocks of dictionaries") in (None, "this CPython has none")
         assert set(found.values()) == {None}
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython import object_layout as layout
-from ..._native.cpython.type_flags import is_immutable, keeps_attributes_before
+from ..._native.cpython.type_flags import is_immutable
 from ..lowering.optimizer_sweeps import betas_usable
 from .conditions import Argument, Looked, Uncovered
 from .guards import Rendered
@@ -169,7 +169,7 @@ class Cover:
         argument = self.arguments.get(tensor.name) if isinstance(tensor, Local) else None
         if argument is None:
             return self.kept
-        if layout.untouched(CLASSES.tensor) is True and keeps_attributes_before(argument.kind):
+        if layout.untouched(CLASSES.tensor) is True and layout.shows_attributes(argument.kind):
             argument.bare = True
             return None
         return self.structure  # this may be asked before everything else

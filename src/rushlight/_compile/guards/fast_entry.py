@@ -18,6 +18,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase, version_cell
+from ..._native.cpython import dict_clocks
 from ..._native.llvm import target
 from ..generated_python import compiled_text
 from ..ir.iteration_values import size_of
@@ -224,8 +225,9 @@ class Whole:
                     arguments.append(name)
         grads = [(i.holder, i.inputs[0], self.base + 8 * machine.slots[i.inputs[0].root])
                  for i in filled]  # fmt: skip
-        # Where Python shows no versions, numbers are computed in each call.
-        stale = self.options if sentry.fields.version else []
+        # Where dictionaries have no clocks, numbers are computed in each call.
+        clocked = sentry.fields.clocked and all(map(dict_clocks.address, self.options))
+        stale = self.options if clocked else []
         sentry.settle(given, grads, bumped, stale)
         sentry.first |= {"run": driver.addresses()["run"], "state": machine.states[0]}
         enter = body.lines.name(sentry.enter)

@@ -18,7 +18,7 @@ import gc
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..._native.cpython import object_layout as layout
+from ..._native.cpython import dict_clocks, object_layout as layout
 
 
 class Missing:
@@ -143,14 +143,17 @@ class Versions:
         self.tags = 0  # bytes at the end that are of classes
         self.known: bytes | None = None  # the versions when all was well
         tops = lookups.tops()
-        known = None not in (layout.version_offset(), layout.tag_offset())
+        known = dict_clocks.unknown() is None and layout.tag_offset() is not None
         if not known or not all(map(layout.tag, tops)):
             return
         asked = [k for k in lookups.spaces if k not in lookups.kinds and lookups.asks(k)]
         tables: dict[int, dict[Any, Any]] = {k: lookups.spaces[k] for k in asked}
         tables |= {id(x): x for x in others}
-        for key, table in tables.items():
-            self.clocks.append(layout.dict_clock(table))
+        found = {key: dict_clocks.bytes_of(table) for key, table in tables.items()}
+        if None in found.values():
+            return
+        for key, clock in found.items():
+            self.clocks.append(clock)
             self.spaces.append((key,) if key in lookups.spaces else ())
         for top in tops:
             self.clocks.append(layout.class_clock(top))

@@ -6,7 +6,7 @@ it is taken again: if nothing has moved in between, the guards hold whenever the
 machine code compares it (see `_native.cpython.guard_checker`). Where that fails, because something
 has changed, the guards themselves decide, and the snapshot is taken anew; ever more seldom, if it
 keeps changing.
-Dictionaries are compared by their version where Python has one, else (and after a change) entry by
+Dictionaries are compared by their clocks where Python has such, else (and after a change) entry by
 entry. What a snapshot shows is kept alive, so that an address means the same object.
 """
 
@@ -23,7 +23,7 @@ from ..._array.memory import aliasing as A, arena
 from ..._core.mode import CURRENT
 from ..._core.node import Node
 from ..._core.storage import CLASSES, TensorBase, Version, new_tensor
-from ..._native.cpython import contract, object_layout as layout
+from ..._native.cpython import contract, dict_clocks, object_layout as layout
 from ..._native.cpython.guard_tables import (
     MISSING,
     Entrance,
@@ -75,8 +75,9 @@ class Fields:
         self.number, self.tagged = layout.number_field(cells[0], "n")
         self.functions = layout.function_fields()
         self.mro = layout.mro_offset()
-        self.version = layout.version_offset() or 0
+        self.clocked = dict_clocks.unknown() is None
         self.before = layout.untouched(CLASSES.tensor) if contract.counts() is None else None
+        self.inside = layout.inside_offset(CLASSES.tensor) if self.before else 0
         #: Words of a tensor as it is made, but for how often it is held, and its array.
         self.template = layout.same_words(new_tensor(array), new_tensor(other), self.raw)
 
@@ -220,7 +221,7 @@ class Sentry:
             for key in one.keys.values():
                 missing = not dict.__contains__(thing, key)
                 shown += [key, MISSING if missing else dict.__getitem__(thing, key)]
-        now.entries(thing, shown, size, self.fields.version)
+        now.entries(thing, shown, size, self.fields.clocked)
 
     def take(self, args: Any, kwargs: Any) -> bool | None:
         """Takes a snapshot for which the guards hold; None where they don't.
@@ -255,7 +256,7 @@ class Sentry:
         first = {"gate": arena.address(self.free)} | self.first
         first |= {
             "variable": id(CURRENT), "mode": id(self.cover.mode), "raw": self.fields.raw,
-            "version": self.fields.version, "before": int(self.fields.before is True),
+            "before": self.fields.inside,
             "number": self.fields.number, "tagged": int(self.fields.tagged),
             "apart": int(self.cover.apart), "owners": arena.address(self.owners),
         }  # fmt: skip
@@ -274,11 +275,15 @@ class Sentry:
         value, the slot; `bumped` are tensors whose writes are counted, `stale` dictionaries.
         """
         f = self.fields
-        self.clocks = [layout.dict_clock(d) for d in stale]
+        self.clocks = [dict_clocks.bytes_of(d) for d in stale]
         self.static = {
             "arguments": [self._argument(a) for a in self.cover.arguments.values()],
             "given": [(slot,) for slot in given],
-            "bare": [(k,) for k, a in enumerate(self.cover.arguments.values()) if a.bare],
+            "bare": [
+                (k, layout.inside_offset(a.kind))
+                for k, a in enumerate(self.cover.arguments.values())
+                if a.bare
+            ],
             "grads": [
                 (
                     field_address(leaf, f.offsets["_grad"]),
@@ -288,7 +293,7 @@ class Sentry:
                 for leaf, v, slot in grads
             ],
             "bumps": [(field_address(t, f.offsets["_cell"]),) for t in bumped],
-            "stale": [(field_address(d, f.version), 0) for d in stale],
+            "stale": [(dict_clocks.address(d), 0) for d in stale],
             "template": list(f.template),
         }
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from . import interpreter, object_layout as layout
+from . import dict_clocks, interpreter, object_layout as layout
 from .memory import leads_somewhere, word
 from .object_layout import NDARRAY, WRITEABLE
 
@@ -166,16 +166,9 @@ def report(probe: object) -> dict[str, Reason]:
         "programs that find their arrays": read,
         "guards in machine code": guards,
         "counts of references": guards or counts(),
-        "versions of dictionaries": _versions(),
+        "clocks of dictionaries": dict_clocks.unknown(),
     }
 
 
-def _versions() -> Reason:
-    wrong = interpreter.unknown()
-    if wrong is not None:
-        return wrong
-    return "this CPython has none" if layout.version_offset() is None else None
-
-
-def _first(tries: tuple[Callable[..., Reason], ...], *args: object) -> Reason:
+def _first(tries: tuple[Callable[..., Reason], ...], *args: Any) -> Reason:
     return next((wrong for one in tries if (wrong := one(*args)) is not None), None)

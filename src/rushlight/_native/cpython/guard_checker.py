@@ -13,15 +13,15 @@ Tables (a number of entries and an address each; words of an entry):
     exact       address, what lies there
     masked      address, bits that matter, these
     differing   address, what doesn't lie there
-    tables      dictionary, its version, its size or -1, entries, their address (key, value or 0
-                where there must be none)
+    tables      dictionary, its clock or 0, what that showed, its size or -1, entries, their address
+                (key, value or 0 where there must be none)
     lists       list, its length, the address of its items
     arguments   class, number of fields, their address (offset, bits, these), geometry, where to
                 write the array
     own         an array whose memory no argument may show; each shows memory of its own
     held        where to write an array that is the same in each call, the array
     given       where to write the array (arguments behind the tensors)
-    bare        place of an argument that may have no attributes of its own
+    bare        place of an argument that may have no attributes of its own, its `inside_offset`
     grads       address of a gradient's address, geometry, where to write its array
     stale       address, what lies there (else: `STALE`)
     bumps       address of the address of a version cell
@@ -37,15 +37,16 @@ references, and the tensor is, word for word, as a new one would be.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..llvm import loader as engine
-from ..llvm.emit import I8, I32, I64, PTR, VOID, Function, Module, Value
+from ..llvm.emit import I1, I8, I32, I64, PTR, VOID, Function, Module, Value
 from .builtin_call import builtin, entry_of, hand_over
 from .interpreter import BYTES, TYPE
-from .object_layout import DICT_SIZE, LIST_ITEMS, NDARRAY, SIZE
+from .object_layout import COUNTED, DICT_SIZE, LIST_ITEMS, NDARRAY, SIZE, WEAK
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -65,7 +66,7 @@ _API: Final = {
 }  # fmt: skip
 #: The words of a state.
 WORDS: Final = (
-    "none", *CODES, *_API, "variable", "mode", "count", "raw", "version", "before", "tagged", "run",
+    "none", *CODES, *_API, "variable", "mode", "count", "raw", "before", "tagged", "run",
     "state", "release", "number", "apart", "owners", "gate", *TABLES,
     *(f"{name} at" for name in TABLES),
 )  # fmt: skip
@@ -122,13 +123,13 @@ def _geometry(module: Module) -> Function:
 
 
 def _table(module: Module) -> Function:
-    """Whether a dictionary holds what an entry of `tables` says; then its version is noted."""
-    params = [("at", PTR), ("get", PTR), ("next", PTR), ("version", I64)]
+    """Whether a dictionary holds what an entry of `tables` says; then its clock is noted."""
+    params = [("at", PTR), ("get", PTR), ("next", PTR)]
     f = module.function("table_holds", params, I64)
     f.internal = True
-    entry, get, following, version = f.params
-    size, count = (f.load(f.at(entry, n, I64), I64) for n in (2, 3))
-    mapping, wanted = (f.load(f.at(entry, n, I64), PTR) for n in (0, 4))
+    entry, get, following = f.params
+    size, count = (f.load(f.at(entry, n, I64), I64) for n in (3, 4))
+    mapping, clock, wanted = (f.load(f.at(entry, n, I64), PTR) for n in (0, 1, 5))
     place, key, value = (f.scratch(I64) for _ in range(3))
     f.store(place, f.constant(I64, 0))
 
@@ -154,8 +155,8 @@ def _table(module: Module) -> Function:
         return []
 
     f.choose(size >= 0, in_order, by_key)
-    with f.when(version.ne(0)):
-        f.store(f.at(entry, 1, I64), f.load(f.at_bytes(mapping, version), I64))
+    with f.when(f.load(f.at(entry, 1, I64), I64).ne(0)):
+        f.store(f.at(entry, 2, I64), f.load(clock, I64))
     f.ret(1)
     return f
 
@@ -260,24 +261,47 @@ class _Enter:
             raw = f.load(f.at_bytes(x, self.word("raw")), PTR)
             self._array(raw, entry(3, PTR), "UNSURE", "MISS")
             f.store(entry(4, PTR), raw)
-        with self.each("bare", 1) as entry:
-            self._bare(f.load(f.at(self.args, entry(0), I64), PTR))
+        with self.each("bare", 2) as entry:
+            x = f.load(f.at(self.args, entry(0), I64), PTR)
+            self._bare(x, entry(1), "UNSURE", True)
         with f.when(self.word("apart").ne(0)):
             self._apart()
         behind = self.word("arguments")
         with self.each("given", 1) as entry:
             f.store(entry(0, PTR), f.load(f.at(self.args, behind + entry.index, I64), I64))
 
-    def _bare(self, x: Value) -> None:
-        """CPython 3.11: a table of values before the object, or a dictionary, or neither."""
+    def _bare(self, x: Value, inside: Value, code: str, empty: bool) -> None:
+        """An object without attributes of its own, as `has_nothing` tells.
+
+        With `empty` a dictionary without entries will do, and weak references don't matter;
+        `inside` is the `inside_offset` of its class.
+        """
         f = self.f
+
+        def small(place: Value) -> None:
+            self.unless(f.load(place, I8).eq(0), code)
+
+        if not empty and sys.version_info >= (3, 12):
+            self.unless(f.load(f.at_bytes(x, WEAK), I64).eq(0), code)
         own = f.load(f.at_bytes(x, -24), I64)
-        with f.when(own.ne(0)):
-            size = f.load(f.at_bytes(f.load(f.at_bytes(x, -24), PTR), DICT_SIZE), I64)
-            self.unless(size.eq(0), "UNSURE")
-        with f.when(f.load(f.at_bytes(x, -32), I64).ne(0) & own.eq(0)):
-            count = f.load(f.at_bytes(f.load(f.at_bytes(x, -32), PTR), -2), I8)
-            self.unless(count.eq(0), "UNSURE")
+        made = own.ne(0)
+        if sys.version_info[:2] == (3, 12):
+            apart = (own & 1).ne(0)
+            with f.when(apart):
+                small(f.at_bytes(f.load(f.at_bytes(x, -24), PTR), -1))
+            made = made & ~apart
+        with f.when(made):
+            if not empty:
+                self.give(code)
+            else:
+                entries = f.load(f.at_bytes(f.load(f.at_bytes(x, -24), PTR), DICT_SIZE), I64)
+                self.unless(entries.eq(0), code)
+        if sys.version_info >= (3, 13):
+            with f.when(own.eq(0) & inside.ne(1)):
+                small(f.at_bytes(x, inside + COUNTED))
+        elif sys.version_info < (3, 12):
+            with f.when(f.load(f.at_bytes(x, -32), I64).ne(0) & own.eq(0)):
+                small(f.at_bytes(f.load(f.at_bytes(x, -32), PTR), -2))
 
     def _apart(self) -> None:
         f = self.f
@@ -315,13 +339,14 @@ class _Enter:
             self.unless((f.load(entry(0, PTR), I64) & entry(1)).eq(entry(2)), "UNSURE")
         with self.each("differing", 2) as entry:
             self.unless(~self.same(entry(0, PTR), entry(1)), "UNSURE")
-        version = self.word("version")
         get, following = self.word("get", PTR), self.word("next", PTR)
-        with self.each("tables", 5) as entry:
-            mapping = entry(0, PTR)
-            known = f.load(f.at_bytes(mapping, version), I64).eq(entry(1)) & version.ne(0)
+        with self.each("tables", 6) as entry:
+            clocked, clock = entry(1).ne(0), entry(1, PTR)
+            (known,) = f.choose(
+                clocked, lambda: [self.same(clock, entry(2))], lambda: [f.constant(I1, 0)]
+            )
             with f.when(~known):
-                holds = f.call(self.table, [entry.address, get, following, version])
+                holds = f.call(self.table, [entry.address, get, following])
                 self.unless(holds.ne(0), "UNSURE")
         with self.each("lists", 3) as entry:
             items = entry(0, PTR)
@@ -347,11 +372,7 @@ class _Enter:
             self.unless(f.load(g, I64).eq(own), "FRESH")
             self._fields(g, fields, words, "FRESH")
             with f.when(before.ne(0)):
-                self.unless(f.load(f.at_bytes(g, -24), I64).eq(0), "FRESH")
-                values = f.load(f.at_bytes(g, -32), I64)
-                with f.when(values.ne(0)):
-                    attributes = f.load(f.at_bytes(f.load(f.at_bytes(g, -32), PTR), -2), I8)
-                    self.unless(attributes.eq(0), "FRESH")
+                self._bare(g, before, "FRESH", False)
             raw, told = f.load(f.at_bytes(g, self.word("raw")), PTR), entry(1, PTR)
             self.unless(f.load(raw, I64).eq(own), "FRESH")
             self._array(raw, told, "FRESH", "FRESH")

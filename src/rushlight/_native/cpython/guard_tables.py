@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from . import guard_checker as checker, object_layout as layout
+from . import dict_clocks, guard_checker as checker, object_layout as layout
 from .guard_checker import TABLES, WORDS
 from .interpreter import TYPE
 from .memory import word
@@ -96,15 +96,16 @@ class Snapshot:
         self.keep.append(items)
         self.tables["lists"].append((id(line), len(items), [id(x) for x in items]))
 
-    def entries(self, table: object, shown: Sequence[object], size: int, version: int) -> None:
+    def entries(self, table: Any, shown: list[Any], size: int, clocked: bool) -> None:
         """Keys and what lies under them, in turn; all in order where `size` isn't -1.
 
-        `version` is where dictionaries have a number that each change makes another one, or 0.
+        `clocked` says whether dictionaries have clocks, see `dict_clocks`.
         """
         self.keep.append(shown)
         found = [0 if x is MISSING else id(x) for x in shown]
-        now = word(id(table) + version) if version else 0
-        self.tables["tables"].append((id(table), now, size, len(found) // 2, found))
+        clock = dict_clocks.address(table) if clocked else 0
+        now = word(clock) if clock else 0
+        self.tables["tables"].append((id(table), clock, now, size, len(found) // 2, found))
 
     def class_version(self, kind: type) -> bool:
         """A class with all its bases, by its number; False where it has none."""

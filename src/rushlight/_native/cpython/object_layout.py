@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import interpreter
 from .memory import byte, half, leads_somewhere, window, word
-from .type_flags import keeps_attributes_before
+from .type_flags import keeps_attributes_before, keeps_attributes_inside
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -27,19 +28,24 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "MEMBER_NAME", "NDARRAY", "READ", "SIZE", "WRITEABLE", "WRITTEN",
-    "Unknown", "cell_field", "class_clock", "dict_clock", "dict_offset", "flag_field",
-    "function_fields", "mro_offset", "number_field", "object_field", "same_words", "slot_offset",
-    "tag", "tag_offset", "untouched", "version_offset",
+    "COUNTED", "DICT_SIZE", "LIST_ITEMS", "MEMBER_NAME", "NDARRAY", "READ", "SIZE", "WRITEABLE",
+    "WRITTEN", "Unknown", "cell_field", "changes_are_seen", "class_clock", "dict_offset",
+    "flag_field", "function_fields", "inside_offset", "is_split", "mro_offset", "number_field",
+    "object_field", "same_words", "shows_attributes", "slot_offset", "tag", "tag_offset",
+    "untouched", "version_offset", "WEAK",
 ]  # fmt: skip
 
 SIZE: Final = 16  # of lists and tuples
 DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24
 _VERSION: Final = 24
+_VALUES: Final = 40  # of a dictionary: where its values lie, if they lie apart
 _CELL: Final = 16
 _TAG: Final = 384  # of a class's version
 _MANAGED: Final = -24  # of CPython 3.11 to 3.14, where a class has a managed dictionary
+WEAK: Final = -32  # from 3.12 on: who refers weakly to an object whose dictionary lies before it
+#: Where, behind the fields of an object, is said how many attributes lie there (3.13).
+COUNTED: Final = 1
 _ONES: Final = -1
 # In a slot's descriptor its name, and its definition; in that the offset.
 MEMBER_NAME, _MEMBER, _MEMBER_OFFSET = 24, 40, 16
@@ -276,33 +282,34 @@ def class_clock(kind: type) -> Any:
     return window(id(kind) + (tag_offset() or 0), 4)
 
 
-def dict_clock(table: object) -> Any:
-    """The bytes of a dictionary's number (see `version_offset`), for comparing."""
-    return window(id(table) + (version_offset() or 0), 8)
-
-
 @cache
 def version_offset() -> int | None:
     """Where a dictionary keeps a number that every change of it makes another one.
 
-    CPython 3.11 has it (PEP 509), later ones are told in another way. None where there is none: the
-    entries are looked at then.
+    CPython 3.11 and 3.12 have it (PEP 509); later ones keep it no longer up to date.
     """
-    if interpreter.unknown() is not None or sys.version_info[:2] != (3, 11):
+    if interpreter.unknown() is not None or sys.version_info[:2] not in ((3, 11), (3, 12)):
         return None
-    return _VERSION if _versions_change() else None
+    return _VERSION if changes_are_seen(lambda table: word(id(table) + _VERSION)) else None
 
 
-def _versions_change() -> bool:
-    """Whether each way to change a dictionary is seen, those that the interpreter has quickened
-    included.
+def is_split(table: object) -> bool:
+    """Whether a dictionary's values lie apart from its keys: as a rule, in the object of which
+    they are the attributes.
     """
-    seen: set[int] = set()
+    return word(id(table) + _VALUES) != 0
 
-    def now(table: object) -> int:
-        return word(id(table) + _VERSION)
 
-    def moved(table: object, change: Callable[[], object]) -> bool:
+def changes_are_seen(now: Callable[[Any], int], split: bool = True) -> bool:
+    """Whether each way to change a dictionary makes `now` of it another number than ever, those
+    that the interpreter has quickened included; and whether looking makes none.
+
+    `split` says whether dictionaries are tried whose values lie in an object.
+    """
+    numbers: dict[int, set[int]] = {}
+
+    def moved(table: Any, change: Callable[[], object]) -> bool:
+        seen = numbers.setdefault(id(table), set())
         before = now(table)
         change()
         after = now(table)
@@ -321,6 +328,10 @@ def _versions_change() -> bool:
     x = _Plain()
     x.a = 0
     inside = x.__dict__
+    if not split:
+        if is_split(table) or not is_split(inside):
+            return False
+        x.__dict__ = inside = {"a": 0}
 
     def store(n: int) -> None:
         x.a = n
@@ -328,6 +339,8 @@ def _versions_change() -> bool:
     for n in range(1, 64):  # from some turn on by instructions made for this class
         if not moved(inside, lambda n=n: store(n)) or inside["a"] != n:  # type: ignore[misc]
             return False
+    if not moved(inside, lambda: delattr(x, "a")) or not moved(inside, lambda: store(0)):
+        return False
     space: dict[str, Any] = {"g": 0}
     exec("def put(n):\n    global g\n    g = n", space)
     for n in range(1, 64):
@@ -343,9 +356,8 @@ def _versions_change() -> bool:
 def untouched(kind: Any) -> bool | None:
     """How instances of a class show that they have no attributes of their own.
 
-    True: in the words before them (CPython 3.11: no dictionary, and no table of values, or one
-    whose byte before the last says that there are none). False: the address of a dictionary is one
-    of their own words, which is 0. None: that isn't known.
+    True: in the words before and behind them, see `has_nothing`. False: the address of a dictionary
+    is one of their own words, which is 0. None: that isn't known.
     """
     if interpreter.unknown() is not None:
         return None
@@ -357,17 +369,46 @@ def untouched(kind: Any) -> bool | None:
         return None if any(plain) or not all(
             word(id(x) + kind.__dictoffset__) for x in (one, other)
         ) else False  # fmt: skip
-    if sys.version_info[:2] != (3, 11) or kind.__dictoffset__ >= 0:
-        return None
-    if not all(_untouched(x) for x in (one, other, third)):
+    if not shows_attributes(kind) or not all(has_nothing(x) for x in (one, other, third)):
         return None
     one.some_attribute = 1
     _ = other.__dict__
-    return True if not _untouched(one) and not _untouched(other) and _untouched(third) else None
+    if has_nothing(one) or has_nothing(other) or not has_nothing(third):
+        return None
+    kept = weakref.ref(third)
+    shown = sys.version_info < (3, 12) or not has_nothing(third)
+    return True if shown and kept() is third else None
 
 
-def _untouched(x: Tensor) -> bool:
-    if word(id(x) - 24):
+def shows_attributes(kind: type) -> bool:
+    """Whether `has_nothing` can be asked of a class's instances."""
+    return keeps_attributes_before(kind) and kind.__dictoffset__ < 0
+
+
+def has_nothing(x: object) -> bool:
+    """Whether an object has no attributes of its own; `guard_checker` asks the same.
+
+    From 3.12 on also whether nobody refers to it weakly, which lies beside; before, that is one of
+    its own words.
+
+    The word 24 bytes before it is its dictionary, if that was made. Else how many attributes it has
+    is a byte before its table of values, of which 3.11 keeps the address 32 bytes before it, and
+    3.12 in the place of the dictionary, less one; from 3.13 on the second byte behind its fields,
+    where it has attributes there.
+    """
+    own = word(id(x) + _MANAGED)
+    if sys.version_info >= (3, 12) and word(id(x) + WEAK):
         return False
+    if sys.version_info >= (3, 13):
+        offset = inside_offset(type(x))
+        return not own and (offset == 1 or byte(id(x) + offset + COUNTED) == 0)
+    if sys.version_info >= (3, 12):
+        return not own or (own % 2 == 1 and byte(own + 1 - 2) == 0)
     values = word(id(x) - 32)
-    return not values or byte(values - 2) == 0
+    return not own and (not values or byte(values - 2) == 0)
+
+
+def inside_offset(kind: type) -> int:
+    """Where a class's objects keep their attributes in themselves (3.13); 1 where they don't."""
+    inside = sys.version_info >= (3, 13) and keeps_attributes_inside(kind)
+    return int(kind.__basicsize__) if inside else 1

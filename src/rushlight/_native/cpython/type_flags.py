@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["grows_by", "is_heap_type", "is_immutable", "keeps_attributes_before"]
+__all__ = ["grows_by", "is_heap_type", "is_immutable", "keeps_attributes_before",
+           "keeps_attributes_inside"]  # fmt: skip
 
-_MANAGED_DICT, _IMMUTABLE, _HEAP = 1 << 4, 1 << 8, 1 << 9  # Py_TPFLAGS_...
+_INLINE, _MANAGED_DICT, _IMMUTABLE, _HEAP = 1 << 2, 1 << 4, 1 << 8, 1 << 9  # Py_TPFLAGS_...
 
 
 def is_heap_type(kind: type) -> bool:
@@ -22,6 +23,11 @@ def is_immutable(kind: type) -> bool:
 def keeps_attributes_before(kind: type) -> bool:
     """Whether the interpreter keeps the attributes of a class's objects before these."""
     return bool(kind is not None and kind.__flags__ & _MANAGED_DICT)
+
+
+def keeps_attributes_inside(kind: type) -> bool:
+    """Whether the attributes of a class's objects lie behind their fields (from 3.13 on)."""
+    return bool(kind.__flags__ & _INLINE)
 
 
 def grows_by(kind: Any) -> int:
