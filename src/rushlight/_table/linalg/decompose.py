@@ -15,7 +15,7 @@ from ..rows.composite import composite
 from ..rows.out_argument import give
 from ..rows.row import general
 from ..rows.tensor_namespace import table
-from .limits import check_limits
+from .limits import checked_ranks
 from .linalg import adjoint, hermitian, regular
 
 if TYPE_CHECKING:
@@ -505,8 +505,7 @@ def pinv(A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: obje
     """The pseudo-inverse of each matrix; singular values up to max(atol, rtol σ₁) count as zero."""
     if rtol is None:
         rtol = rcond
-    result = apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian])
-    return give("pinv", result, out)
+    return give("pinv", apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian]), out)
 
 
 @composite(method=True)
@@ -522,8 +521,7 @@ def matrix_rank(A: Tensor, tol: object = None, hermitian: bool = False, *, atol:
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
-    check_limits(A, atol, rtol, result, out)
-    return give("matrix_rank", result, out)
+    return give("matrix_rank", checked_ranks(A, atol, rtol, result, out), out)
 
 
 _rank = general(

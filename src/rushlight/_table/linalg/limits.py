@@ -9,8 +9,10 @@ from ..._base import dtypes as D, errors
 from ..._core.storage import TensorBase
 
 
-def check_limits(x: TensorBase, atol: object, rtol: object, ranks: TensorBase, out: object) -> None:
-    """Refuses complex tolerances, and warns where they give ranks of another shape.
+def checked_ranks(
+    x: TensorBase, atol: object, rtol: object, ranks: TensorBase, out: object
+) -> TensorBase:
+    """The ranks; warns where the tolerances give them another shape than the matrices.
 
     Raises:
         RuntimeError: in PyTorch's words.
@@ -21,3 +23,4 @@ def check_limits(x: TensorBase, atol: object, rtol: object, ranks: TensorBase, o
     batch, shape = x._raw.shape[:-2], ranks._raw.shape
     if out is None and shape != batch and 0 not in batch:
         warnings.warn(errors.resized_out(batch, shape), UserWarning, stacklevel=4)
+    return ranks
