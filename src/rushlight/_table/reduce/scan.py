@@ -294,7 +294,7 @@ def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
 
 
 @composite(numpy_words=True)
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: int = 1, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integrals of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x

@@ -184,7 +184,7 @@ def quantile(
 @composite(method=True, numpy_words=True)
 def nanquantile(
     input: Tensor,
-    q: float,
+    q: Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
     *,
@@ -452,8 +452,8 @@ bincount = general(
 
 @composite()
 def isin(
-    elements: Tensor,
-    test_elements: Tensor | int | None = None,
+    elements: Tensor | float,
+    test_elements: Tensor | float | None = None,
     *,
     assume_unique: bool = False,
     invert: bool = False,
