@@ -223,7 +223,11 @@ def formula_text(formula: Any) -> str:
     if told is not None:
         try:
             return written(told)
-        except (AttributeError, KeyError, TypeError):  # recorded on Tensors: it asks for more than words
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+        ):  # recorded on Tensors: it asks for more than words
             formula = told
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)

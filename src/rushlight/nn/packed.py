@@ -149,11 +149,11 @@ def pack_padded_sequence(
     """
     if not isinstance(lengths, Tensor):
         lengths = f.as_tensor(lengths, dtype=dtypes.int64)
-    assert isinstance(lengths, Tensor)
     order = None
     if not enforce_sorted:
         lengths, order = f.sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, order)
+    assert isinstance(lengths, Tensor)
     data, sizes = f._pack_padded_sequence(input, lengths, batch_first)
     return PackedSequence(data, sizes, order, None)
 

@@ -268,7 +268,7 @@ class Sentry:
 
     # ---- what doesn't change -------------------------------------------------------------------
     def settle(self, given: list[int], grads: list[tuple[Any, Any, int]], bumped: list[Tensor],
-               stale: Sequence[object]) -> None:  # fmt: skip
+               stale: Sequence[dict[Any, Any]]) -> None:  # fmt: skip
         """Fills the tables of what is the same in each snapshot.
 
         `given` are the addresses of the slots of further arguments; of gradients: the leaf, the

@@ -7,7 +7,7 @@ A `Snapshot` is asked what objects hold now; each answer is an entry of a table 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from . import dict_clocks, guard_checker as checker, object_layout as layout

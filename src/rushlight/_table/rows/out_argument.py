@@ -268,7 +268,7 @@ def _refuse_tangents(name: str, values: Sequence[object]) -> None:
                 )
 
 
-def give(name: str, result: Tensor, out: Tensor | None) -> Tensor:
+def give(name: str, result: TensorBase, out: Tensor | None) -> Any:
     """A result that has been made, or `out` with it written there.
 
     Raises:
@@ -276,7 +276,7 @@ def give(name: str, result: Tensor, out: Tensor | None) -> Tensor:
     """
     if out is None:
         return result
-    if ready().grad and (result.requires_grad or out.requires_grad):
+    if ready().grad and (result._requires_grad or out.requires_grad):
         raise RuntimeError(errors.out_requires_grad(name))
     problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
     if problem is not None:
