@@ -22,7 +22,8 @@ def told() -> dict[str, Any]:
         operation = row.op  # what is made of formulas is made by then
         functions = {"": operation.raw, **row.formulas}
         for key, function in functions.items():
-            formula = getattr(function, "formula", None)
+            told = hasattr(function, "numbers") or key == ""  # not one of operations on Tensors
+            formula = getattr(function, "formula", None) if told else None
             if key == "" and row.formula is not None:
                 formula = row.formula
             if inspect.isfunction(formula):

@@ -201,6 +201,8 @@ def parameters(params: tuple[Parameter, ...]) -> Iterator[str]:
 def formulas(row: Row) -> Iterator[str]:
     """The result and the gradients of the row's arguments, as code where that is short."""
     forward = row.formula if row.formula is not None else getattr(row.raw, "formula", None)
+    if hasattr(row.raw, "rows"):
+        forward = row.raw.rows.function
     if forward is not None:
         yield f"out: {written(forward)}"
     for name, formula in row.formulas.items():
@@ -219,16 +221,11 @@ def formula_text(formula: Any) -> str:
     if hasattr(formula, "text"):  # of one that calls a row
         return str(formula.text)
     formula = getattr(formula, "rows", formula)  # of one along rows
-    told = getattr(formula, "function", getattr(formula, "formula", None))
-    if told is not None:
-        try:
-            return written(told)
-        except (
-            AttributeError,
-            KeyError,
-            TypeError,
-        ):  # recorded on Tensors: it asks for more than words
-            formula = told
+    if hasattr(formula, "function"):
+        return written(formula.function)
+    if hasattr(formula, "numbers"):  # of one that is generated
+        return written(formula.formula)
+    formula = getattr(formula, "formula", formula)  # of one that is recorded on Tensors
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..._array.annotations import Array
-    from ..._array.linalg.einsum import Pair
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -470,88 +467,6 @@ def chain_matmul(*matrices: Any) -> Tensor:
     if len(matrices) == 1:
         return matrices[0]
     return _traced.table("multi_dot")(list(matrices))
-
-
-@composite()
-def einsum(*args: Any) -> Tensor:
-    """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
-
-    Raises:
-        RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
-    """
-    if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one "
-            "operand and its subscripts list"
-        )
-    equation = args[0]
-    operands = (
-        list(args[1][:])
-        if len(args) == 2 and isinstance(args[1], (list, tuple))
-        else list(args[1:])
-    )
-    if not isinstance(equation, str):
-        equation, operands = paths.from_sublists(args)
-    plan = paths.planned(equation, tuple([t._raw.shape for t in operands]))
-    work = list(operands)
-    for k in plan.repeats:
-        work[k] = _diagonal(work[k], plan.terms[k])
-    for pair in plan.pairs:
-        right, left = work.pop(pair.second), work.pop(pair.first)
-        work.append(_contract(pair, left, right))
-    result = work[0]
-    if plan.extra is not None:
-        result = result.sum(plan.extra)
-    return result if plan.order is None else result.permute(plan.order)
-
-
-def _diagonal(t: TensorLike, term: Sequence[object]) -> Any:
-    """Takes the diagonal wherever a letter appears twice in an operand."""
-    k = 0
-    term = list(term)
-    while k < len(term):
-        c = term[k]
-        if c in term[:k]:
-            first = term.index(c)
-            t = t.diagonal(0, first, k).movedim(-1, first)
-            del term[k]
-        else:
-            k += 1
-    return t
-
-
-def _contract(pair: Pair, a: Tensor, b: Any) -> Tensor:
-    """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
-    if pair.sum_a is not None:
-        a = a.sum(pair.sum_a)
-    if pair.sum_b is not None:
-        b = b.sum(pair.sum_b)
-    if pair.product:
-        product = _permute_and_unsqueeze(a, pair.order_a, pair.new_a) * _permute_and_unsqueeze(
-            b, pair.order_b, pair.new_b
-        )
-        return product if pair.gone is None else product.sum(pair.gone)
-    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
-        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
-    if pair.order_a is not None:
-        a = a.permute(pair.order_a)
-    if pair.order_b is not None:
-        b = b.permute(pair.order_b)
-    if pair.shape_a is not None:
-        a = a.reshape(pair.shape_a)
-    if pair.shape_b is not None:
-        b = b.reshape(pair.shape_b)
-    out = apply2(bmm.op if len(a._raw.shape) == 3 else mm.op, a, b)
-    return out if pair.shape is None else out.reshape(pair.shape)
-
-
-def _permute_and_unsqueeze(t: Tensor, order: list[int] | None, new: list[int]) -> Tensor:
-    """`t` in another order of dimensions, with new ones of size one."""
-    if order is not None:
-        t = t.permute(order)
-    for k in new:
-        t = t.unsqueeze(k)
-    return t
 
 
 def _same_size(c: Array, shape: tuple[int, ...]) -> None:

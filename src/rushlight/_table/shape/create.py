@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.memory import collation as batches
 from ..._array.memory.aliasing import number_types
-from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
 from ..._base.device import hollow
-from ..._core.interposers import NOT_HANDLED
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls.argument_parser import is_number_tensor
 from ..modes import meta as _hollow
 from ..rows.composite import composite
-from ..rows.result_strides import array_like, hollow_like, steps_of
+from ..rows.result_strides import steps_of
 from ..rows.size_arguments import size_of as size_of
 from ..rows.warn_once import warn_of_array
 
@@ -445,178 +443,3 @@ def full(
         return _hollow.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
     return delivered(array, out, requires_grad)
-
-
-def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: object,
-                requires_grad: bool) -> Any:  # fmt: skip
-    """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
-    if t.is_sparse:
-        return t._blank(dtype, fill)
-    if _hollow.beside(t, device):
-        return hollow_like(t, dtype, wanted, requires_grad)
-    return None
-
-
-def _like(name: str, fill: Any) -> Any:
-    def make(
-        input: Any,
-        *,
-        dtype: Any = None,
-        layout: object = None,
-        device: Any = None,
-        requires_grad: bool = False,
-        pin_memory: bool = False,
-        memory_format: Any = None,
-    ) -> Any:
-        if not isinstance(input, TensorBase):
-            raise TypeError(
-                f"{name}(): argument 'input' (position 1) must be Tensor, not "
-                f"{errors.type_name(input)}"
-            )
-        found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        if device is not None or not input._plain:
-            like = _of_special(input, fill, found, device, memory_format, requires_grad)
-            if like is not None:
-                return like
-        return filled(array_like(input, found, fill, memory_format), requires_grad)
-
-    make.__name__ = make.__qualname__ = name
-    return make
-
-
-zeros_like = composite(name="zeros_like")(_like("zeros_like", 0))
-ones_like = composite(name="ones_like")(_like("ones_like", 1))
-empty_like = composite(name="empty_like")(_like("empty_like", None))
-zeros_like.__doc__ = "Zeros shaped, typed and laid out like `input`."
-ones_like.__doc__ = "Ones shaped, typed and laid out like `input`."
-empty_like.__doc__ = "Unset elements shaped, typed and laid out like `input`."
-
-
-@composite()
-def full_like(
-    input: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    layout: object = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    pin_memory: bool = False,
-) -> Any:
-    """One value in the shape, type and layout of `input`."""
-    fill_value = _number("full_like", "fill_value", 2, fill_value)
-    found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    if device is not None or not input._plain:
-        like = _of_special(input, fill_value, found, device, memory_format, requires_grad)
-        if like is not None:
-            return like
-    return filled(array_like(input, found, fill_value, memory_format), requires_grad)
-
-
-def _new(name: str, fill: Any) -> Any:
-    def make(
-        self: Any,
-        *size: Any,
-        dtype: Any = None,
-        device: Any = None,
-        layout: object = None,
-        requires_grad: bool = False,
-        pin_memory: bool = False,
-        **kwargs: Any,
-    ) -> Any:
-        if "size" in kwargs:
-            size = (kwargs.pop("size"),)
-        found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        nowhere = _hollow.beside(self, device)
-        answer = _hollow.dispatched(name, self, list(size_of(name, size)))
-        if answer is not NOT_HANDLED:
-            return answer
-        if nowhere:
-            return _hollow.empty_meta(size_of(name, size), found, requires_grad)
-        return filled(fill(size_of(name, size), found), requires_grad)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
-    return composite("private", method=True, name=name)(make)
-
-
-new_zeros = _new("new_zeros", raw.zeros)
-new_ones = _new("new_ones", raw.ones)
-new_empty = _new("new_empty", raw.empty)
-
-
-@composite("private", method=True)
-def new_full(
-    self: Any,
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    layout: object = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
-    """A tensor of a size filled with one value, with this tensor's type by default."""
-    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    value = _number("new_full", "fill_value", 2, fill_value)
-    nowhere = _hollow.beside(self, device)
-    made = filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
-
-
-@composite("private", method=True, name="new_tensor")
-def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = None,
-                requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
-    """A tensor with the elements of `data`, with this tensor's type by default."""
-    if isinstance(data, TensorBase):
-        import warnings
-
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
-            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
-            "tensor.new_tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
-    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    _looked_at(device, lambda: array_of(data, found, warn_of_array))
-    nowhere = _hollow.beside(self, device)
-    made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
-
-
-@composite()
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
-    """Ones on the diagonal of an n × m matrix of zeros."""
-    nowhere = hollow(device)
-    if n < 0:
-        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
-    if m is not None and m < 0:
-        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
-    if nowhere and out is None:
-        return _hollow.empty_meta((n, width), found, requires_grad)
-    array = raw.eye(n, width, found)
-    return delivered(array, out, requires_grad)
-
-
-@composite()
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: Any = None,
-                  requires_grad: bool = False) -> Any:  # fmt: skip
-    """A tensor without dimensions holding one number, of the default float type."""
-    s = _number("scalar_tensor", "s", 1, s)
-    if hollow(device):
-        return _hollow.empty_meta((), dtype_or_default(dtype), requires_grad)
-    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

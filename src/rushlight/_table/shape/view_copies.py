@@ -8,18 +8,8 @@ from ..._array.shape import concatenate as joins, views as shapes
 from ..._base import dtypes as D
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear
-from .shape import (
-    alias,
-    expand,
-    permute,
-    squeeze,
-    squeeze_dim,
-    squeeze_dims,
-    t,
-    transpose,
-    unsqueeze,
-    view,
-)
+from .permute import permute, t, transpose
+from .shape import alias, expand, squeeze, squeeze_dim, squeeze_dims, unsqueeze, view
 from .slices import (
     as_strided_,
     diagonal,
