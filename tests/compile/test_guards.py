@@ -347,3 +347,15 @@ def test_a_parameter_given_as_an_argument_is_updated_where_it_is() -> None:
     compiled(second, torch.ones(2))
     assert first.tolist() == [-1.0, -1.0]
     assert second.tolist() == [0.5, 0.5]
+
+
+def test_data_of_another_type_are_no_hooks() -> None:
+    model = torch.nn.Linear(3, 2)
+    model.double()
+    model.weight.data = torch.ones(4, 3, dtype=torch.float64)
+    model.bias.data = torch.zeros(4, dtype=torch.float64)
+    step = torch.compile(lambda x: model(x).sum())
+    x = torch.ones(2, 3, dtype=torch.float64)
+    for _ in range(4):
+        assert step(x).item() == 24.0
+    assert step.program is not None, step.explain()

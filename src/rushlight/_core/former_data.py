@@ -11,18 +11,21 @@ it: here, where both are part of one run. A leaf of another type is another leaf
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
-from .hooks import hooks_of
 from .node import CHECKED, FIX, GENERAL, OUTPUT, Node, Vertex, note_output, sequence
 from .run import Run
 from .storage import TensorBase
 
-FORMER: Final = 2  # the key in a leaf's `Hooks.extra` for its former shapes
-REPLACED: Final = "replaced"  # the same in a node's `meta`
-_KEPT: Final = 8  # how many of them
+REPLACED: Final = "replaced"  # the key in a node's `meta` for a result with other data
+_KEPT: Final = 8  # how many former shapes of a leaf
+#: The former shapes of leaves, by identity, with a reference that clears the entry. Not in their
+#: hooks: a leaf without hooks takes faster ways, and `module.double()` gives all of them new data.
+_LEAVES: Final[dict[int, Any]] = {}
 
 
 class Noted:
@@ -43,10 +46,10 @@ def note_former(t: TensorBase) -> None:
     """Notes the shape and type of a tensor that is part of a graph, before it gets other data."""
     node = t._node
     if node is None:
-        extra = hooks_of(t).extra
-        if FORMER not in extra:
-            extra[FORMER] = deque(maxlen=_KEPT)
-        extra[FORMER].append((next(sequence), t._raw.shape, t._raw.dtype))
+        key = id(t)
+        if key not in _LEAVES:
+            _LEAVES[key] = weakref.ref(t, partial(_forget, key)), deque(maxlen=_KEPT)
+        _LEAVES[key][1].append((next(sequence), t._raw.shape, t._raw.dtype))
     else:
         note_output(node, t._raw)
         if node.meta is None:
@@ -55,11 +58,15 @@ def note_former(t: TensorBase) -> None:
     NOTED.any = True
 
 
+def _forget(key: int, reference: Any) -> None:
+    _LEAVES.pop(key, None)
+
+
 def expect_former_shapes(order: list[Node], run: Run) -> None:
     """Marks the edges of nodes that lead to what has been given other data since."""
     # What a leaf was for the oldest node that leads to it, in a period, or None.
     leaves: dict[tuple[Vertex, int], Any] = {}
-    noted = {leaf for leaf in run.leaves if leaf.hooks is not None and FORMER in leaf.hooks.extra}
+    noted = {leaf for leaf in run.leaves if id(leaf) in _LEAVES}
     for node in reversed(order):  # the oldest first
         for i, child in enumerate(node.next):
             former: Any = None
@@ -79,7 +86,7 @@ def expect_former_shapes(order: list[Node], run: Run) -> None:
 
 def _former(leaf: Any, node: Node) -> Any:
     """The shape and type that a leaf had when a node was made, or None where it has them yet."""
-    for number, shape, dtype in leaf.hooks.extra[FORMER]:
+    for number, shape, dtype in _LEAVES[id(leaf)][1]:
         if node.seq < number:
             return shape, dtype
     return None
@@ -87,7 +94,7 @@ def _former(leaf: Any, node: Node) -> Any:
 
 def _period(leaf: Any, node: Node) -> int:
     """How often a leaf's type has changed since a node was made: no shape is kept beyond that."""
-    types = [dtype for number, _, dtype in leaf.hooks.extra[FORMER] if node.seq < number]
+    types = [dtype for number, _, dtype in _LEAVES[id(leaf)][1] if node.seq < number]
     types.append(leaf._raw.dtype)
     return sum(a != b for a, b in pairwise(types))
 
