@@ -58,7 +58,7 @@ def note_former(t: TensorBase) -> None:
     NOTED.any = True
 
 
-def _forget(key: int, reference: Any) -> None:
+def _forget(key: int, reference: object) -> None:
     _LEAVES.pop(key, None)
 
 

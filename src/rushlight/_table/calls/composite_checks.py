@@ -223,12 +223,13 @@ def check(
         return NOT_HANDLED
     bound: list[tuple[Any, Any]] = []
     own = 1 if kind == "method" else 0
-    problem = complaint(kind, name, args[own:], kwargs, bound)
+    given = args[own:]
+    problem = complaint(kind, name, given, kwargs, bound)
     if problem is None:
         for p, v in bound:
             if p.type == "float" and isinstance(v, TensorBase) and v._raw.dtype.kind == "c":
                 raise RuntimeError(errors.no_conversion("double"))
-        plain = plain_arguments(bound, args[own:], kwargs)
+        plain = plain_arguments(bound, given, kwargs)
         if plain is not None:
             return run(*args[:own], *plain[0], **plain[1])
         if "pin_memory" not in kwargs and all(_fits_another(p, v) for p, v in bound):

@@ -155,6 +155,16 @@ def unsqueeze(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Ten
     return call(op, [front(args[0], dims[0]), place(args[1], rank + 1) + 1]), 0
 
 
+@rule("view_copy.dtype")
+def view_copy_as_type(
+    op: Op, args: Arguments, dims: MappedDims, size: int
+) -> tuple[object, object]:
+    """The last dimension changes; one number keeps its size, or is refused alone."""
+    if not rank_of(args[0], dims[0]):
+        return one_by_one(op, args, dims, size)
+    return call(op, [front(args[0], dims[0]), args[1]]), 0
+
+
 @rule("diag_embed")
 def diag_embed(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The dimensions named are those of the result."""
