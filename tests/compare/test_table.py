@@ -36,10 +36,6 @@ KNOWN: dict[str, str] = {
         for sample in range(4)
     },
     **{
-        f"value[index_reduce-0-{dtype}]": "another kernel's name in the refusal"
-        for dtype in ("bool", "complex128")
-    },
-    **{
         f"value[affine_grid_generator-0-{dtype}]": "PyTorch truncates the grid of integers early"
         for dtype in ("uint8", "bool")
     },

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
+import warnings
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -196,7 +197,9 @@ class CompiledStep:
         self.attempts += 1
         self.disturbed = bool(self.inside)
         try:
-            state = State(self.function, _others(structure), found)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of being looked at, as `typing.io` does
+                state = State(self.function, _others(structure), found)
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
             numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)

@@ -96,7 +96,6 @@ KNOWN: tuple[Known, ...] = (
     Known(
         r"nn\.LocalResponseNorm", r"half: NotImplementedError", "PyTorch has no kernel for halves"
     ),
-    Known(r"nn\.SiLU.*complex64", r"call", "Complex silu has a derivative"),
     Known(
         r"nn\.Threshold.*inplace=True\)\(F\(3, 1\)\.expand",
         r"call",

@@ -63,7 +63,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     if half is not None:
         x = x.astype(np.float32)
     result = _norm(x, ord, axis, keepdim)
-    if result.size == x.size and ord:
+    if result.size == x.size and ord and x.ndim:
         result = np.absolute(x).reshape(result.shape)  # of one element, however large
     return in_order(result if half is None else result.astype(half))
 

@@ -360,8 +360,8 @@ class State:
                done: set[tuple[int, str]], at: int = 0) -> None:  # fmt: skip
         """Takes up the entries of a namespace that the code names."""
         fresh = {}
-        for name in sorted(names):
-            if (id(space), name) not in done and name in space:
+        for name in sorted(names & space.keys()):
+            if (id(space), name) not in done:
                 done.add((id(space), name))
                 fresh[name] = space[name]
         if not fresh:

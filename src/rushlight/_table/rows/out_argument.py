@@ -67,14 +67,14 @@ def apply_out(row: Row, args: Arguments, out: Tensor | Sequence[Tensor], name: s
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
         TypeError: where `out` isn't a tensor.
     """
-    if (name or row.schema.name) in _TYPED_BY_OUT and isinstance(out, TensorBase):
-        args = _typed(row, args, T.from_raw(out._raw.dtype))
     mode = ready()
     if mode.interposed:
         for interposer in WRITE_OUT:
             handled = interposer.write_out(row, args, out, mode)
             if handled is not NOT_HANDLED:
                 return handled
+    if (name or row.schema.name) in _TYPED_BY_OUT and isinstance(out, TensorBase):
+        args = _typed(row, args, T.from_raw(out._raw.dtype))
     return run_into(
         name or row.schema.name,
         lambda: apply_n(row.op, args),
