@@ -387,41 +387,32 @@ def execute(order: list[Node], run: Run) -> None:
                 if g is None:
                     if op.forms[i] != CALL_G:
                         look_at(node, i, traced)
-                    if there.pending:
-                        there.pending -= 1
-                        if there.pending == 0:
-                            if complete is None:
-                                complete = child
-                            elif others is None:
-                                others = [child]
-                            else:
-                                others.append(child)
-                    continue
-                form = op.forms[i]
-                if form == CALL_G:
-                    r = op.formulas[i](g)
-                elif form == CALL_G_SAVED:
-                    value = node.saved[op.picks[i]]
-                    # An input that has never been written, the common case, needs no check.
-                    if (not traced and isinstance(value, TensorBase) and value._cell is None
-                            and value._view is None):  # fmt: skip
-                        r = op.formulas[i](g, value._raw)
+                else:
+                    form = op.forms[i]
+                    if form == CALL_G:
+                        r = op.formulas[i](g)
+                    elif form == CALL_G_SAVED:
+                        value = node.saved[op.picks[i]]
+                        # An input that has never been written, the common case, needs no check.
+                        if (not traced and isinstance(value, TensorBase) and value._cell is None
+                                and value._view is None):  # fmt: skip
+                            r = op.formulas[i](g, value._raw)
+                        else:
+                            r = op.formulas[i](g, unpack(node, op.picks[i], traced))
                     else:
-                        r = op.formulas[i](g, unpack(node, op.picks[i], traced))
-                else:
-                    r = call_formula(node, op.formulas[i], op.picks[i], g, None, traced)
-                if special:
-                    r = fixed(node, i, r, traced)
-                if nrs is not None and nrs[i]:
-                    deliver(child, nrs[i], r, run)
-                    continue
-                prev = there.acc
-                if prev is None:
-                    there.acc = r
-                    there.owned = r is not g
-                else:
-                    there.acc = prev + r
-                    there.owned = True
+                        r = call_formula(node, op.formulas[i], op.picks[i], g, None, traced)
+                    if special:
+                        r = fixed(node, i, r, traced)
+                    if nrs is not None and nrs[i]:
+                        deliver(child, nrs[i], r, run)
+                        continue
+                    prev = there.acc
+                    if prev is None:
+                        there.acc = r
+                        there.owned = r is not g
+                    else:
+                        there.acc = prev + r
+                        there.owned = True
                 if there.pending:
                     there.pending -= 1
                     if there.pending == 0:
