@@ -117,8 +117,6 @@ def number_for(value: Any, common: D.dtype) -> Any:
         return bool(value)
     if common.category == D.FLOAT:
         return to_raw(common).type(float(value)) if common.itemsize == 2 else float(value)
-    if errors.is_pytorchs(type(value)):  # which would give its number, or say that it has several
-        raise TypeError(f"expected Tensor, but got {errors.type_name(value)}")
     return complex(value)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from . import errors
+
 BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 
 
@@ -279,7 +281,7 @@ def set_default_dtype(d: dtype) -> None:
 def number_dtype(value: object) -> dtype:
     """The dtype at which a Python number takes part in promotion.
 
-    Raises: OverflowError for an integer of more than 64 bits.
+    Raises: OverflowError for an integer of more than 64 bits, TypeError for a tensor of PyTorch.
     """
     if value is True or value is False:
         return bool_
@@ -290,6 +292,8 @@ def number_dtype(value: object) -> dtype:
         return uint64
     if isinstance(value, float):
         return _default.float_
+    if not isinstance(value, complex) and errors.is_pytorchs(type(value)):
+        raise TypeError(f"expected Tensor, but got {errors.type_name(value)}")
     return _default.float_.to_complex() if _default.float_ is not bfloat16 else complex64
 
 
