@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.memory import collation as batches
 from ..._array.memory.aliasing import number_types
+from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
@@ -443,3 +444,38 @@ def full(
         return _hollow.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
     return delivered(array, out, requires_grad)
+
+
+@composite()
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: object = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Ones on the diagonal of an n × m matrix of zeros."""
+    nowhere = hollow(device)
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    if m is not None and m < 0:
+        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
+    found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
+    if nowhere and out is None:
+        return _hollow.empty_meta((n, width), found, requires_grad)
+    array = raw.eye(n, width, found)
+    return delivered(array, out, requires_grad)
+
+
+@composite()
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: Any = None,
+                  requires_grad: bool = False) -> Any:  # fmt: skip
+    """A tensor without dimensions holding one number, of the default float type."""
+    s = _number("scalar_tensor", "s", 1, s)
+    if hollow(device):
+        return _hollow.empty_meta((), dtype_or_default(dtype), requires_grad)
+    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
 from ..._core.interposers import NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.result_strides import array_like, hollow_like
-from ..rows.size_arguments import size_of as size_of
+from ..rows.size_arguments import size_of
 from ..rows.warn_once import warn_of_array
-from .create import _looked_at, _number, delivered, dtype_or_default, filled, finished, type_for
+from .create import _looked_at, _number, dtype_or_default, filled, finished
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Scalar
+    from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 
@@ -33,7 +33,18 @@ def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: objec
     return None
 
 
-def _like(name: str, fill: Any) -> Any:
+def _filled_like(input: TensorBase, fill: Scalar | None, dtype: object, device: object,
+                 wanted: memory_format | None, requires_grad: bool) -> Any:  # fmt: skip
+    """`fill` (None: nothing) in every element of a tensor like `input`."""
+    found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    if device is not None or not input._plain:
+        like = _of_special(input, fill, found, device, wanted, requires_grad)
+        if like is not None:
+            return like
+    return filled(array_like(input, found, fill, wanted), requires_grad)
+
+
+def _like(name: str, fill: Scalar | None) -> Any:
     def make(
         input: Any,
         *,
@@ -49,12 +60,7 @@ def _like(name: str, fill: Any) -> Any:
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
                 f"{errors.type_name(input)}"
             )
-        found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        if device is not None or not input._plain:
-            like = _of_special(input, fill, found, device, memory_format, requires_grad)
-            if like is not None:
-                return like
-        return filled(array_like(input, found, fill, memory_format), requires_grad)
+        return _filled_like(input, fill, dtype, device, memory_format, requires_grad)
 
     make.__name__ = make.__qualname__ = name
     return make
@@ -82,12 +88,7 @@ def full_like(
 ) -> Any:
     """One value in the shape, type and layout of `input`."""
     fill_value = _number("full_like", "fill_value", 2, fill_value)
-    found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    if device is not None or not input._plain:
-        like = _of_special(input, fill_value, found, device, memory_format, requires_grad)
-        if like is not None:
-            return like
-    return filled(array_like(input, found, fill_value, memory_format), requires_grad)
+    return _filled_like(input, fill_value, dtype, device, memory_format, requires_grad)
 
 
 def _new(name: str, fill: Any) -> Any:
@@ -105,12 +106,13 @@ def _new(name: str, fill: Any) -> Any:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
         nowhere = _hollow.beside(self, device)
-        answer = _hollow.dispatched(name, self, list(size_of(name, size)))
+        shape = size_of(name, size)
+        answer = _hollow.dispatched(name, self, list(shape))
         if answer is not NOT_HANDLED:
             return answer
         if nowhere:
-            return _hollow.empty_meta(size_of(name, size), found, requires_grad)
-        return filled(fill(size_of(name, size), found), requires_grad)
+            return _hollow.empty_meta(shape, found, requires_grad)
+        return filled(fill(shape, found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
@@ -161,38 +163,3 @@ def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = 
     nowhere = _hollow.beside(self, device)
     made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if nowhere else made
-
-
-@composite()
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
-    """Ones on the diagonal of an n × m matrix of zeros."""
-    nowhere = hollow(device)
-    if n < 0:
-        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
-    if m is not None and m < 0:
-        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
-    if nowhere and out is None:
-        return _hollow.empty_meta((n, width), found, requires_grad)
-    array = raw.eye(n, width, found)
-    return delivered(array, out, requires_grad)
-
-
-@composite()
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: Any = None,
-                  requires_grad: bool = False) -> Any:  # fmt: skip
-    """A tensor without dimensions holding one number, of the default float type."""
-    s = _number("scalar_tensor", "s", 1, s)
-    if hollow(device):
-        return _hollow.empty_meta((), dtype_or_default(dtype), requires_grad)
-    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)
