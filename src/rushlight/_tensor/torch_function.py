@@ -240,8 +240,7 @@ def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
     """What classes that are no tensors make of an operation that has failed on their instances."""
     if not isinstance(error, (TypeError, AttributeError)):
         return NOT_HANDLED
-    if not any(hasattr(type(arg), "__torch_function__") for arg in args
-               if not isinstance(arg, TensorBase)):  # fmt: skip
+    if not any(asks(arg) for arg in args if not isinstance(arg, TensorBase)):
         return NOT_HANDLED
     package = sys.modules[_PACKAGE]
     function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
