@@ -57,10 +57,10 @@ def warm(task: Task, **options: Any) -> Any:
     return compiled
 
 
-def whole(compiled: Any) -> entry.Whole:
+def whole(compiled: Any) -> entry.FastEntry:
     """The step as one call, which it must have become."""
     found = compiled.variants[0].run.__globals__["other"].__self__
-    assert isinstance(found, entry.Whole)
+    assert isinstance(found, entry.FastEntry)
     return found
 
 

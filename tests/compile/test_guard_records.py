@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight._compile.guards.analysis import Cover
-from rushlight._compile.guards.guards import Lines, by_versions
+from rushlight._compile.guards.analysis import SortedGuards
+from rushlight._compile.guards.guards import SourceText, by_versions
 from rushlight._compile.guards.name_lookups import Lookups, Versions
 from rushlight._compile.guards.records import (
+    ArgumentPart,
     Attribute,
     Bind,
     ByClass,
     Call,
     Content,
     Equal,
-    Given,
     Held,
     Is,
     Item,
@@ -34,10 +34,10 @@ class Thing:
         self.size = 3
 
 
-def written(*conditions: Any) -> tuple[Lines, Cover]:
-    lines = Lines()
+def written(*conditions: Any) -> tuple[SourceText, SortedGuards]:
+    lines = SourceText()
     lines.unless(*conditions)
-    return lines, Cover(lines.guards, [])
+    return lines, SortedGuards(lines.guards, [])
 
 
 def test_a_condition_is_written_once_and_looked_at_where_it_lies() -> None:
@@ -86,12 +86,14 @@ def test_of_a_guard_that_stays_python_nothing_is_looked_at() -> None:
 
 
 def test_the_structure_of_arguments_is_asked_first() -> None:
-    lines = Lines()
-    lines.unless(Is(Attribute(Given("args"), "__class__"), tuple), Length(Given("args"), 2))
-    lines.guard(Bind("t0", Given("args[0]")))
-    lines.unless(Is(Given("args[1]"), Local("t0")))
+    lines = SourceText()
+    lines.unless(
+        Is(Attribute(ArgumentPart("args"), "__class__"), tuple), Length(ArgumentPart("args"), 2)
+    )
+    lines.guard(Bind("t0", ArgumentPart("args[0]")))
+    lines.unless(Is(ArgumentPart("args[1]"), Local("t0")))
     lines.unless(Truth(Attribute(Local("t0"), "_plain")))
-    cover = Cover(lines.guards, [])
+    cover = SortedGuards(lines.guards, [])
     assert cover.structure == lines.text[:3]
     assert cover.arguments["t0"].fields == {"_plain": True}
 
@@ -108,7 +110,7 @@ def test_a_variable_of_a_function_around_is_looked_at() -> None:
 
 
 def test_guards_of_dictionaries_are_asked_only_where_a_version_has_changed() -> None:
-    lines = Lines()
+    lines = SourceText()
     lines.versions = Versions(Lookups(), [])
     lines.unless(Call(lines.versions))
     lines.asking = lines.guards[-1].guard

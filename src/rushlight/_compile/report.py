@@ -17,10 +17,10 @@ from .lowering.optimizer_sweeps import Sweep
 
 if TYPE_CHECKING:
     from .._formula.ir import Group
-    from .lowering.lower import Machine
+    from .lowering.lower import ExecutablePlan
 
 
-def lines_of(machine: Machine) -> list[str]:
+def lines_of(machine: ExecutablePlan) -> list[str]:
     """A machine's items, in order, and its arena."""
     found: list[str] = []
     for place, item in enumerate(machine.plan.items):
@@ -73,7 +73,7 @@ def _product(item: Product) -> str:
     return text if item.emitted else text + ", by BLAS"
 
 
-def _arena(machine: Machine) -> list[str]:
+def _arena(machine: ExecutablePlan) -> list[str]:
     lines = [f"arena of {machine.top} bytes"]
     values = machine.plan.program.values
     taken = {v.root: old for v, old in machine.reused}

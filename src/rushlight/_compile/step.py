@@ -22,20 +22,20 @@ from .._base.fork_locks import long_lock
 from .._core.mode import CURRENT, current, ready, replaced
 from .._tensor import dispatch_modes as watching  # noqa: F401
 from .capture import element_reads as reads
-from .capture.argument_effects import Given, returned_container, standing_in
+from .capture.argument_effects import ArgumentsBefore, returned_container, standing_in
 from .capture.code_observation import Observation
 from .capture.forward_backward import live_outputs, record_gradients
 from .capture.names_in_code import compares_identity
 from .capture.number_sources import Numbers, Substitution, freed
 from .capture.output_structure import described
 from .capture.recorder import Recorder
-from .capture.side_effects import Keeping
+from .capture.side_effects import SideEffects
 from .capture.unwatchable import names_of, refuse_opaque
 from .diagnostics import advice_for, formats, place_of
 from .guards.branch_guards import hoisted, misses, outcomes
 from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
-from .guards.guards import Spot, check_inputs
+from .guards.guards import ArgumentPlace, check_inputs
 from .guards.tiering import FAILED, warm
 from .ir.program import Program, difference
 from .passes import improved
@@ -192,7 +192,7 @@ class CompiledStep:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
         recording.
         """
-        given = Given(args, kwargs)
+        given = ArgumentsBefore(args, kwargs)
         found, structure = given.tensors, given.structure
         self.attempts += 1
         self.disturbed = bool(self.inside)
@@ -248,8 +248,9 @@ class CompiledStep:
             recorder.close()
         return reads.plain(result)
 
-    def _take(self, recorder: Recorder, observation: Observation, state: State, given: Given,
-              result: object, mode: Mode, numbers: Substitution) -> None:  # fmt: skip
+    def _take(self, recorder: Recorder, observation: Observation, state: State,
+              given: ArgumentsBefore, result: object, mode: Mode,
+              numbers: Substitution) -> None:  # fmt: skip
         arguments = given.tensors
         if observation.problem is not None:
             raise Refusal(*observation.problem)
@@ -258,7 +259,7 @@ class CompiledStep:
             raise Refusal(f"the step calls `{lasting}`, whose effect outlives it")
         if recorder.reads and state.arrays_named:
             recorder.refuse("a number is read by `item()` in code that also uses NumPy")
-        keeping = Keeping(state, observation, given.containers)
+        keeping = SideEffects(state, observation, given.containers)
         live = live_outputs([result, *keeping.values()]) if mode.grad else []
         if live and recorder.problem is None:
             recorder.joint = record_gradients(recorder, live, arguments, mode)
@@ -452,7 +453,7 @@ def _others(structure: Any) -> list[Any]:
             stack.extend(x)
         elif type(x) is dict:
             stack.extend(x.values())
-        elif type(x) is not Spot:
+        elif type(x) is not ArgumentPlace:
             found.append(x)
     return found
 

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
-from .._array.memory.meta import Hollow, with_strides
+from .._array.memory.meta import MetaArray, with_strides
 from .._base import errors
 from .._base.dtypes import BY_NAME
 from .._core.mode import current
@@ -55,7 +55,7 @@ def reduced(t: Tensor) -> object:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
-    if type(t._raw) is Hollow:
+    if type(t._raw) is MetaArray:
         steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
         return rebuilt_hollow, (type(t), steps, t._requires_grad, t.__dict__ or None)
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
@@ -82,7 +82,7 @@ def rebuilt_over(
     t = TensorBase.__new__(cls)
     init_tensor(t, array)
     t._requires_grad = requires_grad
-    if cls._overrides or cls._dispatches or type(array) is Hollow:
+    if cls._overrides or cls._dispatches or type(array) is MetaArray:
         t._plain = False
         t._layered = True
     if attributes:
@@ -102,7 +102,7 @@ def deep_copied(t: Tensor, memo: dict[int, object]) -> Any:
     if current_node(t) is not None:
         raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
     made = TensorBase.__new__(type(t))
-    bare = type(t._raw) is Hollow
+    bare = type(t._raw) is MetaArray
     init_tensor(made, t._raw if bare else T.copied_with_storage(t._raw, memo))
     made._requires_grad = t.requires_grad
     take_kind(made, t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._array import printing as text
-from .._array.memory.meta import Hollow
+from .._array.memory.meta import MetaArray
 from .._base import dtypes as D
 from .._core import slow
 from .._core.mode import current
@@ -33,7 +33,7 @@ def printed(t: Tensor, contents: Any = None) -> str:
         if tangent is not None:
             suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
     name = "tensor" if type(t) is CLASSES.tensor or type(t)._printed_as_tensor else type(t).__name__
-    if type(t._raw) is Hollow:
+    if type(t._raw) is MetaArray:
         return text.hollow_text(
             t._raw, t.dtype.name, suffixes, name=name, default_dtype=D.get_default_dtype().name
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from .._array import types as T
 from .._array.memory import raw_bytes as stored, shared as _shared
 from .._array.memory.exported import is_fixed
-from .._array.memory.meta import Hollow, bytes_of as hollow_bytes
+from .._array.memory.meta import MetaArray, bytes_of as hollow_bytes
 from .._base import dtypes as D
 from .._base.device import CPU, META, device
 from .._core.storage import TensorBase, new_tensor
@@ -110,7 +110,7 @@ class UntypedStorage(StorageBase):
     @property
     def device(self) -> device:
         """The CPU, or "meta" where there is no data."""
-        return META if type(self._data) is Hollow else CPU
+        return META if type(self._data) is MetaArray else CPU
 
     @property
     def filename(self) -> str | None:
@@ -125,7 +125,7 @@ class UntypedStorage(StorageBase):
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return 0 if type(self._data) is Hollow else T.address(self._data)
+        return 0 if type(self._data) is MetaArray else T.address(self._data)
 
     _cdata = property(data_ptr)
 
@@ -185,7 +185,7 @@ class UntypedStorage(StorageBase):
         """Whether `resize_` may change the size: neither NumPy nor a file is behind the memory."""
         if self._mapped or _shared.is_shared(self._data):
             return False
-        return type(self._data) is Hollow or not is_fixed(T.owner(self._data))
+        return type(self._data) is MetaArray or not is_fixed(T.owner(self._data))
 
     def resize_(self, size: int) -> UntypedStorage:
         """Gives the storage another size.
@@ -462,7 +462,7 @@ def is_storage(obj: object) -> bool:
 
 def untyped(t: Tensor) -> UntypedStorage:
     """The memory behind a tensor, as bytes."""
-    if type(t._raw) is Hollow:
+    if type(t._raw) is MetaArray:
         return UntypedStorage._over(hollow_bytes(t._raw), t)
     return UntypedStorage._over(stored.bytes_of(t._raw), t)
 

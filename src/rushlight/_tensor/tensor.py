@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 
 from .._array import printing as text, types as T
-from .._array.memory.meta import Hollow
+from .._array.memory.meta import MetaArray
 from .._base import dtypes as D, errors
 from .._base.device import CPU, META, device
 from .._base.memory_format import contiguous_format, strided
@@ -72,7 +72,7 @@ class Tensor(_Methods):
     @ReadOnly
     def device(self) -> device:
         """Where the elements are."""
-        return CPU if self._plain or type(self._raw) is not Hollow else META
+        return CPU if self._plain or type(self._raw) is not MetaArray else META
 
     # ---- its place in the graph ---------------------------------------------------------------
     @property
@@ -269,7 +269,7 @@ class Tensor(_Methods):
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return T.address(self._raw) if not isinstance(self._raw, Hollow) else 0
+        return T.address(self._raw) if not isinstance(self._raw, MetaArray) else 0
 
     def element_size(self) -> int:
         """Bytes per element."""
@@ -314,8 +314,8 @@ class Tensor(_Methods):
     _cdata = property(id, doc="A number that no other living tensor has.")
     is_cuda = False
 
-    is_cpu = property(lambda self: type(self._raw) is not Hollow, doc="Whether it has data.")
-    is_meta = property(lambda self: type(self._raw) is Hollow, doc="Whether it has no data.")
+    is_cpu = property(lambda self: type(self._raw) is not MetaArray, doc="Whether it has data.")
+    is_meta = property(lambda self: type(self._raw) is MetaArray, doc="Whether it has no data.")
 
     is_mps = False
     is_xpu = False
@@ -371,7 +371,7 @@ class Tensor(_Methods):
         return printed(self, tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        if type(self) is Tensor and self._raw.ndim == 0 and type(self._raw) is not Hollow:
+        if type(self) is Tensor and self._raw.ndim == 0 and type(self._raw) is not MetaArray:
             return text.format_element(self._raw, spec)
         return object.__format__(self, spec)
 
@@ -508,7 +508,7 @@ def alias_of(t: TensorBase) -> Tensor:
     made: Any = new_tensor(t._raw)
     if t._layered:
         cls: Any = type(t)
-        if cls._overrides or type(t._raw) is not Hollow:
+        if cls._overrides or type(t._raw) is not MetaArray:
             made.__class__ = cls
         made._plain = False
         made._layered = True

@@ -13,7 +13,7 @@ import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from .._array.memory.meta import Hollow
+from .._array.memory.meta import MetaArray
 from .._base import errors
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
@@ -126,7 +126,7 @@ def in_place_of(t: TensorBase, cls: type[Any]) -> Tensor:
     init_tensor(made, t._raw)
     made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
     made._cell, made._view, made._inference = t._cell, t._view, t._inference
-    if cls._overrides or cls._dispatches or type(t._raw) is Hollow:
+    if cls._overrides or cls._dispatches or type(t._raw) is MetaArray:
         made._plain = False
         made._layered = True
         if cls._dispatches:

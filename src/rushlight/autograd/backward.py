@@ -194,7 +194,7 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
     mode = ready()
-    if not traced and any(type(v) is hollow.Hollow for v in values):
+    if not traced and any(type(v) is hollow.MetaArray for v in values):
         with META:
             return _watched(roots, nrs, values, keep, places, accumulate)
     watched: Any = mode.profiler is not None or mode.recorder is not None or mode.dispatch
@@ -223,7 +223,7 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
 
 def _started(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
-    if type(g) is hollow.Hollow:
+    if type(g) is hollow.MetaArray:
         out: Tensor = _hollow.without_data(g)
         return out
     out = wrapped(g, False)

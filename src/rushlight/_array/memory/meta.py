@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SMALL: Final = 1 << 16  # bytes up to which memory is cheaper than a reservation
 
 
-class Hollow(np.ndarray[Any, Any]):
+class MetaArray(np.ndarray[Any, Any]):
     """An array that stands for its shape, strides and element type only."""
 
     __slots__ = ()
 
 
-class Wrapped(Hollow):
+class Wrapped(MetaArray):
     """The array of a tensor whose class keeps its data elsewhere; nobody may read it."""
 
     __slots__ = ()
@@ -39,7 +39,7 @@ def hollow(shape: tuple[int, ...], dtype: RawType | type) -> Array:
     count = 1
     for size in shape:
         count *= size
-    return _zeros(count, kind).reshape(shape).view(Hollow)
+    return _zeros(count, kind).reshape(shape).view(MetaArray)
 
 
 def _zeros(count: int, kind: RawType) -> Array:
@@ -56,7 +56,7 @@ def _zeros(count: int, kind: RawType) -> Array:
 
 def hollowed(array: Array) -> Array:
     """A hollow array shaped, typed and laid out like `array`."""
-    if type(array) is Hollow:
+    if type(array) is MetaArray:
         return array
     if array.flags.c_contiguous or not array.size or 0 in array.strides:
         return hollow(array.shape, array.dtype)
@@ -70,7 +70,7 @@ def hollowed(array: Array) -> Array:
 
 def ones_like(array: Array) -> Array:
     """Ones shaped like an array: hollow ones for a hollow one."""
-    if type(array) is Hollow:
+    if type(array) is MetaArray:
         return hollow(array.shape, array.dtype)
     return np.ones(array.shape, array.dtype)
 
@@ -83,7 +83,7 @@ def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: RawTyp
     count = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
     steps = tuple(step * kind.itemsize for step in strides)
     made = np.ndarray(shape, kind, _zeros(count, kind), 0, steps)
-    return made.view(Hollow)
+    return made.view(MetaArray)
 
 
 def bytes_of(array: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase
-from ..guards.guards import Spot, structure_of
+from ..guards.guards import ArgumentPlace, structure_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..ir.program import Program
 
 
-class Given:
+class ArgumentsBefore:
     """The arguments of one call as they were before it ran."""
 
     __slots__ = ("args", "kwargs", "structure", "tensors", "before", "containers")
@@ -115,7 +115,7 @@ def _alike(p: Any, q: Any) -> bool:
     """Whether two structures hold the same things in the same places."""
     if type(p) is not type(q):
         return False
-    if type(p) is Spot:
+    if type(p) is ArgumentPlace:
         return bool(p.position == q.position)
     if type(p) in (list, tuple):
         return len(p) == len(q) and all(_alike(x, y) for x, y in zip(p, q))
@@ -124,4 +124,4 @@ def _alike(p: Any, q: Any) -> bool:
     return p is q or (isinstance(p, (int, float, str, complex)) and bool(p == q))
 
 
-__all__ = ["Given", "StandIn", "returned_container", "standing_in"]
+__all__ = ["ArgumentsBefore", "StandIn", "returned_container", "standing_in"]

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..._core.op import Op
     from ...optim.optimizer import Optimizer
     from .recorder import Recorder
-    from .symbolic_numbers import GivenFloat
+    from .symbolic_numbers import SymbolicFloat
 
 
-class Readings:
+class NumberRecorder:
     """What a recording knows of numbers. See Note [Numbers in a recorded step]."""
 
     program: Program
@@ -71,7 +71,7 @@ class Readings:
                 found.append(self.operand(arg, raw))
         return tuple(found)
 
-    def number(self, x: GivenFloat, raw: float, computes: bool = True) -> Any:
+    def number(self, x: SymbolicFloat, raw: float, computes: bool = True) -> Any:
         """A number as an operand, where an operation takes it for `raw`.
 
         A function that doesn't just compute may give another shape for another number.

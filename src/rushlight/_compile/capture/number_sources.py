@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..._tensor.tensor import Tensor
     from .recorder import Recorder
-    from .symbolic_numbers import GivenFloat, GivenInt, ReadFloat
+    from .symbolic_numbers import ReadFloat, SymbolicFloat, SymbolicInt
 
 _SCALARS: Final = (int, float, bool, str, type(None))
 _MISSING: Final = object()
@@ -47,7 +47,7 @@ class Source:
         return self.name or self.text
 
 
-class Free:
+class AnyNumber:
     """Stands for a number that may be any of its type, where guards look for a value."""
 
     __slots__ = ("source",)
@@ -56,7 +56,7 @@ class Free:
         self.source = source
 
 
-class Effect:
+class NumberEffect:
     """A number that the step leaves in a place."""
 
     __slots__ = ("expr", "source")
@@ -65,7 +65,7 @@ class Effect:
         self.source = source
         self.expr = expr
 
-    def same_as(self, other: Effect) -> bool:
+    def same_as(self, other: NumberEffect) -> bool:
         """Whether the other leaves the same in the same place."""
         from ..ir.program import same
 
@@ -167,7 +167,7 @@ def _described(place: Place, key: int | str) -> str:
 
 
 def write_number(
-    kind: str, container: Any, key: Any, value: Tensor | float | GivenFloat | GivenInt
+    kind: str, container: Any, key: Any, value: Tensor | float | SymbolicFloat | SymbolicInt
 ) -> None:
     """Puts a value into a place."""
     if kind == "cell":
@@ -209,7 +209,7 @@ class Substitution:
         self.state = state
         self.recorder = recorder
         self.placed: list[tuple[Source, Any, Any]] = []
-        self.effects: list[Effect] = []
+        self.effects: list[NumberEffect] = []
 
     def shown_to_others(self) -> str | None:
         """What another thread may come upon, as the reason not to record; None where there is none.
@@ -268,11 +268,11 @@ class Substitution:
         self,
         place: Place,
         key: int | str,
-        value: float | GivenFloat | GivenInt | ReadFloat | str,
+        value: float | SymbolicFloat | SymbolicInt | ReadFloat | str,
         expr: Expr,
     ) -> None:
         source = Source(place.kind, place.container, key, type(value), _described(place, key))
-        self.effects.append(Effect(source, expr))
+        self.effects.append(NumberEffect(source, expr))
         self.state.moved.add((id(place.container), key))
         if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on
             write_number(place.kind, place.container, key, plain_number(value))
@@ -293,11 +293,11 @@ def freed(
     }  # fmt: skip
     for source, _ in found.values():
         if source.kind == "args":
-            new[source.key] = Free(source)
+            new[source.key] = AnyNumber(source)
         elif source.kind == "kwargs":
-            named[source.key] = Free(source)
+            named[source.key] = AnyNumber(source)
         else:
             place = places.get((id(source.container), source.key))
             if place is not None:  # else nothing reads it, see `stores`
-                place.entries[source.key] = Free(source)
+                place.entries[source.key] = AnyNumber(source)
     return tuple(new), named

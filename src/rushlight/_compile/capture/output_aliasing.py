@@ -19,7 +19,7 @@ from ..refusal import Refusal
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
-    from .output_structure import Fresh, Held
+    from .output_structure import ExistingTensor, FreshTensor
     from .recorder import Recorder
 
 _PLAIN: Final = (int, float, bool, str, type(None))
@@ -30,7 +30,9 @@ class Shared:
 
     __slots__ = ("source", "steps", "creation")
 
-    def __init__(self, source: Fresh | Held, steps: tuple[Any, ...] | None, creation: int) -> None:
+    def __init__(
+        self, source: FreshTensor | ExistingTensor, steps: tuple[Any, ...] | None, creation: int
+    ) -> None:
         self.source = source  # how the other tensor is made or found
         self.steps = steps  # (operation, arguments, index) of each view; None: the count alone
         self.creation = creation

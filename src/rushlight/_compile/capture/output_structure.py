@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 
-class Fresh:
+class FreshTensor:
     """A tensor made by the step: a value, and the (used up) history that it has."""
 
     __slots__ = ("value", "node", "nr", "requires_grad", "shared", "writes")
@@ -35,7 +35,7 @@ class Fresh:
         self.shared: Any = None  # what it shares with other tensors, see `sharing.py`
         self.writes = 0  # how often it was written
 
-    def same_as(self, other: Fresh) -> bool:
+    def same_as(self, other: FreshTensor) -> bool:
         """Whether the other is made in the same way."""
         return (
             same(self.value, other.value)
@@ -51,7 +51,7 @@ class Fresh:
         return repr(self.value)
 
 
-class Live:
+class TensorWithHistory:
     """A tensor made by the step whose history is used later: an output of the call's own node."""
 
     __slots__ = ("value", "number", "shared", "writes")
@@ -62,7 +62,7 @@ class Live:
         self.shared: Any = None
         self.writes = 0
 
-    def same_as(self, other: Live) -> bool:
+    def same_as(self, other: TensorWithHistory) -> bool:
         """Whether the other is the same output."""
         return (
             same(self.value, other.value)
@@ -76,7 +76,7 @@ class Live:
         return repr(self.value)
 
 
-class Bare:
+class BareArray:
     """An array, as it is."""
 
     __slots__ = ("value",)
@@ -85,7 +85,7 @@ class Bare:
         self.value = value
 
 
-class Held:
+class ExistingTensor:
     """A tensor that was there before: an argument, a captured one, or a leaf's gradient."""
 
     __slots__ = ("kind", "holder")
@@ -94,7 +94,7 @@ class Held:
         self.kind = kind
         self.holder = holder
 
-    def same_as(self, other: Held) -> bool:
+    def same_as(self, other: ExistingTensor) -> bool:
         """Whether the other is found in the same place."""
         if self.kind != other.kind:
             return False
@@ -108,7 +108,7 @@ class Held:
 
 
 def described(result: object, recorder: Recorder, arguments: list[Tensor]) -> Any:
-    """The structure of a result, with a `Fresh` or `Held` for each tensor.
+    """The structure of a result, with a `FreshTensor` or `ExistingTensor` for each tensor.
 
     Raises:
         Refusal: for what can't be made anew.
@@ -123,7 +123,7 @@ def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
         return _tensor(result, recorder, arguments)
     kind = type(result)
     if kind in NUMBERS:
-        return Read(result.expr)
+        return ReadNumber(result.expr)
     if result is None or kind in (bool, int, float, complex, str, bytes):
         return result
     if kind in (list, tuple):
@@ -131,13 +131,13 @@ def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
     if kind is dict:
         return {k: _described(v, recorder, arguments) for k, v in result.items()}
     if isinstance(result, tuple) and hasattr(kind, "_fields"):
-        return Named(kind, [_described(x, recorder, arguments) for x in result])
+        return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
     if kind.__module__ == "rushlight.return_types" or hasattr(kind, "n_sequence_fields"):
-        return Named(kind, [_described(x, recorder, arguments) for x in result])
+        return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
     raise Refusal(f"the step returns a {kind.__name__}, which can't be made anew at each call")
 
 
-class Read:
+class ReadNumber:
     """A number that is computed, from values and from outside, when the program has run."""
 
     __slots__ = ("expr",)
@@ -145,7 +145,7 @@ class Read:
     def __init__(self, expr: Expr) -> None:
         self.expr = expr
 
-    def same_as(self, other: Read) -> bool:
+    def same_as(self, other: ReadNumber) -> bool:
         """Whether the other is computed in the same way."""
         return same(self.expr, other.expr)
 
@@ -154,7 +154,7 @@ class Read:
         return repr(self.expr)
 
 
-class Named:
+class NamedResult:
     """A named tuple."""
 
     __slots__ = ("kind", "items")
@@ -163,7 +163,7 @@ class Named:
         self.kind = kind
         self.items = items
 
-    def same_as(self, other: Named) -> bool:
+    def same_as(self, other: NamedResult) -> bool:
         """Whether the other is the same kind with the same items."""
         return self.kind is other.kind and same(self.items, other.items)
 
@@ -179,24 +179,24 @@ def _tensor(t: TensorBase, recorder: Recorder, arguments: list[Tensor]) -> Any:
 def _origin(t: TensorBase, recorder: Recorder, arguments: Arguments) -> Any:
     for position, argument in enumerate(arguments):
         if argument is t:
-            return Held("argument", position)
+            return ExistingTensor("argument", position)
     for leaf in recorder.leaves.values():
         if leaf is t:
-            return Held("tensor", t)
+            return ExistingTensor("tensor", t)
         if leaf._grad is t and refers(recorder.state.get(id(leaf)), t):
-            return Held("gradient", leaf)
+            return ExistingTensor("gradient", leaf)
     value = recorder.values.get(id(t._raw))
     if value is not None and value.kind == "tensor" and value.holder is t:
-        return Held("tensor", t)
+        return ExistingTensor("tensor", t)
     if id(t._raw) in recorder.known and recorder.known[id(t._raw)] is t:
-        return Held("tensor", t)
+        return ExistingTensor("tensor", t)
     if type(t) is not CLASSES.tensor:
         raise Refusal(f"the step returns a {type(t).__name__}")
     value = recorder.value_of(t)
     if recorder.joint is not None:
         for number, output in enumerate(recorder.joint.outputs):
             if output is t:
-                live = Live(value, number)
+                live = TensorWithHistory(value, number)
                 if t._cell is not None:
                     recorder.cells.setdefault(id(t._cell), []).append((t, live))
                 return live
@@ -207,7 +207,7 @@ def _origin(t: TensorBase, recorder: Recorder, arguments: Arguments) -> Any:
         )
     if t._requires_grad and t._node is None:
         raise Refusal("the step makes a new leaf that requires grad")
-    made = Fresh(value, t._node, t._nr, t._requires_grad)
+    made = FreshTensor(value, t._node, t._nr, t._requires_grad)
     if t._view is not None:
         source, steps = sources(t, arguments, recorder)
         made.shared = Shared(_tensor(source, recorder, arguments), steps, t._view.creation)
@@ -244,9 +244,9 @@ def repeated(x: Any) -> set[int]:
             stack.extend(x)
         elif type(x) is dict:
             stack.extend(x.values())
-        elif type(x) is Named:
+        elif type(x) is NamedResult:
             stack.extend(x.items)
-        elif type(x) in (Fresh, Live):
+        elif type(x) in (FreshTensor, TensorWithHistory):
             (twice if id(x) in seen else seen).add(id(x))
             shared = x.shared
             if shared is not None and id(x) not in twice:

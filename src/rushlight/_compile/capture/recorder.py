@@ -26,7 +26,7 @@ from .array_proxies import Names, Proxy, World
 from .element_reads import holds_read
 from .expressions import Expr
 from .factories import Factory, Keywords, Like
-from .number_recorder import Readings, settle_reads
+from .number_recorder import NumberRecorder, settle_reads
 from .symbolic_numbers import NUMBERS, plain_number
 from .weak_tables import ById, loosely, refers
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
 
 
-class Recorder(Readings):
+class Recorder(NumberRecorder):
     """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Recorder(Readings):
         self.names: Any = Names(self)
         self.known = dict(known)  # tensors that were there before, by id of their array
         self.problem: tuple[str, Any] | None = None
-        Readings.__init__(self)
+        NumberRecorder.__init__(self)
         self.leaves = {id(leaf): leaf for leaf in leaves}
         self.entry = {id(leaf): loosely(leaf._grad) for leaf in leaves}
         self.state = dict(self.entry)  # what the program has left in each leaf's `.grad`

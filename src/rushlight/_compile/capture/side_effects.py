@@ -29,7 +29,7 @@ from .unwatchable import names_of
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from .code_observation import Observation
-    from .output_structure import Fresh
+    from .output_structure import FreshTensor
     from .recorder import Recorder
 
 GROW: Final = ("append", "extend")
@@ -72,7 +72,7 @@ class Stored:
 
     __slots__ = ("container", "key", "kind", "shown")
 
-    def __init__(self, kind: str, container: Any, key: str, shown: Fresh) -> None:
+    def __init__(self, kind: str, container: Any, key: str, shown: FreshTensor) -> None:
         self.kind = kind
         self.container = container
         self.key = key
@@ -122,7 +122,7 @@ def _followed(code: list[Any], k: int) -> tuple[str, ...]:
     return ("read",)
 
 
-class Keeping:
+class SideEffects:
     """What one recorded call has added to lists and left in places that it doesn't read."""
 
     def __init__(self, state: State, observation: Observation, containers: set[int]) -> None:
@@ -327,4 +327,4 @@ def _tail(place: Place) -> list[Any]:
     return now[before:]
 
 
-__all__ = ["Added", "Keeping", "Stored", "Uses"]
+__all__ = ["Added", "SideEffects", "Stored", "Uses"]

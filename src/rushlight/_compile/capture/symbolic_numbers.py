@@ -2,7 +2,7 @@
 
 Note [Numbers in a recorded step]
 `item()` gives a `ReadFloat` or `ReadInt`; a number outside of the step that was seen to change from
-call to call is a `Given` while the step is recorded. Arithmetic with such a number gives another,
+call to call is a `SymbolicNumber` while the step is recorded. Arithmetic with it gives another,
 with the expression that computes it. An operation on tensors takes the expression as an operand. A
 comparison is noted as a condition with its outcome: of numbers that are given it becomes a guard,
 of numbers that the program itself computes an `expect` instruction. Any other use needs the value
@@ -61,7 +61,7 @@ class ReadInt(int):
     expr: Any
 
 
-class Given:
+class SymbolicNumber:
     """A number that comes from outside of the step, while the step is recorded."""
 
     __slots__ = ("expr", "recorder", "value")
@@ -84,19 +84,19 @@ class Given:
         return getattr(used(self, name), name)
 
 
-class GivenFloat(Given):
+class SymbolicFloat(SymbolicNumber):
     """A float that comes from outside."""
 
     __slots__ = ()
 
 
-class GivenInt(Given):
+class SymbolicInt(SymbolicNumber):
     """An integer that comes from outside."""
 
     __slots__ = ()
 
 
-NUMBERS: Final = (ReadFloat, ReadInt, GivenFloat, GivenInt)
+NUMBERS: Final = (ReadFloat, ReadInt, SymbolicFloat, SymbolicInt)
 READS: Final = (ReadFloat, ReadInt)
 
 
@@ -112,7 +112,7 @@ def plain_number(x: Any) -> Any:
         return float.__float__(x)
     if kind is ReadInt:
         return int.__int__(x)
-    return x.value if kind in (GivenFloat, GivenInt) else x
+    return x.value if kind in (SymbolicFloat, SymbolicInt) else x
 
 
 def trace_number(value: float, expr: Expr, recorder: Recorder) -> Any:
@@ -122,7 +122,7 @@ def trace_number(value: float, expr: Expr, recorder: Recorder) -> Any:
         return value
     number: Any
     if not expr.depends_on_tensors():
-        number = (GivenFloat if kind is float else GivenInt)(value, recorder, expr)
+        number = (SymbolicFloat if kind is float else SymbolicInt)(value, recorder, expr)
     else:
         number = (ReadFloat if kind is float else ReadInt)(value)
         number.recorder, number.expr = recorder, expr
@@ -141,7 +141,7 @@ def read(value: Any, where: Any, recorder: Any) -> tuple[Any, Expr]:
     return trace_number(value, leaf, recorder), leaf
 
 
-def recorder_of(x: Given | ReadFloat | ReadInt) -> Recorder | None:
+def recorder_of(x: SymbolicNumber | ReadFloat | ReadInt) -> Recorder | None:
     """The recorder that notes what this thread does with a number; None: it's just a number."""
     recorder: Recorder | None = x.recorder
     return recorder if recorder is not None and recorder.thread == get_ident() else None
@@ -276,7 +276,7 @@ def _arithmetic(function: AnyCallable) -> tuple[AnyCallable, AnyCallable]:
 
 def _elsewhere(self: object, other: object, function: AnyCallable, reflected: bool) -> Any:
     """Arithmetic with something that isn't a number: tensors know what to do, others get it."""
-    if issubclass(type(self), Given) and not hasattr(type(other), "_raw"):
+    if issubclass(type(self), SymbolicNumber) and not hasattr(type(other), "_raw"):
         value = used(self, "arithmetic")
         return function(other, value) if reflected else function(value, other)
     return NotImplemented
@@ -318,7 +318,9 @@ def _noting(name: str) -> AnyCallable:
     return use
 
 
-def _reduced(self: Given | ReadFloat | ReadInt, protocol: int) -> tuple[type, tuple[float]]:
+def _reduced(
+    self: SymbolicNumber | ReadFloat | ReadInt, protocol: int
+) -> tuple[type, tuple[float]]:
     value = used(self, "copying")
     return type(value), (value,)
 
@@ -329,7 +331,7 @@ def _complex(self: Any) -> complex:
 
 def _install() -> None:
     kinds: tuple[tuple[Any, Any], ...] = (
-        (ReadFloat, float), (ReadInt, int), (GivenFloat, float), (GivenInt, int),
+        (ReadFloat, float), (ReadInt, int), (SymbolicFloat, float), (SymbolicInt, int),
     )  # fmt: skip
     for kind, base in kinds:
         for name in (*_ARITHMETIC, *_BITS):
@@ -345,11 +347,11 @@ def _install() -> None:
                 setattr(kind, f"__{name}__", _unary(getattr(operator, name)))
         kind.__bool__ = _truth
         kind.__reduce_ex__ = _reduced
-        given = issubclass(kind, Given)
+        given = issubclass(kind, SymbolicNumber)
         for name in _USES:
             if hasattr(base, f"__{name}__"):
                 setattr(kind, f"__{name}__", _noting(f"__{name}__"))
-        for name in () if given else _METHODS:  # a `Given` has no others
+        for name in () if given else _METHODS:  # a `SymbolicNumber` has no others
             if hasattr(base, name):
                 setattr(kind, name, _noting(name))
         if given:

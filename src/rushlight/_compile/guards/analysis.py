@@ -19,11 +19,12 @@ from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython import object_layout as layout
 from ..._native.cpython.type_flags import is_immutable
 from ..lowering.optimizer_sweeps import betas_usable
-from .conditions import Argument, Looked, Uncovered
+from .conditions import Argument, NotNative, ObjectReads
 from .guards import Rendered
 from .name_lookups import Lookups, Versions, space_of
 from .records import (
     Apart,
+    ArgumentPart,
     Attribute,
     Bare,
     Bind,
@@ -36,7 +37,6 @@ from .records import (
     Equal,
     Filled,
     Geometry,
-    Given,
     Held,
     Is,
     IsNone,
@@ -64,13 +64,13 @@ _ORDINARY: Final[Any] = inspect.getattr_static(object, "__getattribute__")
 _DICTS: Final = (dict, defaultdict, OrderedDict)
 
 
-class Cover:
+class SortedGuards:
     """The guards of a program, sorted: see the top."""
 
     def __init__(self, guards: list[Rendered], loose: Sequence[object]) -> None:
         """`loose` are dictionaries of numbers that are read at each call."""
         self.loose = {id(x) for x in loose}
-        self.looked: dict[int, Looked] = {}
+        self.looked: dict[int, ObjectReads] = {}
         self.arguments: dict[str, Argument] = {}
         self.tops: list[type] = []  # classes that are looked at with all their bases
         self.arrays: dict[str, str] = {}  # the local names of arguments' arrays
@@ -111,7 +111,7 @@ class Cover:
     def _bound(self, guard: Bind) -> list[str]:
         """Notes what a name stands for; where its line belongs."""
         source = guard.source
-        if isinstance(source, Given):
+        if isinstance(source, ArgumentPart):
             self.arguments[guard.local] = Argument(guard.local)
             return self.structure
         of = source.of if isinstance(source, Attribute) and source.name == "_raw" else None
@@ -134,7 +134,7 @@ class Cover:
         reader = _Reader(self)
         try:
             found = reader.read(guard)
-        except Uncovered:
+        except NotNative:
             return self._of_arguments(guard)
         self.tops += reader.tops
         if any(id(x.thing) in self.loose and not _named(x) for x in found):
@@ -143,9 +143,9 @@ class Cover:
             self.look(x.thing).join(x)
         return None
 
-    def look(self, thing: object) -> Looked:
+    def look(self, thing: object) -> ObjectReads:
         """What is looked at of an object."""
-        return self.looked.setdefault(id(thing), Looked(thing))
+        return self.looked.setdefault(id(thing), ObjectReads(thing))
 
     # ---- arguments -----------------------------------------------------------------------------
     def _of_arguments(self, guard: Unless | NoneOf) -> list[str] | None:
@@ -204,7 +204,7 @@ def _structural(x: Condition) -> bool:
     source = x.source
     if isinstance(source, Attribute):
         return source.name == "__class__" and not isinstance(source.of, Local)
-    return isinstance(source, (Given, Local, Held, Content)) or (
+    return isinstance(source, (ArgumentPart, Local, Held, Content)) or (
         isinstance(source, Item) and not source.get
     )
 
@@ -212,16 +212,16 @@ def _structural(x: Condition) -> bool:
 class _Reader:
     """Reads a guard for the fixed objects that it looks at."""
 
-    def __init__(self, cover: Cover) -> None:
-        self.cover = cover
-        self.found: dict[int, Looked] = {}
+    def __init__(self, guards: SortedGuards) -> None:
+        self.guards = guards
+        self.found: dict[int, ObjectReads] = {}
         self.tops: list[type] = []
 
-    def read(self, guard: Unless | NoneOf) -> list[Looked]:
+    def read(self, guard: Unless | NoneOf) -> list[ObjectReads]:
         """What the guard looks at.
 
         Raises:
-            Uncovered: where machine code can't look at that.
+            NotNative: where machine code can't look at that.
         """
         if isinstance(guard, NoneOf):
             for source in guard.sources:
@@ -231,8 +231,8 @@ class _Reader:
                 self._condition(condition)
         return list(self.found.values())
 
-    def _look(self, thing: object) -> Looked:
-        return self.found.setdefault(id(thing), Looked(thing))
+    def _look(self, thing: object) -> ObjectReads:
+        return self.found.setdefault(id(thing), ObjectReads(thing))
 
     def _filled(self, source: Held | Item) -> None:
         """Whether a container has anything, or what lies in it counts as true."""
@@ -243,7 +243,7 @@ class _Reader:
 
     def _sized(self, source: Source) -> None:
         if not isinstance(source, Held) or type(source.thing) not in (*_DICTS, list):
-            raise Uncovered
+            raise NotNative
         self._look(source.thing).size = True
 
     def _condition(self, x: Condition) -> None:
@@ -252,32 +252,32 @@ class _Reader:
             if none and self._noneness(x.source):
                 return
             if isinstance(x, Is) and isinstance(x.expected, Local):
-                raise Uncovered
+                raise NotNative
             self._source(x.source)
         elif isinstance(x, (Equal, Truth)):
             self._source(x.source)
         elif isinstance(x, ByClass):
             if x.bound or not isinstance(x.source, Item):
-                raise Uncovered
+                raise NotNative
             self._source(x.source)
         elif isinstance(x, Filled):
             # A number of an option is one as long as it is the same object.
-            if id(x.source.of.thing) not in self.cover.loose:
-                raise Uncovered
+            if id(x.source.of.thing) not in self.guards.loose:
+                raise NotNative
             self._source(x.source)
         elif isinstance(x, Length):
             self._sized(x.source)
         elif isinstance(x, Keys):
             thing = x.source.thing if isinstance(x.source, Held) else None
             if type(thing) not in (dict, defaultdict):
-                raise Uncovered
+                raise NotNative
             self._look(thing).whole = True
         elif isinstance(x, Writable):
             self._look(self._owner(x.array)).fields |= {"_raw", "writeable"}
         elif isinstance(x, Call):
             self._call(x)
         else:
-            raise Uncovered
+            raise NotNative
 
     def _noneness(self, source: Source) -> bool:
         """Notes that it matters whether a tensor's field is None, where it is one."""
@@ -293,20 +293,20 @@ class _Reader:
         """The tensor, the same in each call, whose array it is."""
         thing = None
         if isinstance(array, Local):
-            thing = self.cover.fixed.get(array.name)
+            thing = self.guards.fixed.get(array.name)
         elif array.name == "_raw" and isinstance(array.of, Held):
             thing = array.of.thing
         if isinstance(thing, TensorBase):
             return thing
-        raise Uncovered
+        raise NotNative
 
     def _call(self, x: Call) -> None:
         if type(x.function) is Versions:
             self._lookups(x.function.lookups)
-        elif x.function in self.cover.trusted and x.source is not None:
+        elif x.function in self.guards.trusted and x.source is not None:
             self._source(x.source)
         else:
-            raise Uncovered
+            raise NotNative
 
     def _lookups(self, asked: Lookups) -> None:
         self.tops += asked.tops()
@@ -325,34 +325,34 @@ class _Reader:
         elif isinstance(x, ClassEntry):
             thing = space_of(x.kind.thing) if isinstance(x.kind.thing, type) else None
             if thing is None:
-                raise Uncovered
+                raise NotNative
             self._entry(thing, x.key)
         elif isinstance(x, Content):
             self._look(x.cell.thing).fields.add("cell_contents")
         elif not isinstance(x, Held):
-            raise Uncovered
+            raise NotNative
 
     def _attribute(self, thing: object, name: str) -> None:
         if name == "__class__":
             if type(thing) is not thing.__class__:
-                raise Uncovered
+                raise NotNative
         elif name == "__dict__":
             if layout.dict_offset(thing) is None:
-                raise Uncovered
+                raise NotNative
         elif isinstance(thing, TensorBase):
             if name not in FIELDS:
-                raise Uncovered
+                raise NotNative
         elif type(thing) is FunctionType:
             if name not in _FUNCTION:
-                raise Uncovered
+                raise NotNative
         elif type(thing) is CellType:
             if name != "cell_contents":
-                raise Uncovered
+                raise NotNative
         elif isinstance(thing, type) and name == "__mro__":
             pass
         elif isinstance(thing, type):
             if hasattr(type(inspect.getattr_static(type(thing), name, None)), "__set__"):
-                raise Uncovered
+                raise NotNative
             self._in_class(thing, name)
             return
         else:
@@ -368,7 +368,7 @@ class _Reader:
                 continue
             space = space_of(base)
             if space is None:
-                raise Uncovered
+                raise NotNative
             key = next((k for k in space if k == name), name)
             self._look(space).keys[id(key)] = key
             if name in space:
@@ -379,20 +379,20 @@ class _Reader:
         kind = type(thing)
         shown = inspect.getattr_static(kind, name, None)
         if inspect.getattr_static(kind, "__getattribute__") is not _ORDINARY:
-            raise Uncovered
+            raise NotNative
         if inspect.ismemberdescriptor(shown):
             try:
                 layout.slot_offset(thing, name)
             except (layout.Unknown, AttributeError):
-                raise Uncovered from None
+                raise NotNative from None
             self._look(thing).fields |= {"__class__", name}
             self._in_class(kind, name)
             return
         if hasattr(type(shown), "__set__"):
-            raise Uncovered
+            raise NotNative
         own = getattr(thing, "__dict__", None)
         if type(own) is not dict or name not in own:
-            raise Uncovered
+            raise NotNative
         self._look(thing).fields.add("__class__")
         self._in_class(kind, name)
         key = next(k for k in own if k == name)
@@ -403,16 +403,16 @@ class _Reader:
             self._look(thing).whole = True
             return
         if type(thing) not in _DICTS:
-            raise Uncovered
+            raise NotNative
         if literal(key):  # as it lies in there
             key = next((k for k in thing if type(k) is type(key) and k == key), key)
         if type(key) not in (str, int, bool) and type(key).__hash__ not in (
             object.__hash__, CLASSES.tensor.__hash__
         ):  # fmt: skip
-            raise Uncovered  # looking it up may run code of the user's
+            raise NotNative  # looking it up may run code of the user's
         self._look(thing).keys[id(key)] = key
 
 
-def _named(x: Looked) -> bool:
+def _named(x: ObjectReads) -> bool:
     """Whether a look at a loose dictionary is about its entry of parameters alone."""
     return set(x.keys.values()) <= {"params"} and not x.whole

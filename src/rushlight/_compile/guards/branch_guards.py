@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ...optim.optimizer import Optimizer
     from ..capture.factories import Factory
-    from ..runtime.replay import Leaving
-    from .guards import Lines
+    from ..runtime.replay import RunFailure
+    from .guards import SourceText
 
 
 def outcomes(program: Program) -> tuple[bool, ...]:
@@ -76,7 +76,7 @@ def hoisted(program: Program) -> None:
     program.instructions[:] = done
 
 
-class Kept:
+class StateBefore:
     """What a run may change outside, as it was when the run began."""
 
     __slots__ = ("arrays", "grads", "groups", "optimizers", "streams")
@@ -86,7 +86,7 @@ class Kept:
                  groups: tuple[Any, ...]) -> None:  # fmt: skip
         self.arrays = [(a, A.copied(a)) for a in arrays]
         self.grads = [(leaf, leaf._grad) for leaf in leaves]
-        self.optimizers = [KeptOptimizer(o) for o in optimizers]
+        self.optimizers = [OptimizerBefore(o) for o in optimizers]
         self.groups = [(group, dict(group)) for group in groups]
         self.streams = [(g.stream, g.stream.mark()) for g in generators]
 
@@ -104,7 +104,7 @@ class Kept:
             stream.back(mark)
 
 
-class KeptOptimizer:
+class OptimizerBefore:
     """The state of an optimizer, and the versions of its parameters."""
 
     __slots__ = ("groups", "optimizer", "state", "tensors", "versions")
@@ -141,7 +141,7 @@ class KeptOptimizer:
 class Expectations:
     """Writes the lines of what may end a run: conditions, and refusals of rows left to NumPy."""
 
-    def __init__(self, program: Program, left: Leaving, names: set[str] | None = None) -> None:
+    def __init__(self, program: Program, left: RunFailure, names: set[str] | None = None) -> None:
         self.program = program
         self.left = left
         self.names = names  # of the rows that aren't native; None: all
@@ -158,7 +158,7 @@ class Expectations:
             return True
         return may_refuse(i) and (self.names is None or i.name in self.names)
 
-    def begin(self, lines: Lines, names: dict[int, str]) -> None:
+    def begin(self, lines: SourceText, names: dict[int, str]) -> None:
         """The line that keeps what the run may have to put back."""
         roots = set().union(*(i.writes() for i in self.before)) if self.before else set()
         arrays = [names[v.number] for v in self.program.inputs
@@ -179,9 +179,9 @@ class Expectations:
             lines.name(tuple(x))
             for x in (leaves, steps.values(), generators.values(), groups.values())
         ]
-        lines.add(f"kept = {lines.name(Kept)}({shown}, {', '.join(others)})")
+        lines.add(f"kept = {lines.name(StateBefore)}({shown}, {', '.join(others)})")
 
-    def enclose(self, lines: Lines, at: int, closing: list[str]) -> None:
+    def enclose(self, lines: SourceText, at: int, closing: list[str]) -> None:
         """Has the lines from a place on come to nothing where one of them raises."""
         if self.picky:
             back = ["kept.back()"] if self.kept else []
@@ -193,7 +193,7 @@ class Expectations:
         if self.kept:
             lines.add("kept = None")
 
-    def write(self, i: Instruction, text: str, lines: Lines) -> None:
+    def write(self, i: Instruction, text: str, lines: SourceText) -> None:
         """The lines of one condition."""
         lines.add(f"if {'not ' if i.inputs[1] else ''}({text}):")
         if self.kept:
@@ -233,4 +233,4 @@ def misses(path: tuple[bool, ...], place: int, other: tuple[bool, ...]) -> bool:
     return path[:place] == other[:place] and len(other) > place and path[place] == other[place]
 
 
-__all__ = ["Expectations", "Kept", "hoisted", "misses", "outcomes"]
+__all__ = ["Expectations", "StateBefore", "hoisted", "misses", "outcomes"]

@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from ..._array.annotations import RawType
     from ..._base.annotations import Shape
 
-__all__ = ["Argument", "Geometry", "Looked", "Uncovered"]
+__all__ = ["Argument", "Geometry", "ObjectReads", "NotNative"]
 
 
-class Uncovered(Exception):
+class NotNative(Exception):
     """A condition that machine code can't look at."""
 
 
-class Looked:
+class ObjectReads:
     """What conditions have read of one object that is the same in each call."""
 
     __slots__ = ("thing", "fields", "noneness", "keys", "whole", "size")
@@ -28,7 +28,7 @@ class Looked:
         self.whole = False  # all items or entries, in order
         self.size = False
 
-    def join(self, other: Looked) -> None:
+    def join(self, other: ObjectReads) -> None:
         """Takes over what another has read."""
         self.fields |= other.fields
         self.noneness |= other.noneness

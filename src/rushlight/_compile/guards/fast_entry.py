@@ -26,16 +26,16 @@ from ..ir.program import Instruction, Value
 from ..lowering.gemm import Product
 from ..runtime import driver
 from ..runtime.replay import NativeBody, Variant
-from .analysis import Cover
-from .conditions import Looked
-from .native_guards import Sentry, fields, unreadable
+from .analysis import SortedGuards
+from .conditions import ObjectReads
+from .native_guards import NativeGuards, fields, unreadable
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
     from ..ir.program import Program
-    from ..lowering.lower import Machine
+    from ..lowering.lower import ExecutablePlan
 
 #: Multiplications or moves of elements up to which a step keeps the interpreter's lock.
 SMALL = 1 << 22
@@ -59,22 +59,22 @@ def quickened(
     text = variant.text
     loose = _loose(variant)
     own = dict(variant.names)  # what the guards name leads to nothing that leads to them
-    cover = Cover(variant.lines.guards, loose)
-    if not all(a.complete() for a in cover.arguments.values()):
+    guards = SortedGuards(variant.lines.guards, loose)
+    if not all(a.complete() for a in guards.arguments.values()):
         return None
     guarded = compiled_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],
                             own)  # fmt: skip
     names = dict(own)
     machine = variant.machine
-    if machine is not None and cover.covered() and _simple(machine, variant.program):
+    if machine is not None and guards.covered() and _simple(machine, variant.program):
         with machine.lock:
-            whole = Whole(variant, cover, guarded, names)
-            sentries, run = whole.sentries, whole.way_in()
-            whole._new_numbers()
+            entry = FastEntry(variant, guards, guarded, names)
+            natives, run = entry.natives, entry.way_in()
+            entry._new_numbers()
     else:
-        sentries, run = _guards_only(variant, cover, guarded, names)
-    for sentry in sentries:
-        sentry.take(args, kwargs)
+        natives, run = _guards_only(variant, guards, guarded, names)
+    for native in natives:
+        native.take(args, kwargs)
     return run
 
 
@@ -86,30 +86,30 @@ def _loose(variant: Variant) -> list[Any]:
 
 
 def _guards_only(
-    variant: Variant, cover: Cover, guarded: AnyCallable, names: dict[str, object]
+    variant: Variant, guards: SortedGuards, guarded: AnyCallable, names: dict[str, object]
 ) -> Any:
-    sentry = Sentry(cover, guarded, {}, 0)
-    sentry.settle([], [], [], [])
+    native = NativeGuards(guards, guarded, {}, 0)
+    native.settle([], [], [], [])
 
     def look(args: tuple[object, ...], kwargs: dict[str, object]) -> bool | None:
-        return None if sentry.take(args, kwargs) is None else True
+        return None if native.take(args, kwargs) is None else True
 
-    names |= {"enter": sentry.enter, "look": look}
-    tensors = ", ".join(cover.arguments)
+    names |= {"enter": native.enter, "look": look}
+    tensors = ", ".join(guards.arguments)
     lines = [
-        *cover.structure,
+        *guards.structure,
         f"if enter({tensors}) is not None and look(args, kwargs) is None: return None",
-        *cover.bindings, "" if cover.apart else f"moved = {' or '.join(cover.moved) or False}",
-        *cover.numbers, *cover.kept, *variant.text[variant.guards :],
+        *guards.bindings, "" if guards.apart else f"moved = {' or '.join(guards.moved) or False}",
+        *guards.numbers, *guards.kept, *variant.text[variant.guards :],
     ]  # fmt: skip
     placed = variant.placed([x for x in lines if x], names)
-    return [sentry], compiled_text("run", "args, kwargs", placed, names)
+    return [native], compiled_text("run", "args, kwargs", placed, names)
 
 
 # ---- whole steps ---------------------------------------------------------------------------------
 
 
-def _simple(machine: Machine, program: Program) -> bool:
+def _simple(machine: ExecutablePlan, program: Program) -> bool:
     """Whether a program is one native call, short enough to keep the interpreter's lock."""
     if machine.threaded or machine.first or len(machine.states) != 1 or program.joint is not None:
         return False
@@ -136,11 +136,11 @@ def _simple(machine: Machine, program: Program) -> bool:
     return work <= SMALL
 
 
-class Whole:
+class FastEntry:
     """A step that is one call of a builtin."""
 
     def __init__(
-        self, variant: Variant, cover: Cover, guarded: AnyCallable, names: dict[str, object]
+        self, variant: Variant, guards: SortedGuards, guarded: AnyCallable, names: dict[str, object]
     ) -> None:
         self.reference = variant.reference  # not the variant, which leads here
         self.written = variant.lines
@@ -169,17 +169,17 @@ class Whole:
                   for leaf in part.leaves]  # fmt: skip
         for leaf in bumped:
             version_cell(leaf)
-            cover.looked.setdefault(id(leaf), Looked(leaf)).noneness.add("_view")
+            guards.looked.setdefault(id(leaf), ObjectReads(leaf)).noneness.add("_view")
         made = machine.fresh(0)
         sets = [i for i in program.instructions if i.kind == "grad"]
         known = fields()
         aware = known is not None and known.before is not None
         filled = _fillable(program, made, sets) if aware else []
-        self.sentries: list[Sentry] = []
-        self.fresh = self.attempt = self._text(cover, slots, held, made, sets, [], bumped)
+        self.natives: list[NativeGuards] = []
+        self.fresh = self.attempt = self._text(guards, slots, held, made, sets, [], bumped)
         if filled:
-            self.attempt = self._text(cover, slots, held, made, sets, filled, bumped)
-        renew = [*cover.numbers]
+            self.attempt = self._text(guards, slots, held, made, sets, filled, bumped)
+        renew = [*guards.numbers]
         body = self._body(renew)
         for sweep in machine.sweeps():
             body._numbers(sweep)
@@ -205,18 +205,18 @@ class Whole:
                 names[v.number] = lines.name(v.raw)
         return NativeBody(program, lines, names, self.machine)
 
-    def _text(self, cover: Cover, slots: dict[str, int], held: dict[int, Any], made: list[Value],
-              sets: list[Instruction], filled: list[Instruction],
+    def _text(self, guards: SortedGuards, slots: dict[str, int], held: dict[int, Any],
+              made: list[Value], sets: list[Instruction], filled: list[Instruction],
               bumped: list[Tensor]) -> AnyCallable:  # fmt: skip
         machine = self.machine
-        lines: list[str] = list(cover.structure)
+        lines: list[str] = list(guards.structure)
         body = self._body(lines)
-        sentry = Sentry(cover, self.guarded, slots, ctypes.addressof(machine.gate))
-        sentry.inputs = held
-        self.sentries.append(sentry)
+        native = NativeGuards(guards, self.guarded, slots, ctypes.addressof(machine.gate))
+        native.inputs = held
+        self.natives.append(native)
         old = {i.inputs[0].number for i in filled}
         given = []
-        arguments = list(cover.arguments)
+        arguments = list(guards.arguments)
         for v in made:
             if v.number not in old:
                 name = body.room(v)
@@ -226,11 +226,11 @@ class Whole:
         grads = [(i.holder, i.inputs[0], self.base + 8 * machine.slots[i.inputs[0].root])
                  for i in filled]  # fmt: skip
         # Where dictionaries have no clocks, numbers are computed in each call.
-        clocked = sentry.fields.clocked and all(map(dict_clocks.address, self.options))
+        clocked = native.fields.clocked and all(map(dict_clocks.address, self.options))
         stale = self.options if clocked else []
-        sentry.settle(given, grads, bumped, stale)
-        sentry.first |= {"run": driver.addresses()["run"], "state": machine.states[0]}
-        enter = body.lines.name(sentry.enter)
+        native.settle(given, grads, bumped, stale)
+        native.first |= {"run": driver.addresses()["run"], "state": machine.states[0]}
+        enter = body.lines.name(native.enter)
         if self.options and not stale:
             lines += [f"k = {UNSURE}", "if renew() is None:", _CODE]
         lines.append(f"k = {enter}({', '.join(arguments)})")
@@ -252,7 +252,7 @@ class Whole:
             elif code == STALE and self._new_numbers():
                 found = self.attempt(args, kwargs)
             elif code == UNSURE:
-                taken = [sentry.take(args, kwargs) for sentry in self.sentries]
+                taken = [native.take(args, kwargs) for native in self.natives]
                 if None in taken:
                     return None
                 if True not in taken:
@@ -266,11 +266,11 @@ class Whole:
         return self.reference(args, kwargs)
 
     def _new_numbers(self) -> bool:
-        versions = self.sentries[0].versions()
+        versions = self.natives[0].versions()
         if self.renew() is None:
             return False
-        for sentry in self.sentries:
-            sentry.note(versions)
+        for native in self.natives:
+            native.note(versions)
         return True
 
 
@@ -297,4 +297,4 @@ def _fillable(program: Program, made: list[Value], sets: list[Instruction]) -> l
     return [i for i in found if leaves.count(id(i.holder)) == 1]
 
 
-__all__ = ["Whole", "quickened"]
+__all__ = ["FastEntry", "quickened"]

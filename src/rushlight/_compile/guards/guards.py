@@ -15,13 +15,14 @@ from ..._base.device import DEFAULTS, default_device
 from ..._core.mode import NO_GRAD, READY
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_heap_type
-from ..capture.number_sources import Free
+from ..capture.number_sources import AnyNumber
 from ..ir.program import Program
 from ..refusal import Refusal
 from .captured_state import State
 from .name_lookups import MISSING, Versions
 from .places import Place, current_entries, is_set, plain, unchanged
 from .records import (
+    ArgumentPart,
     Attribute,
     Bare,
     Bind,
@@ -33,7 +34,6 @@ from .records import (
     Default,
     Equal,
     Geometry,
-    Given,
     Guard,
     Held,
     Is,
@@ -67,7 +67,7 @@ class Rendered(NamedTuple):
     timed: bool  # whether an unchanged version of its dictionary says the same
 
 
-class Lines:
+class SourceText:
     """Source text that is being written, with the objects that it names."""
 
     def __init__(self) -> None:
@@ -80,9 +80,9 @@ class Lines:
         self.asking: Guard | None = None  # and the guard that asks them
         self.timed = False  # of the guards that are being written
 
-    def beside(self, text: list[str], names: dict[str, Any]) -> Lines:
+    def beside(self, text: list[str], names: dict[str, Any]) -> SourceText:
         """Another text that names the same objects."""
-        made = Lines()
+        made = SourceText()
         made.text = text
         made.names = names
         made.known = {id(x): name for name, x in names.items() if name in self.names}
@@ -118,7 +118,7 @@ class Lines:
 
     def as_recorded(self, source: Source, value: object) -> Condition:
         """The condition that a source has a value as it had when recorded."""
-        if type(value) is Free:  # the program takes any number of this type
+        if type(value) is AnyNumber:  # the program takes any number of this type
             return ByClass(source, value.source.type, value.source.name)
         if plain(value) and value is not None and value is not True and value is not False:
             self.count += 1
@@ -126,7 +126,7 @@ class Lines:
         return Is(source, value)
 
 
-def guard_state(state: State, lines: Lines) -> None:
+def guard_state(state: State, lines: SourceText) -> None:
     """Checks of everything that the step's code can see besides its arguments."""
     timed = [p for p in state.places if _has_version(p)]
     lines.versions = Versions(state.lookups, [p.container for p in timed])
@@ -167,12 +167,12 @@ def _has_version(place: Place) -> bool:
     if type(place.container) is not dict or place.kind not in ("dict", "names"):
         return False
     # Numbers of any value are bound by their guards; a script's globals change all the time.
-    return not any(type(x) is Free for x in place.entries.values()) and (
+    return not any(type(x) is AnyNumber for x in place.entries.values()) and (
         place.kind == "dict" or "__name__" not in place.container
     )
 
 
-def by_versions(lines: Lines) -> list[str]:
+def by_versions(lines: SourceText) -> list[str]:
     """The guards' text, with those of dictionaries left out as long as none has changed."""
     name = lines.name(lines.versions)
     inner = [line for one in lines.guards if one.timed for line in one.text]
@@ -192,7 +192,7 @@ def by_versions(lines: Lines) -> list[str]:
     return text
 
 
-def _guard_place(place: Place, lines: Lines) -> None:
+def _guard_place(place: Place, lines: SourceText) -> None:
     wanted = place.guarded
     entries = {k: v for k, v in place.entries.items() if wanted is None or k in wanted}
     kind, thing = place.kind, Held(place.container)
@@ -213,7 +213,7 @@ def _guard_place(place: Place, lines: Lines) -> None:
         lines.python(f"if {lines.name(is_set)}({there}): return None", first=True)
         return
     if type(place.container) not in KNOWN and kind in ("dict", "list"):
-        lines.unless(Call(Same(place)))
+        lines.unless(Call(ContainerUnchanged(place)))
         return
     if len(entries) > 2000:
         raise Refusal(f"{place.label} has more entries than can be checked")
@@ -245,7 +245,7 @@ def _guard_place(place: Place, lines: Lines) -> None:
         lines.unless(*conditions[start : start + 8])
 
 
-class Same:
+class ContainerUnchanged:
     """Whether a container of a user's own kind holds what it held, without asking its class."""
 
     __slots__ = ("place",)
@@ -259,7 +259,7 @@ class Same:
         if len(now) != len(place.entries):
             return False
         for (k, x), (old_k, old) in zip(now.items(), place.entries.items()):
-            if type(old) is Free:
+            if type(old) is AnyNumber:
                 return False
             if k is not old_k and not (type(k) is type(old_k) and k == old_k):
                 return False
@@ -276,14 +276,14 @@ def content(cell: Any) -> Any:
         return MISSING
 
 
-def guard_numbers(program: Program, lines: Lines) -> None:
+def guard_numbers(program: Program, lines: SourceText) -> None:
     """Checks what the step has found out about the numbers that it was given."""
     for expr, outcome in program.conditions:
         text = expr.text(lambda leaf: str(leaf.parts[0]), lines.name)
         lines.python(f"if {'not ' if outcome else ''}({text}): return None")
 
 
-def guard_mode(grad: bool, lines: Lines) -> None:
+def guard_mode(grad: bool, lines: SourceText) -> None:
     """Checks that the step runs in the mode in which it was recorded."""
     lines.guard(Mode(READY if grad else NO_GRAD, grad))
 
@@ -293,9 +293,9 @@ def structure_of(x: Any, found: list[TensorBase], depth: int = 0) -> Any:
     if isinstance(x, TensorBase):
         for position, t in enumerate(found):
             if t is x:
-                return Spot(position)
+                return ArgumentPlace(position)
         found.append(x)
-        return Spot(len(found) - 1)
+        return ArgumentPlace(len(found) - 1)
     if type(x) in (list, tuple, dict) and depth < 8:
         if type(x) is dict:
             return {k: structure_of(v, found, depth + 1) for k, v in x.items()}
@@ -303,7 +303,7 @@ def structure_of(x: Any, found: list[TensorBase], depth: int = 0) -> Any:
     return x
 
 
-class Spot:
+class ArgumentPlace:
     """The place of a tensor among the arguments."""
 
     __slots__ = ("position",)
@@ -312,10 +312,12 @@ class Spot:
         self.position = position
 
 
-def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[int, str]) -> None:
+def guard_arguments(
+    structure: Any, expression: str, lines: SourceText, bound: dict[int, str]
+) -> None:
     """Checks the structure of arguments, and binds `t0`, `t1`, … to the tensors in it."""
-    here = Given(expression)
-    if type(structure) is Spot:
+    here = ArgumentPart(expression)
+    if type(structure) is ArgumentPlace:
         n = structure.position
         if n in bound:
             lines.unless(Is(here, Local(bound[n])))
@@ -339,7 +341,7 @@ def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[i
     lines.unless(lines.as_recorded(here, structure))
 
 
-def guard_argument(position: int, t: TensorBase, lines: Lines, *, history: bool) -> None:
+def guard_argument(position: int, t: TensorBase, lines: SourceText, *, history: bool) -> None:
     """Checks one tensor among the arguments, and binds the name of its array."""
     tensor, raw = Local(f"t{position}"), t._raw
     conditions: list[Condition] = [
@@ -356,7 +358,7 @@ def guard_argument(position: int, t: TensorBase, lines: Lines, *, history: bool)
     lines.unless(Geometry(f"a{position}", raw.shape, raw.strides, raw.dtype))
 
 
-def guard_array(t: TensorBase, name: str, lines: Lines) -> None:
+def guard_array(t: TensorBase, name: str, lines: SourceText) -> None:
     """Binds the name of a tensor's array, and checks it where it isn't the one that it was."""
     raw = t._raw
     lines.guard(Bind(name, Attribute(Held(t), "_raw")))
@@ -394,6 +396,6 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
             raise Refusal("the step reads a tensor of a subclass")
 
 
-__all__ = ["Lines", "Rendered", "Spot", "by_versions", "check_inputs", "guard_argument",
-           "guard_arguments", "guard_array", "guard_mode", "guard_numbers", "guard_state",
-           "structure_of"]  # fmt: skip
+__all__ = ["ArgumentPlace", "Rendered", "SourceText", "by_versions", "check_inputs",
+           "guard_argument", "guard_arguments", "guard_array", "guard_mode", "guard_numbers",
+           "guard_state", "structure_of"]  # fmt: skip

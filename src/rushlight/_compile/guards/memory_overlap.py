@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..._array.memory import aliasing as A
 from ..ir.program import Program, Value
-from .guards import Lines
+from .guards import SourceText
 from .records import Apart, Is, Local, Writable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _separate(inputs: list[Value], views: list[Value], owner: dict[int, Value]) 
         v.offset -= starts[first.number]
 
 
-def guard_memory(program: Program, names: dict[int, str], lines: Lines) -> None:
+def guard_memory(program: Program, names: dict[int, str], lines: SourceText) -> None:
     """Checks that inputs overlap as they did; `moved` says whether a tensor's array was replaced.
 
     `names` are those of the inputs' arrays.
@@ -105,7 +105,7 @@ def apart(layout: list[tuple[int, int, bool]], arrays: tuple[Array, ...]) -> boo
     return True
 
 
-def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> None:
+def guard_writable(program: Program, names: dict[int, str], lines: SourceText) -> None:
     """Checks that what the program writes may be written: machine code doesn't ask."""
     written = {root for i in program.instructions for root in i.overwrites()}
     for value in program.inputs:
@@ -129,7 +129,7 @@ def _may_be_read(t: Tensor, state: State) -> bool:
     return not known
 
 
-def guard_shared(program: Program, arguments: Arguments, state: State, lines: Lines) -> None:
+def guard_shared(program: Program, arguments: Arguments, state: State, lines: SourceText) -> None:
     """Checks that tensors that were there before share one array where they did.
 
     A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well,

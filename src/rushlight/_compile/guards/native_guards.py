@@ -1,11 +1,11 @@
 """Guards in machine code: a snapshot of what they have looked at, compared word for word.
 
 Note [Snapshots]
-`Cover` says what a program's guards look at. A snapshot is taken of that, the guards are run, and
-it is taken again: if nothing has moved in between, the guards hold whenever the snapshot does, and
-machine code compares it (see `_native.cpython.guard_checker`). Where that fails, because something
-has changed, the guards themselves decide, and the snapshot is taken anew; ever more seldom, if it
-keeps changing.
+`SortedGuards` says what a program's guards look at. A snapshot is taken of that, the guards are
+run, and it is taken again: if nothing has moved in between, the guards hold whenever the snapshot
+does, and machine code compares it (see `_native.cpython.guard_checker`). Where that fails, because
+something has changed, the guards themselves decide, and the snapshot is taken anew; ever more
+seldom, if it keeps changing.
 Dictionaries are compared by their clocks where Python has such, else (and after a change) entry by
 entry. What a snapshot shows is kept alive, so that an address means the same object.
 """
@@ -32,8 +32,8 @@ from ..._native.cpython.guard_tables import (
     field_address,
 )
 from ..._native.cpython.type_flags import is_immutable
-from .analysis import Cover
-from .conditions import Argument, Looked
+from .analysis import SortedGuards
+from .conditions import Argument, ObjectReads
 from .guards import content
 from .name_lookups import space_of
 
@@ -113,15 +113,17 @@ def unreadable() -> str | None:
     return found if isinstance(found, str) else None
 
 
-class Sentry:
+class NativeGuards:
     """An entrance (see `guard_tables`) for the guards of one program, and its tables."""
 
-    def __init__(self, cover: Cover, guarded: Any, slots: dict[str, int], gate: int) -> None:
+    def __init__(
+        self, guards: SortedGuards, guarded: Any, slots: dict[str, int], gate: int
+    ) -> None:
         """`slots` are the addresses where arguments' arrays are written, by tensors' names."""
         found = fields()
         assert found is not None
         self.fields = found
-        self.cover = cover
+        self.guards = guards
         self.guarded = guarded
         self.slots = slots
         self.static: dict[str, list[tuple[Any, ...]]] = {}
@@ -137,22 +139,22 @@ class Sentry:
         self.enter = self.entrance.enter
         self.rooms: list[Any] = []
         self.free = arena.words(1)
-        self.owners = arena.words(len(cover.arguments) + 1)
+        self.owners = arena.words(len(guards.arguments) + 1)
 
     # ---- snapshots -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
         """Everything that the guards look at, as it is now."""
         now = Snapshot()
-        for one in self.cover.looked.values():
+        for one in self.guards.looked.values():
             self._look(one, now)
-        for kind in self.cover.tops:
+        for kind in self.guards.tops:
             self._kind(kind, now)
         for slot, t in self.inputs.items():
             now.held(slot, t._raw)
             if isinstance(t, TensorBase):
                 self._field(t, "_raw", now)
-        if self.cover.apart:
-            raws = [t._raw for t in self.cover.fixed.values()]
+        if self.guards.apart:
+            raws = [t._raw for t in self.guards.fixed.values()]
             now.own(x for raw in raws for x in (raw, A.memory_of(raw)))
         return now
 
@@ -161,16 +163,16 @@ class Sentry:
         now.alive(kind)
         if now.class_version(kind):
             return
-        whole = Looked(kind)
+        whole = ObjectReads(kind)
         whole.fields.add("__mro__")
         self._look(whole, now)
         for base in kind.__mro__:
             if not is_immutable(base):
-                whole = Looked(space_of(base) or {})
+                whole = ObjectReads(space_of(base) or {})
                 whole.whole = True
                 self._look(whole, now)
 
-    def _look(self, one: Looked, now: Snapshot) -> None:
+    def _look(self, one: ObjectReads, now: Snapshot) -> None:
         thing = one.thing
         now.alive(thing)
         for name in sorted(one.fields):
@@ -211,7 +213,7 @@ class Sentry:
         else:
             now.field(thing, layout.cell_field() or 0, content(thing))
 
-    def _table(self, one: Looked, now: Snapshot) -> None:
+    def _table(self, one: ObjectReads, now: Snapshot) -> None:
         thing = one.thing
         if one.whole and not isinstance(thing, OrderedDict):
             shown = [x for k, v in dict.items(thing) for x in (k, v)]
@@ -255,10 +257,10 @@ class Sentry:
         """Opens the entrance for what a snapshot shows."""
         first = {"gate": arena.address(self.free)} | self.first
         first |= {
-            "variable": id(CURRENT), "mode": id(self.cover.mode), "raw": self.fields.raw,
+            "variable": id(CURRENT), "mode": id(self.guards.mode), "raw": self.fields.raw,
             "before": self.fields.inside,
             "number": self.fields.number, "tagged": int(self.fields.tagged),
-            "apart": int(self.cover.apart), "owners": arena.address(self.owners),
+            "apart": int(self.guards.apart), "owners": arena.address(self.owners),
         }  # fmt: skip
         self.entrance.install(found.tables | self.static, first, found.keep)
 
@@ -277,11 +279,11 @@ class Sentry:
         f = self.fields
         self.clocks = [dict_clocks.bytes_of(d) for d in stale]
         self.static = {
-            "arguments": [self._argument(a) for a in self.cover.arguments.values()],
+            "arguments": [self._argument(a) for a in self.guards.arguments.values()],
             "given": [(slot,) for slot in given],
             "bare": [
                 (k, layout.inside_offset(a.kind))
-                for k, a in enumerate(self.cover.arguments.values())
+                for k, a in enumerate(self.guards.arguments.values())
                 if a.bare
             ],
             "grads": [

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
-    "Apart", "Attribute", "Bare", "Bind", "ByClass", "Call", "ClassEntry", "Condition", "Content",
-    "Default", "Equal", "Filled", "Geometry", "Given", "Guard", "Held", "Is", "IsNone", "Item",
-    "Keys", "Length", "Local", "Mode", "NoneOf", "Python", "Replaced", "Source", "Start", "Truth",
-    "Unless", "Writable", "literal", "written",
+    "Apart", "ArgumentPart", "Attribute", "Bare", "Bind", "ByClass", "Call", "ClassEntry",
+    "Condition", "Content", "Default", "Equal", "Filled", "Geometry", "Guard", "Held", "Is",
+    "IsNone", "Item", "Keys", "Length", "Local", "Mode", "NoneOf", "Python", "Replaced", "Source",
+    "Start", "Truth", "Unless", "Writable", "literal", "written",
 ]  # fmt: skip
 
 Name = Callable[[Any], str]  # of an object in the text
@@ -55,7 +55,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ArgumentPart:
     """A part of the arguments: `args[0]["x"]`."""
 
     path: str
@@ -66,7 +66,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    of: Held | Local | Given
+    of: Held | Local | ArgumentPart
     name: str
 
     def text(self, name: Name) -> str:
@@ -120,7 +120,7 @@ class Content:
         return f"{name(self.read)}({self.cell.text(name)})"
 
 
-Source = Held | Local | Given | Attribute | Default | Item | ClassEntry | Content
+Source = Held | Local | ArgumentPart | Attribute | Default | Item | ClassEntry | Content
 
 
 # ---- conditions ----------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    source: Held | Given
+    source: Held | ArgumentPart
     count: int
 
     def text(self, name: Name) -> str:
@@ -215,7 +215,7 @@ class Length:
 class Keys:
     """The same keys in the same order; where they aren't all texts, the same objects."""
 
-    source: Held | Given
+    source: Held | ArgumentPart
     keys: tuple[Any, ...]
     identity: bool = False  # texts too
 

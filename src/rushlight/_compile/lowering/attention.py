@@ -22,7 +22,7 @@ from .gemm import Matrix, blocks_of, transpose
 
 if TYPE_CHECKING:
     from ..._formula.ir import Symbol
-    from .lower import Machine
+    from .lower import ExecutablePlan
     from .plan import Plan
 
 _ROWS: Final = 64  # of a block of causal attention
@@ -173,7 +173,7 @@ def _square(v: Value, index: int, rows: int, columns: int, room: int) -> Matrix:
     return Matrix(v, rows, columns, columns, 1, index * room * v.dtype.itemsize)
 
 
-def _across(machine: Machine, room: Value, index: int, keys: Matrix) -> tuple[Call, Matrix]:
+def _across(machine: ExecutablePlan, room: Value, index: int, keys: Matrix) -> tuple[Call, Matrix]:
     """A head's keys, one to a column."""
     offset = index * keys.rows * keys.columns * room.dtype.itemsize
     call, made = machine.turn(room, transpose(keys), offset, whole=True)
@@ -203,7 +203,7 @@ def attention(i: Instruction, plan: Plan) -> Command | None:
     scores = plan.scratch(out, (len(p.groups), room))
     keys = plan.scratch(out, (len(p.groups), p.size * p.keys))
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         size = q.dtype.itemsize
         visible = machine.numbers(list(range(p.rows)))
         factor = machine.scalar(q.dtype, p.scale)
@@ -265,7 +265,7 @@ def attention_backward(i: Instruction, plan: Plan) -> Command | None:
     keys_turned = plan.scratch(grads[0], (groups, p.size * p.keys))
     values_turned = plan.scratch(grads[0], (groups, p.size * p.keys))
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         size = q.dtype.itemsize
         visible = machine.numbers(list(range(p.rows)))
         factor = machine.scalar(q.dtype, p.scale)

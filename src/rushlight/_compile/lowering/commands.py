@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._base.annotations import Shape
-    from .lower import Machine
+    from .lower import ExecutablePlan
     from .plan import Plan
 
 Call = tuple[int, int, int]  # function, frame, chunks
@@ -59,7 +59,7 @@ def _embedding(i: Instruction, plan: Plan) -> Command | None:
         return None
     width = table.shape[1] * table.dtype.itemsize
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         return [machine.call("gather", [table, index, out, size_of(index.shape), width])]
 
     return Command([table, index], [out], write)
@@ -78,7 +78,7 @@ def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
         return None
     width = out.shape[-1]
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         return [
             machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize]),
             machine.added_rows(out, index, g, size_of(index.shape), width),
@@ -104,7 +104,7 @@ def merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tup
 
 
 def strided(
-    machine: Machine,
+    machine: ExecutablePlan,
     to: Value,
     source: Value,
     shape: tuple[int, ...],
@@ -142,7 +142,7 @@ def _copied(i: Instruction, plan: Plan) -> Command | None:
     if len(merged(x.shape, steps, list(x.strides))) > 4:
         return None
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         return [strided(machine, out, x, x.shape, steps, x.strides)]  # type: ignore[list-item]
 
     return Command([x], [out], write)
@@ -165,7 +165,7 @@ def _joined(i: Instruction, plan: Plan) -> Command | None:
         if 0 in p.shape or len(merged(p.shape, inner, list(p.strides))) > 4:
             return None
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         found, start = [], 0
         for p in parts:
             found.append(strided(machine, out, p, p.shape, inner, p.strides, start * steps[axis]))
@@ -216,7 +216,7 @@ def _pool(i: Instruction, plan: Plan) -> Command | None:
         return None
     planes = size_of(x.shape[:-2])
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         return [machine.pooling(x, out, where, planes, (high, wide), (tall, broad), k, stride)]
 
     command = Command([x], [out, where], write)
@@ -243,7 +243,7 @@ def _pool_back(i: Instruction, plan: Plan) -> Command | None:
         return None  # only places that the pooling here has named are known to be in the planes
     planes, inner, area = size_of(g.shape[:-2]), size_of(g.shape[-2:]), size[0] * size[1]
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         suffix = "f32" if g.dtype.name == "float32" else "f64"
         grain = max(1, min(planes, 32768 // area))
         words = [g, where, out, planes, inner, area, grain]

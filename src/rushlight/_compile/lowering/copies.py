@@ -17,7 +17,7 @@ from .commands import Call, Command, merged
 
 if TYPE_CHECKING:
     from ..._native.llvm.emit import Function
-    from .lower import Machine
+    from .lower import ExecutablePlan
     from .plan import Plan
 
 _BITS: Final = {1: I8, 4: I32, 8: I64}
@@ -134,7 +134,7 @@ def _few(
     return found if len(found) <= _RANK else None
 
 
-def move(machine: Machine, to: Value, source: Value, dims: list[tuple[int, int, int]],
+def move(machine: ExecutablePlan, to: Value, source: Value, dims: list[tuple[int, int, int]],
          offset: int = 0, other: int = 0) -> Call:  # fmt: skip
     """The call for a copy of merged dimensions."""
     size = to.dtype.itemsize
@@ -160,14 +160,14 @@ def _command(out: Value, x: Value, shape: tuple[int, ...], to: list[int], source
     if dims is None:
         return None
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         found = [move(machine, out, x, dims, offset, other)]
         return [_cleared(machine, out), *found] if cleared else found
 
     return Command([x], [out], write)
 
 
-def _cleared(machine: Machine, out: Value) -> Call:
+def _cleared(machine: ExecutablePlan, out: Value) -> Call:
     call: Call = machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
     return call
 
@@ -346,7 +346,7 @@ def _scattered(i: Instruction, plan: Plan) -> Command | None:
     words = [out, source, *_words(x.shape, index, dim)]
     name = f"add_{kind}" if added else f"put_{kind}"
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         last = (addresses()[name], machine.words_of(words), 1)
         return [move(machine, out, x, dims), last]
 
@@ -370,7 +370,7 @@ def _placed(i: Instruction, plan: Plan) -> Command | None:
     words = [out, g, index, outer, 1, inner, shape[dim]]
     name = f"put_{g.dtype.itemsize}"
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         return [_cleared(machine, out), (addresses()[name], machine.words_of(words), 1)]
 
     return Command([g, index], [out], write)
@@ -437,7 +437,7 @@ def _added(i: Instruction, plan: Plan) -> Command | None:
     if x is not None and dims is None:
         return None
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         first = _cleared(machine, out) if dims is None else move(machine, out, x, dims)
         return [first, machine.added_rows(out, index, g, size_of(index.shape), width)]
 

@@ -17,7 +17,7 @@ from ..._native.fusion.schedule import planned
 from ..ir.iteration_space import Layout
 from ..ir.iteration_values import DTYPES, size_of
 from ..ir.program import Value
-from .lowering_rule import Meaning, Shared
+from .lowering_rule import LoopFormula, Shared
 
 if TYPE_CHECKING:
     from ..._formula.ir import Symbol
@@ -30,7 +30,7 @@ class Kernel:
         self.rows = rows
         self.columns = columns
         self.dtype = dtype
-        self.members: list[Meaning] = []
+        self.members: list[LoopFormula] = []
         self.made: dict[int, Value] = {}
         self.layouts: dict[int, Layout] = {}
         self.fixed: set[int] = set()  # must be operands
@@ -42,9 +42,9 @@ class Kernel:
         self.outputs: list[Value] = []
         self.rooms: list[Value] = []  # results whose memory is only used for what is written there
         self.shared = Shared()
-        self.block = 0  # see `Meaning`
+        self.block = 0  # see `LoopFormula`
 
-    def takes(self, m: Meaning) -> dict[int, Layout] | None:
+    def takes(self, m: LoopFormula) -> dict[int, Layout] | None:
         """How an instruction's values lie in this space; None where it doesn't fit."""
         dtype = dtype_of(m)
         if dtype and self.dtype and dtype != self.dtype:
@@ -69,13 +69,13 @@ class Kernel:
             return None
         return layouts
 
-    def by_column(self, m: Meaning) -> bool:
+    def by_column(self, m: LoopFormula) -> bool:
         """Whether an instruction has results that are sums down the columns."""
         return bool(m.ended) and m.split is not None and any(
             size_of(o.shape) > 1 for o in m.outputs if o.number in m.ended
         )  # fmt: skip
 
-    def add(self, m: Meaning, layouts: dict[int, Layout]) -> None:
+    def add(self, m: LoopFormula, layouts: dict[int, Layout]) -> None:
         """Takes an instruction in."""
         self.members.append(m)
         self.dtype = self.dtype or dtype_of(m)
@@ -94,7 +94,7 @@ class Kernel:
             else:
                 self.layouts[out.number] = layouts[out.number]
 
-    def _in_turn(self, m: Meaning) -> list[Value]:
+    def _in_turn(self, m: LoopFormula) -> list[Value]:
         """What an instruction reads: values first, then what shows them in other shapes."""
         return sorted(m.reads, key=lambda v: self.same.get(v.number, v.number) != v.number)
 
@@ -169,7 +169,7 @@ class Kernel:
         return symbol if symbol.kind == wanted else G.broadcast(symbol, wanted)
 
 
-def dtype_of(m: Meaning) -> str:
+def dtype_of(m: LoopFormula) -> str:
     """The float type in which an instruction computes."""
     for v in (*m.reads, *m.outputs):
         if v.dtype.name in ("float32", "float64"):

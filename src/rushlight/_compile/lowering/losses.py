@@ -1,4 +1,4 @@
-"""Losses as meanings: what they are by element or by row, and their totals."""
+"""Losses as loop formulas: what they are by element or by row, and their totals."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
-from .lowering_rule import Meaning, Shared
+from .lowering_rule import LoopFormula, Shared
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
 
-Maker = Callable[[Instruction], Meaning | None]
+Maker = Callable[[Instruction], LoopFormula | None]
 
 
 def _pair(x: Value, target: Value, out: Value) -> bool:
@@ -24,7 +24,7 @@ def _pair(x: Value, target: Value, out: Value) -> bool:
     return bool(x.dtype == target.dtype == out.dtype and x.dtype.name in FLOATS)
 
 
-def by_element(i: Instruction) -> Meaning | None:
+def by_element(i: Instruction) -> LoopFormula | None:
     """A loss that is told by element, or its gradient; None for what is neither.
 
     See `_array.nn.generated_losses`. Weights and what refuses values stay with the arrays' code.
@@ -54,15 +54,15 @@ def by_element(i: Instruction) -> Meaning | None:
     if form.key:
         if not _pair(given["g"], x, out) or out.shape != x.shape:
             return None
-        return Meaning(i, out.shape, lambda a, _: (each(a) * (a[0] / size),))
+        return LoopFormula(i, out.shape, lambda a, _: (each(a) * (a[0] / size),))
     if reduction == 0:
-        return Meaning(i, out.shape, lambda a, _: (each(a),))
+        return LoopFormula(i, out.shape, lambda a, _: (each(a),))
 
     def body(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
         shared.factors[out.number] = 1.0 / size
         return (G.total(shared.counted(each(a), x.shape)),)
 
-    return Meaning(i, x.shape, body, ended=True)
+    return LoopFormula(i, x.shape, body, ended=True)
 
 
 # ---- of class numbers ----------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def _classes(logits: Value, target: Value, reduction: int, ignored: int) -> bool
     )  # fmt: skip
 
 
-def _entropy(i: Instruction) -> Meaning | None:
+def _entropy(i: Instruction) -> LoopFormula | None:
     """_cross_entropy(logits, target, reduction, ignored), and backward with g before."""
     logits, target, reduction, ignored = i.inputs[-4:]
     back = i.rule == "cross_entropy_backward"
@@ -103,14 +103,14 @@ def _entropy(i: Instruction) -> Meaning | None:
         p = e * (1.0 / s)
         return (G.where(G.one_hot(classes), p - 1.0, p) * scale,)
 
-    found = Meaning(i, logits.shape, body, split=1, ended=not back)
+    found = LoopFormula(i, logits.shape, body, split=1, ended=not back)
     found.whole.add(target.number)
     if not back:
         found.fixed.add(logits.number)
     return found
 
 
-def _likelihood(i: Instruction) -> Meaning | None:
+def _likelihood(i: Instruction) -> LoopFormula | None:
     """nll_loss(x, target, weight, reduction, ignored), and backward with g before."""
     x, target, weight, reduction, ignored = i.inputs[-5:]
     back = i.rule == "nll_loss_backward"
@@ -126,7 +126,7 @@ def _likelihood(i: Instruction) -> Meaning | None:
             shared.factors[out.number] = 1.0 / rows if reduction == 1 else 1.0
             return (G.total(-G.pick(a[0], a[1])),)
 
-        found = Meaning(i, x.shape, picked, split=1, ended=True)
+        found = LoopFormula(i, x.shape, picked, split=1, ended=True)
         found.fixed.add(x.number)
     else:
 
@@ -134,7 +134,7 @@ def _likelihood(i: Instruction) -> Meaning | None:
             scale = a[0] / float(rows) if reduction == 1 else a[0]
             return (G.where(G.one_hot(a[2]), -scale, 0.0),)
 
-        found = Meaning(i, x.shape, placed, split=1, read=(i.inputs[0], target))
+        found = LoopFormula(i, x.shape, placed, split=1, read=(i.inputs[0], target))
     found.whole.add(target.number)
     return found
 

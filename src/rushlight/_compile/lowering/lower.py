@@ -75,7 +75,7 @@ class Refused(Exception):
         self.instructions = instructions
 
 
-class Machine(Frames):
+class ExecutablePlan(Frames):
     """A plan in memory: the arena, the words of all frames, and a call per segment."""
 
     def __init__(self, plan: Plan, kept: set[int]) -> None:
@@ -426,7 +426,7 @@ def _odd(v: Value) -> bool:
     return bool(made.size and made.strides != v.strides)
 
 
-def planned(program: Program, found: list[str] | None = None) -> Machine | None:
+def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan | None:
     """The native form of a program; None where it isn't worth it, or not possible here.
 
     `found` gets the reasons why not, or which calls stay with Python.
@@ -458,7 +458,7 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
             if plan.commands < 1:
                 notes.append("no native code: none of its calls has a native form")
                 return None
-            machine = Machine(plan, kept)
+            machine = ExecutablePlan(plan, kept)
             machine.build()
         except Refused as problem:  # without these
             refused.update(id(i) for i in problem.instructions)

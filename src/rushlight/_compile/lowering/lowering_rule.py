@@ -1,4 +1,4 @@
-"""A `Meaning`: what an instruction is to a fusion group.
+"""A `LoopFormula`: what an instruction is to a fusion group.
 
 It says over which shape an instruction works, and where rows end and columns begin: elementwise
 work doesn't mind, a softmax runs along the last dimension. It computes results from symbols.
@@ -37,7 +37,7 @@ class Shared:
         return G.everywhere(x) if size_of(shape) == self.size else x
 
 
-class Meaning:
+class LoopFormula:
     """An instruction as a formula over a space."""
 
     def __init__(self, i: Instruction, shape: tuple[int, ...], body: Body, *,
@@ -109,7 +109,7 @@ class Meaning:
         return layout_in(self.shape, k, v, self.order)
 
 
-class Reduced(Meaning):
+class Reduced(LoopFormula):
     """A reduction along rows, without the dimension that is gone."""
 
     def _layouts(self, k: int) -> dict[int, Layout] | None:

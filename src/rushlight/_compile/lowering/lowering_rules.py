@@ -13,15 +13,15 @@ from ..._formula import gelu, ir as G
 from ..ir.iteration_values import FLOATS, function_of, in_order
 from ..ir.program import Instruction, Value
 from . import losses, reductions
-from .lowering_rule import Meaning, Shared
+from .lowering_rule import LoopFormula, Shared
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
 
 
-def element_value(i: Instruction, written: bool = False) -> Meaning | None:
-    """The meaning of an instruction to fusion groups; None where it has none.
+def element_value(i: Instruction, written: bool = False) -> LoopFormula | None:
+    """What an instruction is to fusion groups; None where it has no part in them.
 
     `written`: its result goes to memory that is there already.
     """
@@ -38,7 +38,7 @@ def element_value(i: Instruction, written: bool = False) -> Meaning | None:
     return losses.by_element(i) or reductions.along_rows(i) or _elementwise(i)
 
 
-def _elementwise(i: Instruction) -> Meaning | None:
+def _elementwise(i: Instruction) -> LoopFormula | None:
     function = function_of(i)
     out = i.outputs[0]
     if function is None or out is None:
@@ -46,7 +46,7 @@ def _elementwise(i: Instruction) -> Meaning | None:
     order = memory_order(out)
     if order is None:
         return None
-    return Meaning(
+    return LoopFormula(
         i, out.shape, lambda args, _: (function(*args),), order=None if in_order(out) else order
     )
 
@@ -71,7 +71,7 @@ def _float(*values: object) -> bool:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def _gelu(i: Instruction) -> Meaning | None:
+def _gelu(i: Instruction) -> LoopFormula | None:
     form = i.inputs[-1] if isinstance(i.inputs[-1], str) else "none"
     back = i.rule == "gelu_backward"
     values = [x for x in i.inputs if type(x) is Value]
@@ -80,10 +80,10 @@ def _gelu(i: Instruction) -> Meaning | None:
     if any(v.shape != i.outputs[0].shape for v in values):  # type: ignore[union-attr]
         return None
     found: Any = gelu.FORMULAS[form][back]
-    return Meaning(i, values[0].shape, lambda a, _: (found(*a[: 1 + back]),))
+    return LoopFormula(i, values[0].shape, lambda a, _: (found(*a[: 1 + back]),))
 
 
-def _layer_norm(i: Instruction) -> Meaning | None:
+def _layer_norm(i: Instruction) -> LoopFormula | None:
     x, shape, weight, bias, eps = i.inputs
     if not _float(x) or len(shape) != 1 or len(i.outputs) != 3 or None in i.outputs:
         return None
@@ -100,10 +100,10 @@ def _layer_norm(i: Instruction) -> Meaning | None:
             hat = hat + a[3]
         return hat, mean, inverse
 
-    return Meaning(i, x.shape, body, split=len(x.shape) - 1)
+    return LoopFormula(i, x.shape, body, split=len(x.shape) - 1)
 
 
-def _layer_norm_back(i: Instruction) -> Meaning | None:
+def _layer_norm_back(i: Instruction) -> LoopFormula | None:
     g, x, shape, mean, inverse, weight = i.inputs[:6]
     if not _float(g, x, mean, inverse) or len(shape) != 1 or g.shape != x.shape:
         return None
@@ -126,10 +126,10 @@ def _layer_norm_back(i: Instruction) -> Meaning | None:
         return tuple(found)
 
     ended = (False, *(True for o in outs[1:] if o is not None))
-    return Meaning(i, x.shape, body, split=len(x.shape) - 1, ended=ended)
+    return LoopFormula(i, x.shape, body, split=len(x.shape) - 1, ended=ended)
 
 
-_MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
+_MAKERS: Final[dict[str, Callable[[Instruction], LoopFormula | None]]] = {
     **losses.MAKERS, **reductions.MAKERS,
     "gelu": _gelu, "gelu_backward": _gelu,
     "layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,

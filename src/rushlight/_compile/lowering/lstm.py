@@ -17,7 +17,7 @@ from .gemm import Matrix, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
-    from .lower import Machine
+    from .lower import ExecutablePlan
     from .plan import Plan
 
 
@@ -108,7 +108,7 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
     others = plan.scratch(out, (layer.features, 4 * size))  # of the input, turned
     bias = plan.scratch(out, (4 * size,))
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         wide = 4 * size
         calls: list[Any] = []
         shift = None

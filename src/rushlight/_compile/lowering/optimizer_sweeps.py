@@ -40,7 +40,7 @@ from ..ir.program import Instruction, Value
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ...optim.optimizer import Optimizer
-    from ..guards.guards import Lines
+    from ..guards.guards import SourceText
 
 _SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
 _FLAGS: Final = ("maximize", "differentiable", "capturable")
@@ -170,7 +170,7 @@ def _with_state(part: Part, optimizer: Any) -> bool:
 # ---- guards and numbers --------------------------------------------------------------------------
 
 
-def guard_sweep(sweep: Sweep, lines: Lines) -> None:
+def guard_sweep(sweep: Sweep, lines: SourceText) -> None:
     """Checks that an optimizer's state and the options that choose its formula are as they were."""
     optimizer = sweep.optimizer
     hooks = {name: getattr(optimizer, name) for name in

@@ -1,4 +1,4 @@
-"""Reductions as meanings: sums, means, extremes with their places, norms, variances, casts.
+"""Reductions as loop formulas: sums, means, extremes with their places, norms, variances, casts.
 
 Which way a reduction goes depends on the dimensions it leaves out: the last ones are a row's, the
 first ones a column's, those between are columns of as many blocks; all of them are one total.
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G
 from ..ir.iteration_values import DTYPES, FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
-from .lowering_rule import Body, Meaning, Reduced, Shared
+from .lowering_rule import Body, LoopFormula, Reduced, Shared
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments
     from ..._formula.ir import Symbol
 
 
-class Over:
+class Reduction:
     """A reduction: of which value, over which dimensions."""
 
     def __init__(self, x: Value, dims: Any) -> None:
@@ -50,7 +50,7 @@ class Over:
         return without, tuple(1 if d in self.dims else n for d, n in enumerate(x))
 
 
-def _over(i: Instruction, dims: object, outs: int = 1) -> Over | None:
+def _over(i: Instruction, dims: object, outs: int = 1) -> Reduction | None:
     x = i.inputs[0]
     if type(x) is not Value or not x.shape or len(i.outputs) != outs:
         return None
@@ -59,13 +59,13 @@ def _over(i: Instruction, dims: object, outs: int = 1) -> Over | None:
     )  # fmt: skip
     if not legal:
         return None
-    over = Over(x, dims)
+    over = Reduction(x, dims)
     if over.none or any(o is not None and o.shape not in over.shapes() for o in i.outputs):
         return None
     return over
 
 
-def _along(i: Instruction, over: Over, body: Body) -> Meaning | None:
+def _along(i: Instruction, over: Reduction, body: Body) -> LoopFormula | None:
     """A reduction along rows: of the last dimensions, or of all as one row."""
     if over.whole:
         return Reduced(i, over.x.shape, body, split=0)
@@ -75,7 +75,7 @@ def _along(i: Instruction, over: Over, body: Body) -> Meaning | None:
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
+def _summed(i: Instruction, over: Reduction, factor: float) -> LoopFormula | None:
     """A sum times a factor, by rows, by columns, or of everything."""
     x, out = over.x, i.outputs[0]
     assert out is not None
@@ -85,7 +85,7 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
             shared.factors[out.number] = factor
             return (G.total(shared.counted(a[0], x.shape)),)
 
-        return Meaning(i, x.shape, total, ended=True)
+        return LoopFormula(i, x.shape, total, ended=True)
     if over.trailing:
         if factor == 1:
             return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])),))
@@ -96,15 +96,15 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
         return (G.column_sum(x if factor == 1 else x * factor),)
 
     if over.leading:
-        return Meaning(i, x.shape, columns, split=over.last, ended=True)
+        return LoopFormula(i, x.shape, columns, split=over.last, ended=True)
     if over.middle:
-        found = Meaning(i, x.shape, columns, split=over.last, ended=True)
+        found = LoopFormula(i, x.shape, columns, split=over.last, ended=True)
         found.block = over.count
         return found
     return None
 
 
-def _sum(i: Instruction) -> Meaning | None:
+def _sum(i: Instruction) -> LoopFormula | None:
     """sum or mean(x, dims, keepdim, dtype)."""
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or (len(i.inputs) > 3 and i.inputs[3] is not None):
@@ -119,7 +119,7 @@ def _sum(i: Instruction) -> Meaning | None:
     return None
 
 
-def _sum_to(i: Instruction) -> Meaning | None:
+def _sum_to(i: Instruction) -> LoopFormula | None:
     """sum_to(x, shape): the dimensions that broadcasting has added or grown."""
     x, out = i.inputs[0], i.outputs[0]
     if not _float(x, out) or out is None or x.dtype != out.dtype:
@@ -127,7 +127,7 @@ def _sum_to(i: Instruction) -> Meaning | None:
     rest = len(x.shape) - len(out.shape)
     padded = (1,) * rest + out.shape
     dims = tuple(d for d, (n, m) in enumerate(zip(x.shape, padded)) if m != n or d < rest)
-    over = Over(x, dims) if dims else None
+    over = Reduction(x, dims) if dims else None
     if over is None or over.none or any(m not in (1, n) for n, m in zip(x.shape, padded)):
         return None
     return _summed(i, over, 1.0)
@@ -140,7 +140,7 @@ def _float(*values: object) -> bool:
     return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
 
 
-def along_rows(i: Instruction) -> Meaning | None:
+def along_rows(i: Instruction) -> LoopFormula | None:
     """A formula along rows; None for what is none. See `_array.reduce.generated_rows`."""
     form = getattr(i.function, "rows", None)
     out = i.outputs[0]
@@ -156,7 +156,7 @@ def along_rows(i: Instruction) -> Meaning | None:
     by_row = [v for v, kind in zip(values, form.kinds) if kind == "r"]
     if any(v.shape != x.shape for v in wide) or (form.result == "f" and out.shape != x.shape):
         return None
-    over = Over(x, given["dim"])
+    over = Reduction(x, given["dim"])
 
     def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
         return (form.by_symbols(*[a[k] for k in form.places]),)
@@ -165,10 +165,10 @@ def along_rows(i: Instruction) -> Meaning | None:
         return None if over.none or out.shape not in over.shapes() else _along(i, over, body)
     last = len(x.shape) - 1
     if not by_row:
-        return Meaning(i, x.shape, body, split=last) if over.dims == [last] else None
+        return LoopFormula(i, x.shape, body, split=last) if over.dims == [last] else None
     if over.none or not (over.whole or over.trailing):
         return None
-    found = Meaning(i, x.shape, body, split=0 if over.whole else over.first)
+    found = LoopFormula(i, x.shape, body, split=0 if over.whole else over.first)
     for v in by_row:
         if size_of(v.shape) > 1:
             if not in_order(v):
@@ -177,7 +177,7 @@ def along_rows(i: Instruction) -> Meaning | None:
     return found
 
 
-def _extreme(i: Instruction) -> Meaning | None:
+def _extreme(i: Instruction) -> LoopFormula | None:
     """amax, amin(x, dims, keepdim); max, min(x), or with places (x, dim, keepdim)."""
     x = i.inputs[0]
     reduce = G.row_max if i.rule in ("amax", "max") else G.row_min
@@ -195,7 +195,7 @@ def _place(x: Symbol, top: Symbol) -> Symbol:
     return G.cast(G.row_min(G.where(there, G.column(x), 2**31 - 1)), "i64")
 
 
-def _with_places(i: Instruction, reduce: AnyCallable) -> Meaning | None:
+def _with_places(i: Instruction, reduce: AnyCallable) -> LoopFormula | None:
     x = i.inputs[0]
     if len(i.inputs) < 2 or type(i.inputs[1]) is not int or not _float(x):
         return None
@@ -212,7 +212,7 @@ def _with_places(i: Instruction, reduce: AnyCallable) -> Meaning | None:
     return _along(i, over, body)
 
 
-def _arg(i: Instruction) -> Meaning | None:
+def _arg(i: Instruction) -> LoopFormula | None:
     x, dim = i.inputs[:2]
     over = _over(i, dim) if _float(x) and (dim is None or type(dim) is int) else None
     if over is None or over.count >= 1 << 31:
@@ -221,7 +221,7 @@ def _arg(i: Instruction) -> Meaning | None:
     return _along(i, over, lambda a, _: (_place(a[0], reduce(a[0])),))
 
 
-def _norm(i: Instruction) -> Meaning | None:
+def _norm(i: Instruction) -> LoopFormula | None:
     """vector_norm(x, ord, dims, keepdim, dtype), and _norm without the dtype."""
     x, order = i.inputs[:2]
     over = _over(i, i.inputs[2] if len(i.inputs) > 2 else None)
@@ -237,7 +237,7 @@ def _norm(i: Instruction) -> Meaning | None:
     return None if form is None else _along(i, over, lambda a, _: (form(a[0]),))
 
 
-def _variance(i: Instruction) -> Meaning | None:
+def _variance(i: Instruction) -> LoopFormula | None:
     """_var, _std, _var_mean, _std_mean(x, dims, correction, keepdim)."""
     x, dims, correction = i.inputs[:3]
     both = i.rule.endswith("_mean")
@@ -271,7 +271,7 @@ def dimension_of(i: Instruction) -> int:
 # ---- casts ---------------------------------------------------------------------------------------
 
 
-def _cast(i: Instruction) -> Meaning | None:
+def _cast(i: Instruction) -> LoopFormula | None:
     """Bools and whole numbers as floats or whole numbers, floats as bools."""
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or not in_order(out) or x.shape != out.shape:
@@ -280,15 +280,15 @@ def _cast(i: Instruction) -> Meaning | None:
     if source not in DTYPES or to is None or any(type(y) is Value for y in i.inputs[1:]):
         return None
     if source == out.dtype.name:
-        return Meaning(i, out.shape, lambda a, _: (a[0],))
+        return LoopFormula(i, out.shape, lambda a, _: (a[0],))
     if source in FLOATS and to != "b1":
         return None
     if to == "b1":
-        return Meaning(i, out.shape, lambda a, _: (a[0] != 0,))
-    return Meaning(i, out.shape, lambda a, _: (G.cast(a[0], to),))
+        return LoopFormula(i, out.shape, lambda a, _: (a[0] != 0,))
+    return LoopFormula(i, out.shape, lambda a, _: (G.cast(a[0], to),))
 
 
-MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
+MAKERS: Final[dict[str, Callable[[Instruction], LoopFormula | None]]] = {
     "sum": _sum, "mean": _sum, "sum_to": _sum_to,
     "amax": _extreme, "amin": _extreme, "max": _extreme, "min": _extreme,
     "argmax": _arg, "argmin": _arg, "vector_norm": _norm,

@@ -18,7 +18,7 @@ from .gemm import Matrix, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._formula.ir import Symbol
-    from .lower import Machine
+    from .lower import ExecutablePlan
     from .plan import Plan
 
 
@@ -106,7 +106,9 @@ class Layer:
         """A part of the columns of a place's rows."""
         return v, (place * self.batch * width + part * self.size) * self.item, width
 
-    def inputs(self, machine: Machine, to: Value, other: Value, bias: Value | None) -> list[Call]:
+    def inputs(
+        self, machine: ExecutablePlan, to: Value, other: Value, bias: Value | None
+    ) -> list[Call]:
         """The inputs' part of all places."""
         ours = transpose(Matrix(self.w_ih, self.wide, self.features, self.features, 1))
         call, ours = machine.turn(other, ours)
@@ -114,7 +116,7 @@ class Layer:
         into = self.rows(to, 0, self.count, self.wide)
         return [call, machine.gemm(every, ours, into, bias=bias)]
 
-    def ends(self, machine: Machine, out: Value, slopes: Value, inner: Value, dh: Value,
+    def ends(self, machine: ExecutablePlan, out: Value, slopes: Value, inner: Value, dh: Value,
              grads: list[Any]) -> list[Call]:  # fmt: skip
         """Gradients of inputs, first state, weights and biases from all places' slopes.
 
@@ -178,7 +180,7 @@ def _wanted(v: Value, plan: Plan) -> bool:
     return v is not None and (v.root in plan.kept or v.root in plan.count)
 
 
-def _begun(machine: Machine, layer: Layer, dh: Value, g_hy: Value) -> list[Call]:
+def _begun(machine: ExecutablePlan, layer: Layer, dh: Value, g_hy: Value) -> list[Call]:
     """The gradient of the last state, where the chain begins."""
     batch, size, item = layer.batch, layer.size, layer.item
     if g_hy is None:
@@ -187,7 +189,7 @@ def _begun(machine: Machine, layer: Layer, dh: Value, g_hy: Value) -> list[Call]
     return [call]  # type: ignore[list-item]
 
 
-def _in_rows(machine: Machine, layer: Layer, to: Value, given: Value) -> list[Call]:
+def _in_rows(machine: ExecutablePlan, layer: Layer, to: Value, given: Value) -> list[Call]:
     batch, size, item = layer.batch, layer.size, layer.item
     lines = (batch * size * item, size * item, item)
     return [strided(machine, to, given, given.shape, lines, given.strides)]  # type: ignore[list-item]
@@ -234,7 +236,7 @@ def gru(i: Instruction, plan: Plan) -> Command | None:
     others = plan.scratch(out, (layer.features, wide))
     fresh = plan.scratch(out, (batch, wide))
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         calls: list[Any] = layer.inputs(machine, gates, others, layer.b_ih)
         call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, wide, size, size, 1)))
         calls.append(call)
@@ -257,7 +259,7 @@ def gru(i: Instruction, plan: Plan) -> Command | None:
     return Command(reads, outputs, write)
 
 
-def _last(machine: Machine, layer: Layer, out: Value, hy: Value, plan: Plan) -> list[Call]:
+def _last(machine: ExecutablePlan, layer: Layer, out: Value, hy: Value, plan: Plan) -> list[Call]:
     """The last state, from where the last place has left it."""
     if not _wanted(hy, plan):
         return []
@@ -282,7 +284,7 @@ def gru_backward(i: Instruction, plan: Plan) -> Command | None:
     copied = g_out is not None and not in_order(g_out)
     given_out = plan.scratch(out, (count, size)) if copied else g_out
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         calls: list[Any] = _begun(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
@@ -333,7 +335,7 @@ def rnn(i: Instruction, plan: Plan) -> Command | None:
     others = plan.scratch(out, (layer.features, size))
     bias = plan.scratch(out, (size,))
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         calls: list[Any] = []
         if layer.b_ih is not None:
             calls.append(machine.flat(_added, ("f", "f"), out.dtype, size,
@@ -370,7 +372,7 @@ def rnn_backward(i: Instruction, plan: Plan) -> Command | None:
     copied = g_out is not None and not in_order(g_out)
     given_out = plan.scratch(out, (layer.count, size)) if copied else g_out
 
-    def write(machine: Machine) -> list[Call]:
+    def write(machine: ExecutablePlan) -> list[Call]:
         calls: list[Any] = _begun(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)

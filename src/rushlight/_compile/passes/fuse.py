@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ..ir.program import Instruction, replaced_in
 from ..lowering.fusion import Kernel, dtype_of
 from ..lowering.losses import target_of
-from ..lowering.lowering_rule import Meaning
+from ..lowering.lowering_rule import LoopFormula
 from ..lowering.lowering_rules import element_value
 from ..lowering.reductions import PLACES, dimension_of
 
@@ -51,8 +51,8 @@ def renewed(plan: Plan, i: Instruction) -> Instruction:
     return made
 
 
-def joined(plan: Plan, m: Meaning, least: int = 0) -> int | None:
-    """The place of the kernel that takes a meaning, a new one if need be; None where none does."""
+def joined(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
+    """The place of the kernel that takes a formula, a new one if need be; None where none does."""
     lowest = max(plan.first, len(plan.items) - _NEAR, least)
     for place in range(len(plan.items) - 1, lowest - 1, -1):
         kernel = plan.items[place]

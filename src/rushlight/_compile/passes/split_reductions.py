@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array.reduce import reduce
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Program, Value
-from ..lowering.reductions import Over
+from ..lowering.reductions import Reduction
 from .layout import like
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _split(program: Program, i: Instruction) -> list[Instruction] | None:
         dims, _, dtype = (*i.inputs[1:], None, None, None)[:3]
         if dtype is not None or not isinstance(dims, (tuple, list)):
             return None
-    over = Over(x, dims)
+    over = Reduction(x, dims)
     if over.none or over.whole:
         return None
     if over.leading and i.rule == "channel_sums":
@@ -54,8 +54,8 @@ def _split(program: Program, i: Instruction) -> list[Instruction] | None:
     if not first or not after or wide < _SHORT:
         return None
     if (
-        Over(x, tuple(after)).first + len(after) < len(x.shape)
-        or not Over(x, tuple(after)).trailing
+        Reduction(x, tuple(after)).first + len(after) < len(x.shape)
+        or not Reduction(x, tuple(after)).trailing
     ):
         return None
     function = reduce.mean if i.rule == "mean" else reduce.sum

@@ -14,7 +14,7 @@ from ..._array.memory.aliasing import UFUNC_OF
 from ..._formula import ir as G
 from ..ir.program import Instruction, Value
 from ..lowering.fusion import Kernel
-from ..lowering.lowering_rule import Meaning, Shared
+from ..lowering.lowering_rule import LoopFormula, Shared
 from ..lowering.lowering_rules import element_value
 from .fuse import joined, renewed
 
@@ -73,7 +73,7 @@ def _reads_otherwise(item: Instruction | Command | Kernel | Product, target: Val
     return any(_clashes(v, target) for v in (*item.reads(), *item.made.values()))
 
 
-def _new_value(plan: Plan, target: Value, i: Instruction) -> Meaning | None:
+def _new_value(plan: Plan, target: Value, i: Instruction) -> LoopFormula | None:
     """The new value of the target, in its memory."""
     out = _new(plan, target)
     first = i.inputs[0]
@@ -103,7 +103,7 @@ def _new(plan: Plan, target: Value) -> Value:
     return made
 
 
-def _filled(i: Instruction, out: Value, target: Value) -> Meaning | None:
+def _filled(i: Instruction, out: Value, target: Value) -> LoopFormula | None:
     """_zero(x), _fill_(x, number or value), _copy(x, value, ...)."""
     source = i.inputs[1] if len(i.inputs) > 1 else 0
     if type(source) is Value:
@@ -123,4 +123,4 @@ def _filled(i: Instruction, out: Value, target: Value) -> Meaning | None:
             return (a[1] if a[1].dtype == a[0].dtype else G.cast(a[1], a[0].dtype),)
         return (a[0].like(a[1]),)
 
-    return Meaning(made, out.shape, body)
+    return LoopFormula(made, out.shape, body)

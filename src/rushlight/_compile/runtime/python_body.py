@@ -13,10 +13,18 @@ from ..capture.expressions import READ, Expr
 from ..capture.forward_backward import guarded, joined
 from ..capture.number_sources import write_number
 from ..capture.output_aliasing import aged, sharing
-from ..capture.output_structure import Bare, Fresh, Held, Live, Named, Read, repeated
+from ..capture.output_structure import (
+    BareArray,
+    ExistingTensor,
+    FreshTensor,
+    NamedResult,
+    ReadNumber,
+    TensorWithHistory,
+    repeated,
+)
 from ..capture.side_effects import Added
 from ..guards.branch_guards import Expectations
-from ..guards.guards import Lines
+from ..guards.guards import SourceText
 from ..ir.program import Instruction, Program, Value
 from .ufuncs import ufunc_of
 
@@ -31,14 +39,14 @@ if TYPE_CHECKING:
 class Body:
     """The instructions as lines of the function."""
 
-    def __init__(self, program: Program, lines: Lines, names: dict[int, str]) -> None:
+    def __init__(self, program: Program, lines: SourceText, names: dict[int, str]) -> None:
         self.program = program
         self.lines = lines
         self.names = names
         self.free: list[str] = []
         self.count = 0
         self.last = last_uses(program)
-        self.ending: Ending | None = None
+        self.ending: SavedForBackward | None = None
         self.twice: set[int] = set()  # ids of results that are returned in several places
         self.given: dict[int, str] = {}
         self.foreign: set[int] = set()  # roots of memory that others hold: results, saved values
@@ -245,7 +253,7 @@ class Body:
         """A tensor of the result, with the history that it has."""
         lines, shared = self.lines, x.shared
         made = f"new_tensor({self.names[x.value.number]})"
-        if type(x) is Live:
+        if type(x) is TensorWithHistory:
             made = f"{lines.name(with_history)}({made}, node, {x.number + 1})"
         elif x.requires_grad:
             made = f"{lines.name(with_history)}({made}, {lines.name(x.node)}, {x.nr})"
@@ -269,17 +277,17 @@ class Body:
                 return name
             name = self.given[id(x)] = f"r{len(self.given)}"
             return f"({name} := {self._wrap(x)})"
-        if type(x) in (Fresh, Live):
+        if type(x) in (FreshTensor, TensorWithHistory):
             return self._wrap(x)
-        if type(x) is Bare:
+        if type(x) is BareArray:
             return self.names[x.value.number]
-        if type(x) is Read:
+        if type(x) is ReadNumber:
             return self._operand(x.expr)
-        if type(x) is Held:
+        if type(x) is ExistingTensor:
             if x.kind == "argument":
                 return f"t{x.holder}"
             return lines.name(x.holder) + ("._grad" if x.kind == "gradient" else "")
-        if type(x) is Named:
+        if type(x) is NamedResult:
             inner = "[" + ", ".join(self._result(y) for y in x.items) + "]"
             make = getattr(x.kind, "_make", x.kind)
             return f"{lines.name(make)}({inner})"
@@ -296,7 +304,7 @@ class Body:
         return lines.name(x)
 
 
-class Ending:
+class SavedForBackward:
     """What a call with a history leaves for its backward."""
 
     def __init__(

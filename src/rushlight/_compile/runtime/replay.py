@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..capture.forward_backward import parts
-from ..capture.output_structure import Bare, Fresh, Live
+from ..capture.output_structure import BareArray, FreshTensor, TensorWithHistory
 from ..generated_python import compiled_text, text_of
 from ..guards.branch_guards import Expectations, outcomes
 from ..guards.guards import (
-    Lines,
+    SourceText,
     by_versions,
     guard_argument,
     guard_arguments,
@@ -25,7 +25,7 @@ from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Program, Value
 from ..lowering.lower import planned
 from ..lowering.optimizer_sweeps import guard_sweep
-from .python_body import Body, Ending
+from .python_body import Body, SavedForBackward
 from .run_lock import TURN, in_turn, lasting
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments
     from ..._tensor.tensor import Tensor
     from ..guards.captured_state import State
-    from ..lowering.lower import Machine
+    from ..lowering.lower import ExecutablePlan
 
 
-class Leaving:
+class RunFailure:
     """How the last run of a program came to nothing; its text names this, and not the variant."""
 
     __slots__ = ("missed", "refused")
@@ -72,8 +72,8 @@ class Variant:
         self.structure = structure
         self.state = state
         self.notes: list[str] = []  # why not all of it is native
-        self.left = Leaving()
-        lines = Lines()
+        self.left = RunFailure()
+        lines = SourceText()
         guard_mode(grad, lines)
         bound: dict[int, str] = {}
         guard_arguments(structure[0], "args", lines, bound)
@@ -86,7 +86,7 @@ class Variant:
         if whole.joint is not None:
             program, second, saved = parts(whole)
             back = backward_function(second, saved, whole, native)
-            ending = Ending(whole.joint, saved, back, [x.name for x in second.sources()])
+            ending = SavedForBackward(whole.joint, saved, back, [x.name for x in second.sources()])
         self.machine = planned(program, self.notes) if native else None
         self.turn = lasting(program)
         if self.turn and self.machine is not None:
@@ -128,7 +128,7 @@ class Variant:
 
 
 def _bind_inputs(
-    program: Program, arguments: Arguments, lines: Lines, state: State
+    program: Program, arguments: Arguments, lines: SourceText, state: State
 ) -> dict[int, str]:
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
@@ -194,7 +194,7 @@ def _bind_inputs(
     return names
 
 
-def _guard_unread(program: Program, arguments: Arguments, state: State, lines: Lines) -> None:
+def _guard_unread(program: Program, arguments: Arguments, state: State, lines: SourceText) -> None:
     """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
     seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
     seen |= {id(t) for t in arguments}
@@ -208,7 +208,7 @@ class NativeBody(Body):
     """The lines of a program of which most runs natively."""
 
     def __init__(
-        self, program: Program, lines: Lines, names: dict[int, str], machine: Machine
+        self, program: Program, lines: SourceText, names: dict[int, str], machine: ExecutablePlan
     ) -> None:
         super().__init__(program, lines, names)
         self.machine = machine
@@ -333,7 +333,7 @@ class NativeBody(Body):
         return super()._operand(x)
 
     def _result(self, x: Any) -> str:
-        if type(x) in (Fresh, Live, Bare):
+        if type(x) in (FreshTensor, TensorWithHistory, BareArray):
             self._operand(x.value)
         return super()._result(x)
 
@@ -342,7 +342,7 @@ def backward_function(
     second: Program, saved: list[Value], whole: Program, native: bool
 ) -> AnyCallable:
     """The backward program as a function of the saved arrays and the gradients of results."""
-    lines = Lines()
+    lines = SourceText()
     names: dict[int, str] = {}
     for v in second.inputs:
         if v.kind == "constant":
@@ -355,7 +355,7 @@ def backward_function(
             lines.add(f"{stem}{k} = {given}[{k}]")
     for k, source in enumerate(second.sources(), len(saved)):
         lines.add(f"{source.name} = kept[{k}]")
-    second.outputs = [Bare(g) for g in whole.joint.grads]
+    second.outputs = [BareArray(g) for g in whole.joint.grads]
     machine = planned(second) if native else None
     if machine is not None and (machine.plan.checks or not machine.reachable(names)):
         machine = None

@@ -21,7 +21,7 @@ from ..ir.program import Program, written_by
 _LASTING: Final = ("write", "grad", "step", "option")
 
 
-class Turn:
+class RunLock:
     """Who may write: a lock, and a word that machine code can look at."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Turn:
         self.gate: Any = arena.table(arena.words(1), 0, 1)
 
 
-TURN: Final = Turn()
+TURN: Final = RunLock()
 
 
 def _after_fork() -> None:

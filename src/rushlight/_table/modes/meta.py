@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.memory.meta import Hollow, corner, hollow, hollowed, with_strides
+from ..._array.memory.meta import MetaArray, corner, hollow, hollowed, with_strides
 from ..._base import dtypes as D, errors
 from ..._base.device import hollow as elsewhere
 from ..._core import slow
@@ -47,14 +47,14 @@ LIVE: Final[dict[int, Any]] = {}
 
 def is_hollow(t: object) -> bool:
     """Whether a tensor has no data."""
-    return isinstance(t, TensorBase) and type(t._raw) is Hollow
+    return isinstance(t, TensorBase) and type(t._raw) is MetaArray
 
 
 def beside(t: Tensor, device: str | None) -> bool:
     """Whether what is made after the model of a tensor gets no data."""
     if device is not None:
         return elsewhere(device)
-    return not t._plain and type(t._raw) is Hollow
+    return not t._plain and type(t._raw) is MetaArray
 
 
 def without_data(array: Array, requires_grad: bool = False) -> Tensor:
@@ -109,9 +109,9 @@ def empty_meta_like(
 
 def adopted(t: Tensor, other: Tensor) -> None:
     """Prepares a tensor for the memory of another: one of the two may have no data."""
-    if type(other._raw) is Hollow:
+    if type(other._raw) is MetaArray:
         marked(t)
-    elif type(t._raw) is Hollow and not type(t)._overrides:
+    elif type(t._raw) is MetaArray and not type(t)._overrides:
         t._layered = False
         t._plain = not t._inference
 
@@ -141,7 +141,7 @@ def refuse_item(t: Any) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    if not t._plain and type(t._raw) is Hollow:
+    if not t._plain and type(t._raw) is MetaArray:
         raise RuntimeError(NO_ITEM)
 
 
@@ -164,16 +164,16 @@ def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
     """
     if op.kind == "multilinear" and op.name not in ("convolution", "_linear"):
         return
-    if op.name == "_linear" and (len(tensors) < 3 or type(tensors[0]._raw) is not Hollow):
+    if op.name == "_linear" and (len(tensors) < 3 or type(tensors[0]._raw) is not MetaArray):
         return
     if "index" in op.name:  # places may be told from anywhere
         return
     if current().carrying:  # formulas make what they need of numbers and arrays
         return
-    first = next(t for t in tensors if t._raw.ndim or type(t._raw) is Hollow)
-    here = type(first._raw) is Hollow
+    first = next(t for t in tensors if t._raw.ndim or type(t._raw) is MetaArray)
+    here = type(first._raw) is MetaArray
     for t in tensors:
-        if (type(t._raw) is Hollow) is not here and t._raw.ndim:
+        if (type(t._raw) is MetaArray) is not here and t._raw.ndim:
             names = ("cpu", "meta") if here else ("meta", "cpu")
             raise RuntimeError(
                 f"Tensor on device {names[0]} is not on the expected device {names[1]}!"
@@ -183,7 +183,7 @@ def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
 def call(op: Op, args: Arguments) -> Any:
     """The result of an operation on tensors some of which have no data."""
     tensors = _tensors(args)
-    if not any(type(t._raw) is Hollow for t in tensors):
+    if not any(type(t._raw) is MetaArray for t in tensors):
         return NOT_HANDLED
     mode = ready()
     outs, raws, promoted = _outcome(op, args, tensors)
@@ -212,7 +212,7 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
         outs = slow.wrap(op, args, results, ready())
         arrays = [results] if op.n_out == 1 else list(results)
         for out, array in zip(outs, arrays, strict=True):
-            out._raw = array if type(array) is Hollow else T.as_array(array).view(Hollow)
+            out._raw = array if type(array) is MetaArray else T.as_array(array).view(MetaArray)
             marked(out)
         return outs, raws, None
     sizes = _true_sizes(op, args, raws)
@@ -380,11 +380,11 @@ def call_inplace(op: Op, args: Arguments, writer: Callable[..., Any] | None) -> 
         RuntimeError: as operations in place do.
     """
     tensors = _tensors(args)
-    if not any(type(t._raw) is Hollow for t in tensors):
+    if not any(type(t._raw) is MetaArray for t in tensors):
         return NOT_HANDLED
     me: Any = args[0]
     mode = ready()
-    if type(me._raw) is not Hollow:
+    if type(me._raw) is not MetaArray:
         if op.name == "_copy":
             raise NotImplementedError(NO_DATA)
         _meets_others(op, tensors)
@@ -421,7 +421,7 @@ def received(leaf: Any, g: Tensor) -> bool:
 
     Hooks that wait for a finished gradient are not run: there is nothing that they could read.
     """
-    if type(g._raw) is not Hollow:
+    if type(g._raw) is not MetaArray:
         return False
     if leaf._grad is None:
         leaf._grad = without_data(hollowed(T.plain_array(g._raw)))
