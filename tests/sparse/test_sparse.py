@@ -56,6 +56,16 @@ def test_the_smallest_size_is_taken_where_none_is_given():
     assert torch.sparse_coo_tensor((2, 3)).to_dense().sum() == 0
 
 
+def test_a_size_alone_makes_a_tensor_without_elements():
+    for made in (torch.sparse_coo_tensor((2, 3)), torch.sparse_coo_tensor(size=(2, 3))):
+        assert (made.shape, made._nnz()) == ((2, 3), 0)
+    for wrong in ({}, {"indices": [2, 3], "size": (2, 3)}, {"values": VALUES, "size": (2, 3)}):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            torch.sparse_coo_tensor(**wrong)
+    with pytest.raises(TypeError, match="'size' .position 1. must be tuple of ints, not Tensor"):
+        torch.sparse_coo_tensor(PLACES)
+
+
 @pytest.mark.parametrize(
     "product",
     [torch.mm, torch.matmul, torch.sparse.mm, torch.spmm, lambda a, b: a @ b],

@@ -27,7 +27,7 @@ __all__ = ["sparse_coo_tensor", "sparse_mask", "spdiags", "to_sparse"]
 
 
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: object = None,
     size: Any = None,
     *,
@@ -45,9 +45,11 @@ def sparse_coo_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other, or a place lies outside.
+        TypeError: places without values, or values without places.
     """
-    if values is None:
-        size, indices = indices, functions.empty((len(indices), 0), dtype=D.int64)
+    if indices is None or values is None:
+        size = _lone_size(indices, values, size)
+        indices = functions.empty((len(size), 0), dtype=D.int64)
         values = functions.empty(0, dtype=dtype)
     places = checked_type(indices, D.int64)
     held = checked_type(values, dtype)
@@ -78,6 +80,17 @@ def sparse_coo_tensor(
     elif held.is_leaf:
         held = held.view_as(held)  # what is made of a leaf is none
     return sparse(places.detach(), held, size, bool(is_coalesced) or places.size(1) < 2)
+
+
+def _lone_size(indices: Any, values: object, size: Any) -> Any:
+    """The size that is given, by position or by name, without elements. Raises: TypeError."""
+    if values is not None or (indices is None) == (size is None):
+        raise TypeError("sparse_coo_tensor() received an invalid combination of arguments")
+    if isinstance(indices, Tensor):
+        raise TypeError(
+            "sparse_coo_tensor(): argument 'size' (position 1) must be tuple of ints, not Tensor"
+        )
+    return size if indices is None else indices
 
 
 def _refuse_negative(places: Tensor) -> None:
