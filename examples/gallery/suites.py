@@ -2,7 +2,8 @@
 
 `make gallery-tests`, or `python examples/gallery/suites.py [NAME …]`: fetches each archive into
 `.gallery/sources` with pip, runs its tests on both systems and tells which tests pass on PyTorch
-and not on Rushlight. Nothing of an archive is stored here.
+and not on Rushlight. Nothing of an archive is stored here. Some packages publish archives without
+tests: `--checkout NAME=FOLDER` says where a checkout of one lies, else it is passed over.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ SOURCES = STORE / "sources"
 TIMEOUT = 900.0
 
 
+#: What scikit-learn needs beside NumPy and SciPy.
+SKLEARN = (
+    "scikit-learn==1.9.1",
+    "joblib==1.6.0",
+    "threadpoolctl==3.8.0",
+    "cloudpickle==3.1.2",
+    "narwhals==2.29.0",
+)
+
+
 @dataclass(frozen=True)
 class Suite:
     """A package whose archive carries tests: what to fetch, what to run, and with what set."""
@@ -35,6 +46,11 @@ class Suite:
     needs: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    #: Where in the archive its package lies.
+    source: str = ""
+    #: Whether the archive holds the tests; else they are in a checkout.
+    archived: bool = True
+    timeout: float = TIMEOUT
 
     @property
     def name(self) -> str:
@@ -69,6 +85,49 @@ SUITES = (
         ("test/functions", "test/utils", "test/operators/test_diag_linear_operator.py"),
         needs=("jaxtyping==0.3.11", "wadler_lindig==0.1.8", "mpmath==1.3.0"),
     ),
+    Suite(
+        "gpytorch==1.15.2",
+        ("test",),
+        needs=(
+            "linear_operator==0.6.1",
+            "jaxtyping==0.3.11",
+            "wadler_lindig==0.1.8",
+            "mpmath==1.3.0",
+            *SKLEARN,
+        ),
+        timeout=3000.0,
+    ),
+    Suite(
+        "opacus==1.6.0",
+        ("opacus/tests",),
+        needs=("opt_einsum==3.4.0", "hypothesis==6.170.15", "sortedcontainers==2.4.0"),
+    ),
+    Suite("skorch==1.4.0", ("skorch/tests",), needs=(*SKLEARN, "tabulate==0.10.0", "tqdm==4.70.1")),
+    Suite(
+        "torchopt==0.7.3", ("tests",), needs=("optree==0.20.0", "graphviz==0.21"), archived=False
+    ),
+    Suite(
+        "accelerate==1.15.0",
+        ("tests",),
+        needs=(
+            "psutil==7.2.2",
+            "pyyaml==6.0.3",
+            "huggingface_hub==2.4.0",
+            "safetensors==0.8.0",
+            "parameterized==0.9.0",
+            "transformers==5.23.0",
+        ),
+    ),
+    Suite(
+        "backpack-for-pytorch==1.7.1",
+        ("test",),
+        needs=("einops==0.8.2", "unfoldNd==0.2.3"),
+    ),
+    Suite("captum==0.9.0", ("tests",), archived=False),
+    Suite("pytorch-ignite==0.5.5", ("tests/ignite",), archived=False),
+    Suite("pyro-ppl==1.9.2", ("tests",), needs=("pyro-api==0.1.2",), archived=False),
+    Suite("torchmetrics==1.9.0", ("tests/unittests",), archived=False),
+    Suite("kornia==0.9.0", ("tests",), archived=False),
 )
 
 
@@ -129,7 +188,9 @@ def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
     env = environment(1) | dict(suite.variables)
     # Packages that lie beside the suite's own bring plugins of their own.
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(folder), str(PACKAGES)])
+    env["PYTHONPATH"] = os.pathsep.join(
+        [env["PYTHONPATH"], str(folder / suite.source), str(PACKAGES)]
+    )
     command = [*starter(system), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     # The settings of this checkout's own tests are not the package's.
     command += [
@@ -146,10 +207,10 @@ def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
     with log.open("w", encoding="utf-8") as output:
         try:
             subprocess.run(
-                command, cwd=folder, env=env, stdout=output, stderr=output, timeout=TIMEOUT
+                command, cwd=folder, env=env, stdout=output, stderr=output, timeout=suite.timeout
             )
         except subprocess.TimeoutExpired:
-            raise Failed(f"not done within {TIMEOUT:.0f} s on {system}") from None
+            raise Failed(f"not done within {suite.timeout:.0f} s on {system}") from None
     if not report.exists():
         raise Failed(f"pytest wrote no report on {system}; see {log}")
     return results(report)
@@ -164,7 +225,10 @@ def main(given: Sequence[str] | None = None) -> int:
     """Runs the suites; gives 0 when every test that passes on PyTorch passes on Rushlight."""
     parser = argparse.ArgumentParser(prog="suites", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="packages (default: all)")
+    parser.add_argument("--checkout", action="append", default=[], metavar="NAME=FOLDER",
+                        help="where a package's own repository lies")  # fmt: skip
     asked = parser.parse_args(given)
+    checkouts = dict(x.split("=", 1) for x in asked.checkout)
     beside = importlib.util.find_spec("torch") is not None
     if not beside:
         print("PyTorch is not beside: only Rushlight's own results are told")
@@ -173,9 +237,13 @@ def main(given: Sequence[str] | None = None) -> int:
     for suite in SUITES:
         if asked.names and suite.name not in asked.names:
             continue
+        if not suite.archived and suite.name not in checkouts:
+            print(f"{suite.name:<24} its archive has no tests: --checkout {suite.name}=FOLDER")
+            continue
         try:
             fetch(suite.needs, TIMEOUT)
-            folder = unpacked(suite)
+            given_folder = checkouts.get(suite.name)
+            folder = Path(given_folder).resolve() if given_folder else unpacked(suite)
             ours = run(suite, "rushlight", folder)
             theirs = run(suite, "torch", folder) if beside else {}
         except (Failed, Unfetched) as failure:
