@@ -109,6 +109,7 @@ SUITES = (
     Suite(
         "accelerate==1.15.0",
         ("tests",),
+        source="src",
         needs=(
             "psutil==7.2.2",
             "pyyaml==6.0.3",
