@@ -245,3 +245,10 @@ def a_tar() -> bytes:
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
     return buffer.getvalue()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_an_open_file_is_whole_for_those_who_open_it_by_name(tmp_path: Path, zipped: bool) -> None:
+    with (tmp_path / "x.pt").open("wb") as file:
+        rl.save(rl.arange(3), file, _use_new_zipfile_serialization=zipped)
+        assert rl.load(tmp_path / "x.pt").tolist() == [0, 1, 2]

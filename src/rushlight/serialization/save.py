@@ -54,6 +54,8 @@ def save(
 
     if not by_name:
         write(f, "archive")
+        if hasattr(f, "flush"):
+            f.flush()  # who opens the file by its name finds all of it
         return
     path = os.fsdecode(f)
     if _use_new_zipfile_serialization and os.path.isdir(path):
