@@ -23,10 +23,12 @@ from packages import PACKAGES, STORE, Unfetched, fetch
 from process import environment, starter
 
 SOURCES = STORE / "sources"
+PLUGINS = Path(__file__).resolve().parent / "plugins"
 #: A suite that hangs is ended after so many seconds.
 TIMEOUT = 900.0
 
 
+VISION = ("torchvision==0.28.0", "pillow")
 #: What scikit-learn needs beside NumPy and SciPy.
 SKLEARN = (
     "scikit-learn==1.9.1",
@@ -100,7 +102,7 @@ SUITES = (
     Suite(
         "opacus==1.6.0",
         ("opacus/tests",),
-        needs=("opt_einsum==3.4.0", "hypothesis==6.170.15", "sortedcontainers==2.4.0"),
+        needs=("opt_einsum==3.4.0", "hypothesis==6.170.15", "sortedcontainers==2.4.0", *VISION),
     ),
     Suite("skorch==1.4.0", ("skorch/tests",), needs=(*SKLEARN, "tabulate==0.10.0", "tqdm==4.70.1")),
     Suite(
@@ -122,7 +124,17 @@ SUITES = (
     Suite(
         "backpack-for-pytorch==1.7.1",
         ("test",),
-        needs=("einops==0.8.2", "unfoldNd==0.2.3"),
+        needs=(
+            "einops==0.8.2",
+            "unfoldNd==0.2.3",
+            "pytorch_memlab==0.3.2",
+            "calmsize==0.1.3",
+            "pandas==3.1.1",
+            "python-dateutil",
+            "tqdm==4.70.1",
+            *VISION,
+        ),
+        timeout=3000.0,
     ),
     Suite("captum==0.9.0", ("tests",), archived=False),
     Suite("pytorch-ignite==0.5.5", ("tests/ignite",), archived=False),
@@ -190,9 +202,10 @@ def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
     # Packages that lie beside the suite's own bring plugins of their own.
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     env["PYTHONPATH"] = os.pathsep.join(
-        [env["PYTHONPATH"], str(folder / suite.source), str(PACKAGES)]
+        [env["PYTHONPATH"], str(folder / suite.source), str(PACKAGES), str(PLUGINS)]
     )
     command = [*starter(system), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "vision_operators"]
     # The settings of this checkout's own tests are not the package's.
     command += [
         "-c",

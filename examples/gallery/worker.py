@@ -12,7 +12,6 @@ import importlib.util
 import json
 import math
 import os
-import re
 import sys
 import traceback
 import warnings
@@ -20,6 +19,11 @@ from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "plugins"))
+from vision_operators import define_vision_operators
+
+sys.path.pop(0)
 
 # A tensor with more elements than this is told by its sums.
 WHOLE = 24
@@ -57,27 +61,6 @@ def figures(value: Any) -> list[float]:
     if isinstance(value, (list, tuple)):
         return [number for item in value for number in figures(item)]
     return [float(value)]
-
-
-def define_vision_operators(torch: ModuleType) -> Any:
-    """Makes torchvision importable where its compiled part was built for another PyTorch.
-
-    Its Python part registers rules for operators that only the compiled part would define.
-    """
-    spec = importlib.util.find_spec("torchvision")
-    if spec is None or spec.origin is None:
-        return None
-    try:
-        torch.ops.load_library(str(Path(spec.origin).with_name("_C.so")))
-        return None
-    except OSError:
-        library = torch.library.Library("torchvision", "DEF")
-    names = set()
-    for path in Path(spec.origin).parent.glob("_*registrations.py"):
-        names |= set(re.findall(r"torchvision::(\w+)", path.read_text(encoding="utf-8")))
-    for name in sorted(names):
-        library.define(f"{name}(Tensor self) -> Tensor")
-    return library
 
 
 def run(module: ModuleType) -> tuple[dict[str, Any], float]:
