@@ -26,11 +26,13 @@ C_CODE = ROOT / "build" / "c"
 
 #: What the core imports and mypyc must see beside it: layer 0 and the types of the arrays.
 BELOW_THE_CORE = (
+    "_base/annotations.py",
     "_base/errors.py",
     "_base/dtypes.py",
     "_base/device.py",
     "_base/schema.py",
     "_base/mypyc_words.py",
+    "_array/annotations.py",
     "_array/types.py",
     "_array/kernels/__init__.py",
     "_array/axes.py",

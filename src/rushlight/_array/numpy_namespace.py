@@ -240,12 +240,12 @@ def sum(x: Array, axis: int | Shape | None = None, keepdims: bool = False) -> An
     return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
 
 
-def zeros(shape: tuple[int, ...], dtype: RawType | D.dtype) -> TensorLike:
+def zeros(shape: tuple[int, ...], dtype: RawType | D.dtype) -> Array:
     """Zeros of a shape and a dtype (a NumPy dtype, or one of ours)."""
     return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
 
 
-def zeros_like(x: Array) -> TensorLike:
+def zeros_like(x: Array) -> Array:
     """Zeros shaped like `x`."""
     return np.zeros_like(x)
 

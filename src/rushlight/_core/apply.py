@@ -10,7 +10,7 @@ NumPy call is 0.3.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.out_of_memory import refusal
 from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array, ndarray as _ndarray
@@ -30,6 +30,10 @@ from .storage import (
     version_of,
 )
 from .views import Step, follows, make_exact, view_target
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._base.annotations import Arguments
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
@@ -158,7 +162,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     return out
 
 
-def _apply_discrete(op: Op, args: list[Any]) -> Any:
+def _apply_discrete(op: Op, args: Arguments) -> Any:
     """The result on plain booleans or 64-bit integers, of which nothing is recorded.
 
     All that these don't take as they are (other types, promotion) goes through `slow.py`.
@@ -251,7 +255,7 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
     return out
 
 
-def apply_n(op: Op, args: list[Any]) -> Any:
+def apply_n(op: Op, args: Arguments) -> Any:
     """The result of any operation; `args` in schema order, defaults filled in."""
     if op.lone:
         return apply_lone(op, args)
@@ -282,7 +286,7 @@ def runner(op: Op) -> Any:
     return apply_mixed if op.broadcasts else apply_n
 
 
-def apply_lone(op: Op, args: list[Any]) -> Any:
+def apply_lone(op: Op, args: Arguments) -> Any:
     """The result of an operation on one tensor and further arguments that are no tensors."""
     a = args[0]
     mode: Mode = current()
@@ -396,7 +400,7 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
     return out
 
 
-def apply_pieces(op: Op, args: list[Any]) -> Any:
+def apply_pieces(op: Op, args: Arguments) -> Any:
     """The results of an operation whose outputs are several views (split, unbind)."""
     mode: Mode = current()
     a = args[0]
@@ -434,7 +438,7 @@ def apply_pieces(op: Op, args: list[Any]) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _view_saved(op: Op, args: tuple[Any, ...], array: Any) -> tuple[Any, ...]:
+def _view_saved(op: Op, args: tuple[Any, ...], array: Array) -> tuple[Any, ...]:
     """What a view's formula reads: arguments and the source's shape, never an array."""
     if op.simple:
         return NOTHING

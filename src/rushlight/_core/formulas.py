@@ -6,7 +6,7 @@ or watched.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.types import ndarray as _ndarray
 from .._base import errors
@@ -15,6 +15,9 @@ from .node import CHECKED, PACKED, Node
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .saved import unpack, unpacked
 from .storage import TensorBase
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable, Arguments
 
 ndarray: Final = _ndarray
 
@@ -80,8 +83,8 @@ def traced_world() -> Any:
     return WORLDS.traced
 
 
-def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool,
-                 values: list[Any] | None = None) -> Any:  # fmt: skip
+def call_formula(node: Node, formula: AnyCallable, picks: tuple[int, ...], g: Any, need: Any,
+                 traced: bool, values: Arguments | None = None) -> Any:  # fmt: skip
     """Calls a formula with whatever its parameters asked for.
 
     `values` are the saved values of a node that hooks have packed; None: they are read here.
@@ -112,7 +115,7 @@ def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need:
         raise
 
 
-def refuse_shapes(arguments: list[Any]) -> None:
+def refuse_shapes(arguments: Arguments) -> None:
     """Refuses arrays that can't be broadcast together.
 
     Raises:

@@ -9,7 +9,7 @@ post-hooks of its `AccumulateGrad`. `Vertex.hooks` is None until a hook is there
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
@@ -18,6 +18,9 @@ from .mode import CURRENT, ready, with_grad
 from .node import Node, Vertex
 from .run import Run
 from .storage import TensorBase, new_tensor
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 ndarray: Final = _ndarray
 
@@ -130,12 +133,12 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
         CURRENT.set(former)
 
 
-def hook_name(hook: Any) -> str:
+def hook_name(hook: AnyCallable) -> str:
     """A hook as messages call it."""
     return f"hook '{getattr(hook, '__name__', '<unknown>')}'"
 
 
-def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
+def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
     """A hook's replacement of a gradient.
 
     Raises:
@@ -244,7 +247,9 @@ def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool
         CURRENT.set(former)
 
 
-def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> tuple[Any, ...]:
+def checked_hook_results(
+    hook: AnyCallable, results: Any, before_: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """A node hook's replacement of several gradients.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 from .._array import types as T
@@ -36,6 +36,10 @@ from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
 
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._base.annotations import AnyCallable, Arguments
+
 ndarray: Final = _ndarray
 ufunc: Final = _ufunc
 FLOAT32: Final[Any] = _FLOAT32
@@ -45,7 +49,7 @@ INT64: Final[Any] = _INT64
 BOUND: Final = 1 << 62
 
 
-def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
+def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) -> Any:
     """Runs `op` on `args` and writes the result into `args[0]`, which is returned.
 
     A `writer` takes the raw arguments and writes itself, where computing a whole result first would
@@ -170,7 +174,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     return me
 
 
-def refuse_memory_of(array: Any, raws: list[Any]) -> None:
+def refuse_memory_of(array: Array, raws: list[Any]) -> None:
     """Refuses operands that lie in the memory of an array that is about to be written.
 
     Raises:
@@ -181,7 +185,7 @@ def refuse_memory_of(array: Any, raws: list[Any]) -> None:
             T.refuse_shared(array, other, True)
 
 
-def _mixed(args: list[Any], array: Any) -> bool:
+def _mixed(args: Arguments, array: Array) -> bool:
     """Whether a tensor among the operands has another type than the one that is written."""
     for other in args:
         if isinstance(other, TensorBase) and other._raw.dtype != array.dtype:
@@ -189,7 +193,7 @@ def _mixed(args: list[Any], array: Any) -> bool:
     return False
 
 
-def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:
+def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     """Whether one ufunc has written the result of two operands into `me`; nothing is recorded.
 
     False, with nothing written, for whatever needs a closer look.
@@ -258,7 +262,7 @@ def may_record(t: TensorBase) -> bool:
     return t._requires_grad or (view is not None and view.tracked and view.base._requires_grad)
 
 
-def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
+def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
     """Whether an elementwise operation on plain operands has been written into `me`, unrecorded.
 
     False, with nothing written, for whatever needs a closer look.
@@ -328,7 +332,7 @@ def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
     return True
 
 
-def refuse_or_warn(op: Op, args: list[Any], array: Any) -> None:
+def refuse_or_warn(op: Op, args: Arguments, array: Array) -> None:
     """Refuses to write an expanded tensor, or warns where PyTorch still allows it.
 
     Raises:
@@ -348,7 +352,7 @@ def warn_expanded(text: str) -> None:
     warnings.warn(text, UserWarning, stacklevel=4)
 
 
-def any_tangent(args: list[Any]) -> bool:
+def any_tangent(args: Arguments) -> bool:
     """Whether some argument carries a tangent."""
     for arg in args:
         if isinstance(arg, TensorBase):
@@ -361,7 +365,7 @@ def any_tangent(args: list[Any]) -> bool:
     return False
 
 
-def refuse_shapes(op: Op, array: Any, raws: list[Any]) -> None:
+def refuse_shapes(op: Op, array: Array, raws: list[Any]) -> None:
     """Refuses operands whose shapes don't come to that of the array which is written.
 
     Raises:
@@ -380,7 +384,7 @@ def refuse_shapes(op: Op, array: Any, raws: list[Any]) -> None:
         raise RuntimeError(errors.output_shape(array.shape, whole))
 
 
-def check_cast(found: D.dtype, array: Any, op: Any = None) -> None:
+def check_cast(found: D.dtype, array: Array, op: Any = None) -> None:
     """Refuses a result whose category the tensor's type can't hold.
 
     Raises:
@@ -394,7 +398,7 @@ def check_cast(found: D.dtype, array: Any, op: Any = None) -> None:
         raise RuntimeError(errors.cannot_cast(D.scalar_name(found), name))
 
 
-def any_layered(args: list[Any]) -> bool:
+def any_layered(args: Arguments) -> bool:
     """Whether some argument is a subclass with rules of its own or a transform's wrapper."""
     for arg in args:
         if isinstance(arg, TensorBase) and arg._layered:
@@ -404,14 +408,14 @@ def any_layered(args: list[Any]) -> bool:
 
 def write(
     me: TensorBase,
-    args: list[Any],
+    args: Arguments,
     raws: list[Any],
     result: Any,
     op: Op,
     live: int,
     mode: Mode,
     promoted: D.dtype | None,
-    writer: Any = None,
+    writer: AnyCallable | None = None,
 ) -> None:
     """Writes a finished result into `me`, counts the write, and records it where `live`."""
     if mode.saved_hooks:
@@ -467,7 +471,7 @@ def write(
         ANOMALY.trace(node)
 
 
-def write_result(op: Op, array: Any, result: Any) -> None:
+def write_result(op: Op, array: Array, result: Any) -> None:
     """Writes a finished result; where elements share memory, only those that have changed."""
     if 0 in array.strides and op.expanded is not None:
         T.write_changed(array, result)

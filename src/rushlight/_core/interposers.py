@@ -26,12 +26,15 @@ do. Where nobody is on, a call costs the one look at the mode that it costs anyw
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._base.mypyc_words import mypyc_attr
 from .mode import Mode
 from .op import Op
 from .storage import TensorBase
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable, Arguments
 
 #: The answer of one that lets a call pass.
 NOT_HANDLED: Final = object()
@@ -50,27 +53,27 @@ class Interposer:
     class with rules of its own, a batch, or without data.
     """
 
-    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+    def call(self, op: Op, args: Arguments, mode: Mode, layered: bool) -> Any:
         """An operation. `args` may be changed for those that come after."""
         return NOT_HANDLED
 
-    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+    def write(self, op: Op, args: Arguments, writer: Any, mode: Mode, layered: bool) -> Any:
         """An operation that writes into its first argument, which is the answer."""
         return NOT_HANDLED
 
-    def write_out(self, row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+    def write_out(self, row: Any, args: Arguments, out: Any, mode: Mode) -> Any:
         """An operation that is given `out`, which is the answer."""
         return NOT_HANDLED
 
-    def call_whole(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def call_whole(self, function: AnyCallable, args: Any, kwargs: Any) -> Any:
         """A function made of operations, as the program has called it."""
         return NOT_HANDLED
 
-    def call_kind(self, kind: str, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+    def call_kind(self, kind: str, name: str, function: AnyCallable, args: Any, kwargs: Any) -> Any:
         """A function that is no operation and runs differently under vmap, by its kind."""
         return NOT_HANDLED
 
-    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+    def make(self, function: AnyCallable, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
         """A function that makes a tensor of nothing, or a number of one; `name`: its overload."""
         return NOT_HANDLED
 
@@ -86,11 +89,11 @@ class Interposer:
         """A gradient that arrives at a leaf; an answer says that the leaf has it."""
         return NOT_HANDLED
 
-    def misfit(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def misfit(self, function: AnyCallable, args: Any, kwargs: Any) -> Any:
         """A call whose arguments no overload takes."""
         return NOT_HANDLED
 
-    def failed(self, op: Op, args: list[Any], error: Exception) -> Any:
+    def failed(self, op: Op, args: Arguments, error: Exception) -> Any:
         """An operation whose forward has raised."""
         return NOT_HANDLED
 
@@ -127,7 +130,7 @@ def interpose(place: str, interposer: Interposer) -> None:
         those[:] = [one for one in present if getattr(type(one), question) is not passing]
 
 
-def call_whole(function: Any, args: Any, kwargs: Any) -> Any:
+def call_whole(function: AnyCallable, args: Any, kwargs: Any) -> Any:
     """What the first that answers makes of a function made of operations, or NOT_HANDLED."""
     for interposer in CALL_WHOLE:
         handled = interposer.call_whole(function, args, kwargs)
@@ -136,7 +139,7 @@ def call_whole(function: Any, args: Any, kwargs: Any) -> Any:
     return NOT_HANDLED
 
 
-def misfit(function: Any, args: Any, kwargs: Any) -> Any:
+def misfit(function: AnyCallable, args: Any, kwargs: Any) -> Any:
     """The same for a call whose arguments no overload takes."""
     for interposer in MISFIT:
         handled = interposer.misfit(function, args, kwargs)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from .._base.mypyc_words import mypyc_attr
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .op import Op
 
 # Bits of `Node.special`: what the engine's fast loop must take care of. Above FIX: the general way.
@@ -139,7 +140,7 @@ def operation_name(node: Node) -> str:
 OUTPUT: Final = "output"
 
 
-def note_output(node: Node, array: Any) -> None:
+def note_output(node: Node, array: Array) -> None:
     """Notes the shape of a node's only output, for those who look at the node later.
 
     Nodes don't keep it: that would cost every recorded operation.

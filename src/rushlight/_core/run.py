@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from itertools import count
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .mode import Mode, current, ready
 from .node import Node, Vertex
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 runs: Final = count(1)
 
@@ -111,7 +114,7 @@ class Anomaly:
 ANOMALY: Final = Anomaly()
 
 
-def queue_callback(callback: Any) -> None:
+def queue_callback(callback: AnyCallable) -> None:
     """Has `callback()` called when the run that is in progress has finished.
 
     Raises:

@@ -9,7 +9,7 @@ saved.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
@@ -19,6 +19,9 @@ from .node import GENERAL, PACKED, Node, operation_name as operation_name
 from .op import ARG, FREED, Op
 from .storage import TensorBase, new_tensor, version_cell, version_of
 from .views import current_node
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
 
 ndarray: Final = _ndarray
 TANGENTS: Final = "tangents"  # where a node's `meta` notes the tangents of its saved outputs
@@ -106,7 +109,7 @@ def _unpack_output(node: Node, k: int, value: Any, traced: bool) -> Any:
     return output_tensor(node, number, value)
 
 
-def output_tensor(node: Node, number: int, array: Any) -> TensorBase:
+def output_tensor(node: Node, number: int, array: Array) -> TensorBase:
     """A Tensor over a saved output, tied to its node like the one the user has."""
     t = new_tensor(array)
     if type(array) is not ndarray:  # one without data
@@ -297,7 +300,9 @@ def _holds_tensors(items: tuple[Any, ...]) -> bool:
     return False
 
 
-def _modified(node: Node, k: int, array: Any, t: TensorBase | None, now: int, expected: int) -> str:
+def _modified(
+    node: Node, k: int, array: Array, t: TensorBase | None, now: int, expected: int
+) -> str:
     producer = ""
     if t is None:
         number = node.op.entries[k][1]

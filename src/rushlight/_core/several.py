@@ -6,7 +6,7 @@ before anything is computed.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.types import FLOAT32, FLOAT64, as_array, ndarray as _ndarray
 from . import slow
@@ -16,12 +16,15 @@ from .op import ARG, OUT, PROMOTE_NONE, SHAPE, Op
 from .storage import TensorBase, new_tensor, version_of
 from .views import follows, view_target
 
+if TYPE_CHECKING:
+    from .._base.annotations import Arguments
+
 ndarray: Final = _ndarray
 F32: Final[Any] = FLOAT32
 F64: Final[Any] = FLOAT64
 
 
-def apply_several(op: Op, args: list[Any]) -> Any:
+def apply_several(op: Op, args: Arguments) -> Any:
     """The result of an operation on some tensors, taken as they are, and further arguments."""
     mode: Mode = current()
     if mode.slow:
@@ -78,7 +81,7 @@ def apply_several(op: Op, args: list[Any]) -> Any:
 
 
 def _record_several(
-    op: Op, args: list[Any], raws: list[Any], result: Any, out: TensorBase, live: int
+    op: Op, args: Arguments, raws: list[Any], result: Any, out: TensorBase, live: int
 ) -> None:
     """Makes the node of a call of `apply_several`."""
     goals: list[Vertex | None] = []
@@ -131,7 +134,7 @@ def _record_several(
     out._requires_grad = True
 
 
-def apply_mixed(op: Op, args: list[Any]) -> Any:
+def apply_mixed(op: Op, args: Arguments) -> Any:
     """The result of a broadcasting operation on float tensors of one type and numbers."""
     mode: Mode = current()
     if mode.slow:
@@ -212,7 +215,7 @@ def _note_uneven(op: Op, node: Any, raws: list[Any], shape: Any) -> None:
         node.fix = tuple(fixes)
 
 
-def apply_outputs(op: Op, args: list[Any]) -> Any:
+def apply_outputs(op: Op, args: Arguments) -> Any:
     """The results of an operation with several fresh outputs, on tensors taken as they are."""
     mode: Mode = current()
     if mode.slow or op.promote != PROMOTE_NONE:

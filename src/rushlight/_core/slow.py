@@ -7,7 +7,7 @@ anomaly mode, inference tensors and tangents are handled here, once, in this ord
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory.out_of_memory import refusal
@@ -21,6 +21,10 @@ from .run import ANOMALY
 from .saved import pack, pack_outputs
 from .storage import TensorBase, bump, new_tensor, version_of
 from .views import attach_view, follows, view_target
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._base.annotations import Arguments
 
 ndarray: Final = _ndarray
 
@@ -78,7 +82,7 @@ def as_array(value: Any) -> Any:
     return T.as_array(value)
 
 
-def apply(op: Op, args: list[Any]) -> Any:
+def apply(op: Op, args: Arguments) -> Any:
     """The result of `op` on `args` (schema order, defaults filled in)."""
     mode = ready()
     layered = False
@@ -186,7 +190,7 @@ def refuse_shapes(raws: list[Any]) -> None:
             whole = T.broadcast_shape(whole, raw.shape)
 
 
-def only_inference(op: Op, args: list[Any]) -> bool:
+def only_inference(op: Op, args: Arguments) -> bool:
     """Whether an operation reads nothing but inference tensors: then autograd doesn't see it.
 
     A number in the place of a tensor counts as an ordinary tensor; a copy is one.
@@ -226,7 +230,7 @@ def to_raw(arg: Any) -> Any:
     return arg
 
 
-def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
+def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
     """Tensors over the raw results; views are tied to the first argument."""
     if op.n_out == 1:
         arrays = [results]
@@ -255,7 +259,7 @@ def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
     return outs
 
 
-def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
+def promote(op: Op, args: Arguments, raws: list[Any]) -> D.dtype | None:
     """Brings the operands in `raws` to their common type, in place; None if they had it already."""
     dims: D.dtype | None = None
     zero: D.dtype | None = None
@@ -316,7 +320,7 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
 # and numbers as first operands, are rounded before. As in PyTorch.
 
 
-def widen(op: Op, args: list[Any], raws: list[Any]) -> None:
+def widen(op: Op, args: Arguments, raws: list[Any]) -> None:
     """Makes the operands float32; see Note [Halves and numbers]."""
     last = op.promote_at[-1]
     arg = args[last]
@@ -325,7 +329,7 @@ def widen(op: Op, args: list[Any], raws: list[Any]) -> None:
         raws[pos] = T.widened(raws[pos])
 
 
-def live_mask(op: Op, args: list[Any]) -> int:
+def live_mask(op: Op, args: Arguments) -> int:
     """Bit `pos` is set where the argument at `pos` wants a gradient that `op` can give.
 
     `NO_EDGE` is set where an argument is recorded but has nowhere to send a gradient.
@@ -350,7 +354,7 @@ def live_mask(op: Op, args: list[Any]) -> int:
     return live
 
 
-def record(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], live: int, mode: Mode,
+def record(op: Op, args: Arguments, raws: list[Any], outs: list[TensorBase], live: int, mode: Mode,
            promoted: D.dtype | None) -> Node:  # fmt: skip
     """Makes the node of one call and ties the outputs to it."""
     node = make_node(op, args, raws, outs, live, mode, promoted)
@@ -360,7 +364,7 @@ def record(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], liv
     return node
 
 
-def inputs_of(op: Op, args: list[Any]) -> list[Any]:
+def inputs_of(op: Op, args: Arguments) -> list[Any]:
     """The operands that have an edge, in edge order: a list's tensors first, then single ones."""
     inputs: list[Any] = []
     if op.lists >= 0:
@@ -370,7 +374,7 @@ def inputs_of(op: Op, args: list[Any]) -> list[Any]:
     return inputs
 
 
-def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], live: int,
+def make_node(op: Op, args: Arguments, raws: list[Any], outs: list[TensorBase], live: int,
               mode: Mode, promoted: D.dtype | None) -> Node:  # fmt: skip
     """A node with edges to the live inputs and with what their formulas will read."""
     inputs = inputs_of(op, args)
@@ -437,7 +441,7 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
     return node
 
 
-def dtype_of_array(array: Any) -> Any:
+def dtype_of_array(array: Array) -> Any:
     """The dtype of an array's elements."""
     return T.from_raw(array.dtype)
 

@@ -9,11 +9,14 @@ when a cell is made for the output of such a node it is also given to the node (
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array.types import ndarray as _ndarray
 from .._base.mypyc_words import mypyc_attr
 from .node import Node, Vertex
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
 
 ndarray: Final = _ndarray
 
@@ -102,7 +105,7 @@ class Classes:
 CLASSES: Final = Classes()
 
 
-def init_tensor(t: TensorBase, array: Any) -> None:
+def init_tensor(t: TensorBase, array: Array) -> None:
     """Makes `t` a fresh leaf over `array`."""
     t.acc = None
     t.owned = False
@@ -122,7 +125,7 @@ def init_tensor(t: TensorBase, array: Any) -> None:
     t._layered = False
 
 
-def new_tensor(array: Any) -> TensorBase:
+def new_tensor(array: Array) -> TensorBase:
     """A fresh leaf tensor over `array`, which must be an ndarray."""
     t: TensorBase = TensorBase.__new__(CLASSES.tensor)
     # `init_tensor` written out: this runs for every result, and a call costs a tenth of it.

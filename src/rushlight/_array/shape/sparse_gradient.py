@@ -62,7 +62,7 @@ def sparse_gradient(places: Array, held: Array, shape: tuple[int, ...]) -> Array
     return made
 
 
-def dense(value: Array | int) -> Array | int:
+def dense(value: Array | int) -> Any:
     """The full array of a sparse gradient; anything else as it is."""
     if type(value) is not SparseGradient:
         return value
