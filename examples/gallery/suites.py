@@ -160,7 +160,6 @@ def unpacked(suite: Suite) -> Path:
             "download",
             "--quiet",
             "--no-deps",
-            "--no-build-isolation",
         ]
         command += ["--no-binary", ":all:", "--dest", str(SOURCES), suite.archive]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
