@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rushlight._array import kernels
-from rushlight._array.reduce import generated_rows, softmax
+from rushlight._array.reduce import generated_rows, row_sums
 from rushlight._array.types import ignore_float_errors
 from rushlight._core.storage import TensorBase, new_tensor
 from rushlight._table import ROWS
@@ -71,7 +71,7 @@ def test_blocks_give_what_one_matrix_gives(
     args = arguments(function, shape, dim, "f4")
     whole = function(*args)
     monkeypatch.setattr(generated_rows.LIMITS, "rows", 0)
-    monkeypatch.setattr(softmax, "_BLOCK", 1000)  # the last block has fewer rows
+    monkeypatch.setattr(row_sums, "_BLOCK", 1000)  # the last block has fewer rows
     np.testing.assert_allclose(function(*args), whole, 1e-4, 1e-4)
 
 

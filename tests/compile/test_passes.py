@@ -114,7 +114,7 @@ def test_results_that_share_an_allocation_get_roots_of_their_own() -> None:
 
     w, b = torch.ones(20, requires_grad=True), torch.zeros(20, requires_grad=True)
     program = program_of(function, torch.randn(900, 20), w, b)
-    made = next(i for i in program.instructions if i.name == "_layer_kernel")
+    made = next(i for i in program.instructions if i.name == "native_layer_norm_joint_gradient")
     outs = [o for o in made.outputs if o is not None]
     split_roots(program)
     assert len({o.root for o in outs}) == len(outs)

@@ -37,3 +37,8 @@ def axes_of(dims: Any, ndim: int) -> list[int]:
             raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
         found.append(axis)
     return found
+
+
+def other_axes(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions that `dims` leaves."""
+    return tuple(d for d in range(ndim) if d not in dims and d - ndim not in dims)

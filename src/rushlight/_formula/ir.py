@@ -28,6 +28,7 @@ from .words import (
     WORLDS,
     absolute,
     ceil,
+    column_sum,
     cos,
     erf,
     exp,
@@ -436,10 +437,9 @@ WORLDS[Symbol] = {
     "minimum": _binary("min"), "power": _binary("pow"), "sign": _sign, "where": _where,
     "relu": lambda x: _binary("max")(x, 0.0),
     "detach": lambda x: x,
-    **{op: _of_rows(op) for op in ROW_REDUCTIONS}, "shifted_exp": _shifted_exp,
+    **{op: _of_rows(op) for op in (*ROW_REDUCTIONS, "column_sum")}, "shifted_exp": _shifted_exp,
 }  # fmt: skip
 
-column_sum = _unary("column_sum")
 total = _unary("total")
 one_hot = _unary("one_hot")
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from .._base.annotations import AnyCallable, TensorLike
 
 __all__ = [
-    "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
-    "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "power",
-    "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp", "sigmoid",
-    "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",
+    "floor", "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum",
+    "power", "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp",
+    "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -60,6 +60,7 @@ def _word(name: str, meaning: str) -> Word:
 
 absolute = _word("absolute", "|x|.")
 ceil = _word("ceil", "The next whole number above.")
+column_sum = _word("column_sum", "The sum over all rows, element by element.")
 cos = _word("cos", "The cosine.")
 detach = _word("detach", "The value alone, through which no gradient passes.")
 erf = _word("erf", "The error function.")

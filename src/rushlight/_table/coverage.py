@@ -148,12 +148,15 @@ def has(world: ModuleType, name: str) -> bool:
     return True
 
 
+_TOLD: Final = ("loss", "rows", "norm")
+
+
 def vocabulary(formula: Any) -> set[str]:
     """The names that a formula, and the functions of the table that it calls, ask of `xp`."""
     found: set[str] = set()
     seen: set[Any] = set()
     # Of one that is generated: see `_formula`.
-    told = getattr(formula, "loss", None) or getattr(formula, "rows", formula)
+    told = next((t for t in (getattr(formula, kind, None) for kind in _TOLD) if t), formula)
     stack = [getattr(told, "function", None) or getattr(told, "formula", told)]
     while stack:
         function = stack.pop()

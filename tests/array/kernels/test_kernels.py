@@ -14,10 +14,10 @@ from rushlight._array import kernels
 from rushlight._array.elementwise import activations as logistic, erf
 from rushlight._array.nn import attention, batch_norm as channels, class_losses, recurrent
 from rushlight._array.optimizers.rule import SMALL
-from rushlight._array.reduce import layer_norm as moments
 from rushlight._array.shape import gather
 from rushlight._native.llvm import target
 from rushlight._table.reduce.softmax import LOG_SOFTMAX, SOFTMAX
+from tests.array import _norms as moments
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -154,10 +154,10 @@ def test_group_norm(monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
     w, b = normal(19, dtype, 6), normal(20, dtype, 6)
     w[1] = 0
     for weight, bias in ((None, None), (w, b)):
-        both(monkeypatch, lambda w=weight, b=bias: channels.group_norm(x, 3, w, b, 1e-5))
-        _, mean, inverse = channels.group_norm(x, 3, weight, bias, 1e-5)
+        both(monkeypatch, lambda w=weight, b=bias: moments.group_norm(x, 3, w, b, 1e-5))
+        _, mean, inverse = moments.group_norm(x, 3, weight, bias, 1e-5)
         args = (g, x, 3, mean, inverse, weight, (True, True, True))
-        both(monkeypatch, lambda a=args: channels.group_norm_backward(*a))
+        both(monkeypatch, lambda a=args: moments.group_norm_backward(*a))
 
 
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 30.0, -30.0, 90.0, -90.0, 1e20, -1e20]

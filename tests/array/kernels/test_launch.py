@@ -12,9 +12,10 @@ from rushlight._array.nn import class_losses
 from rushlight._array.optimizers.rule import Rule, constants
 
 pytest.importorskip("llvmlite")
-from rushlight._array.kernels import formulas, launch
+from rushlight._array.kernels import launch
 from rushlight._formula import gelu as gelu_of
 from rushlight._native.llvm import target
+from rushlight._table.nn.normalization import LAYER_NORM
 from rushlight._table.reduce.softmax import SOFTMAX
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -29,6 +30,10 @@ def numbers(*shape: int) -> Any:
 def softmax_of(x: Any) -> Any:
     e = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+def norm_kernel(variant: Any) -> launch.Kernel:
+    return launch.Kernel(variant.of_symbols, *variant.asked)
 
 
 @pytest.fixture
@@ -81,14 +86,14 @@ def test_the_way_through_ctypes_gives_the_same(
     found = []
     for direct in (True, False):
         monkeypatch.setattr(launch, "_direct", lambda direct=direct: direct)
-        norm = launch.Kernel(formulas.layer_norm_scaled, "f", "c", "s", "s")
+        norm = norm_kernel(LAYER_NORM.op.raw.norm.variant((True, True, False), ()))
         out, mean, inverse = np.empty_like(x), np.empty(len(x), "f4"), np.empty(len(x), "f4")
         given = (x, scales, 1 / shape[1], 1e-5)
         assert norm.rows(FLOAT32, *shape, given, (out, mean, inverse))
         gelu = launch.Kernel(gelu_of.gelu, "f")
         flat = np.empty_like(x)
         assert gelu.flat(FLOAT32, (x,), (flat,), x.size)
-        back = launch.Kernel(formulas.layer_norm_scaled_backward, "f", "f", "r", "r", "c", "s")
+        back = norm_kernel(LAYER_NORM.op.joint.norm.variant((True,) * 5, (True,) * 3))
         d = np.empty_like(x)
         parts = np.empty((2, launch.chunks_of(*shape), shape[1]), np.float32)
         given = (x, x, mean, inverse, scales, 1 / shape[1])

@@ -7,9 +7,9 @@ import pytest
 
 from rushlight._array import kernels
 from rushlight._array.nn import batch_norm as channels
-from rushlight._array.reduce import layer_norm as moments
 from rushlight._native.llvm import target
 from rushlight._table.reduce.reduce import logsumexp as row
+from tests.array import _norms as moments
 from tests.array.kernels.test_kernels import both, normal
 
 pytest.importorskip("llvmlite")
@@ -28,7 +28,10 @@ def test_root_mean_square_norm(
     weight = normal(3, dtype, shape[-1]) if scaled else None
     inverse = moments.rms_norm(x, shape[-1:], weight, 1e-5)[1]
     both(monkeypatch, lambda: moments.rms_norm(x, shape[-1:], weight, 1e-5))
-    both(monkeypatch, lambda: moments.rms_norm_backward(g, x, inverse, weight, (True, scaled)))
+    both(
+        monkeypatch,
+        lambda: moments.rms_norm_backward(g, x, shape[-1:], inverse, weight, (True, scaled)),
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..memory.parallel import get_num_threads, run_chunks
-from ..reduce.softmax import vecdot
+from ..reduce.row_sums import vecdot
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:

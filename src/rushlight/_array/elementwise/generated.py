@@ -28,8 +28,9 @@ from ..._base.generated_code import define
 from ..._formula.ir import ROW_REDUCTIONS, Group, trace
 from ..._formula.words import WORLDS, log_sigmoid_in_steps
 from .. import kernels
+from ..axes import other_axes
 from ..number import number_like
-from ..reduce.softmax import ones
+from ..reduce.row_sums import ones
 from ..types import FLOAT32, FLOAT64, is_half
 from . import blocked
 from .erf import erf
@@ -90,6 +91,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     "row_sum": _along(np.add.reduce), "row_min": _along(np.minimum.reduce),
     "row_max": _row_max, "row_top": lambda x, dim: _row_max(x.real, dim),
     "shifted_exp": lambda x, dim: np.exp(x - _row_max(x, dim)),
+    "column_sum": lambda x, dim: np.add.reduce(x, other_axes(x.ndim, dim)),
 }  # fmt: skip
 
 
@@ -108,6 +110,7 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
     constants: dict[int, float] = {}
     made: dict[int | float, _Step] = {}
     fresh = count(first + len(group.body))
+    given = {out.value for out in group.outputs}
 
     def add(op: str, *args: int | float, value: int = -1, sort: str = "f") -> int:
         step = _Step(next(fresh) if value < 0 else value, op, args, sort)
@@ -129,7 +132,14 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
             group, inner
         ):  # fmt: skip
             add("row_dot", *inner.args, value=value, sort=sort)
-        elif sort == "f" and one.op == "mul" and _is_reciprocal(made.get(args[1])):
+        elif one.op in _PRODUCTS and inner is not None and inner.op == "mul" and _kinds(
+            group, inner
+        ) == ["f", _PRODUCTS[one.op][1]]:  # fmt: skip
+            add(_PRODUCTS[one.op][0], *inner.args, value=value, sort=sort)
+        elif (
+            sort == "f" and one.op == "mul" and args[1] not in given
+            and _is_reciprocal(made.get(args[1]))
+        ):  # fmt: skip
             add("div", args[0], made[args[1]].args[1], value=value)
         elif sort == "f" and one.op == "sigmoid":
             x = inner.args[0] if inner is not None and inner.op == "neg" else add("neg", *args)
@@ -160,7 +170,7 @@ def _steps(group: Group, once: bool = False) -> list[_Step]:
             add("keep", args[2], add("not", args[0], sort="b"), value=value)
         else:
             add(one.op, *args, value=value, sort=sort)
-    needed: set[int | float] = {out.value for out in group.outputs}
+    needed: set[int | float] = {*given}
     steps = []
     for step in reversed(made.values()):
         if step.value in needed:
@@ -192,9 +202,19 @@ def _is_number(group: Group, value: int) -> bool:
     return group.kind(value) == "s"
 
 
-def _of_arrays(group: Group, step: _Step) -> bool:
+#: Sums of products with a vector, which are products with a matrix; and how the vector varies.
+_PRODUCTS: Final = {"row_sum": ("row_product", "c"), "column_sum": ("column_product", "r")}
+_REDUCTIONS: Final = (*ROW_REDUCTIONS, "row_dot", "column_sum", "row_product", "column_product")
+
+
+def _kinds(group: Group, step: _Step) -> list[str]:
+    """How the arguments of a step vary."""
     known = len(group.operands) + len(group.body)
-    return all(type(a) is int and a < known and group.kind(a) == "f" for a in step.args)
+    return [group.kind(a) if type(a) is int and a < known else "" for a in step.args]
+
+
+def _of_arrays(group: Group, step: _Step) -> bool:
+    return all(kind == "f" for kind in _kinds(group, step))
 
 
 def _is_reciprocal(step: _Step | None) -> bool:
@@ -281,9 +301,12 @@ class Code:
             place_of = self.names[one.alias] if one.alias >= 0 else out
             if steps and steps[-1].op in SUMS:
                 continue
+            if len(group.outputs) > 1 and one.alias < 0 and group.kind(one.value) != "f":
+                continue
             if place_of and name != place_of:
                 self.lines.append(f"copyto({place_of}, {name})")
-        self.result = self.names[group.outputs[0].value]
+        self.results = [self.names[one.value] for one in group.outputs]
+        self.result = self.results[0]
 
     def _add(self, step: _Step, place: int, dying: list[int | float]) -> None:
         value, op, args, sort = step
@@ -301,7 +324,7 @@ class Code:
             target = None  # somebody reads what is there
         if op == "row_sum" and name in self.summed:
             pass
-        elif op in ROW_REDUCTIONS or op == "row_dot":
+        elif op in _REDUCTIONS:
             self.lines.append(f"{name} = {op}({', '.join(words)}, dim)")
         elif op == "shifted_exp":  # the sums come with it, and decide the shift
             room = target or self._free(sort)

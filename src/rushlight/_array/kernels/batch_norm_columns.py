@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..types import FLOAT64
-from . import formulas, row_formulas
+from . import formulas
 from .launch import Kernel, chunks_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["batch_norm", "batch_norm_backward", "suits"]
 
-_TOTALS = Kernel(row_formulas.column_totals, "f")
-_MOMENTS = Kernel(row_formulas.column_moments, "f", "c")
-_PRODUCTS = Kernel(row_formulas.column_products, "f", "f", "c")
+_TOTALS = Kernel(formulas.column_totals, "f")
+_MOMENTS = Kernel(formulas.column_moments, "f", "c")
+_PRODUCTS = Kernel(formulas.column_products, "f", "f", "c")
 _CENTRED = Kernel(formulas.centred_rows, "f", "c", "c", "c")
 _CENTRED_BACK = Kernel(formulas.centred_gradient, "f", "f", "c", "c", "c", "c")
 _SCALED = Kernel(formulas.scaled_rows, "f", "c")

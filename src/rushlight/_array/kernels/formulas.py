@@ -20,7 +20,6 @@ from ..._formula.ir import (
     pick,
     row_sum,
     row_top,
-    sqrt as root,
     where,
 )
 
@@ -93,48 +92,6 @@ def causal_weights_backward(
 # ---- norms -------------------------------------------------------------------------------------
 
 
-def layer_norm(x: Symbol, part: Symbol, eps: Symbol) -> tuple[Symbol, Symbol, Symbol]:
-    """(x - mean) / deviation, the means and 1/deviations; `part` is one over the row's length."""
-    mean = row_sum(x) * part
-    d = x - mean
-    inverse = 1 / root(row_sum(d * d) * part + eps)
-    return d * inverse, mean, inverse
-
-
-def layer_norm_scaled(
-    x: Symbol, weight: Symbol, part: Symbol, eps: Symbol
-) -> tuple[Symbol, Symbol, Symbol]:
-    """`layer_norm` times `weight`."""
-    hat, mean, inverse = layer_norm(x, part, eps)
-    return hat * weight, mean, inverse
-
-
-def layer_norm_affine(
-    x: Symbol, weight: Symbol, bias: Symbol, part: Symbol, eps: Symbol
-) -> tuple[Symbol, Symbol, Symbol]:
-    """`layer_norm` times `weight` plus `bias`."""
-    hat, mean, inverse = layer_norm(x, part, eps)
-    return hat * weight + bias, mean, inverse
-
-
-def layer_norm_backward(g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, part: Symbol) -> Any:
-    """r (g - mean(g) - x̂ mean(g x̂))."""
-    hat = (x - mean) * inverse
-    along, level = row_sum(g * hat) * part, row_sum(g) * part
-    return inverse * (g - level - hat * along)
-
-
-def layer_norm_scaled_backward(
-    g: Symbol, x: Symbol, mean: Symbol, inverse: Symbol, weight: Symbol, part: Symbol
-) -> tuple[Symbol, Symbol, Symbol]:
-    """The gradients of `layer_norm_affine` for x, weight and bias."""
-    hat = (x - mean) * inverse
-    scaled = g * weight
-    along, level = row_sum(scaled * hat) * part, row_sum(scaled) * part
-    d_x = inverse * (scaled - level - hat * along)
-    return d_x, column_sum(g * hat), column_sum(g)
-
-
 def centred_rows(x: Symbol, mean: Symbol, scale: Symbol, shift: Symbol) -> Symbol:
     """(x - mean) scale + shift, all but x by row."""
     return (x - mean) * scale + shift
@@ -162,3 +119,19 @@ def centred_gradient(
 ) -> Symbol:
     """scale g - along (x - mean) - level, all but g and x by row."""
     return g * scale - (x - mean) * along - level
+
+
+def column_totals(x: Symbol) -> Symbol:
+    """The sum of each column."""
+    return column_sum(x)
+
+
+def column_moments(x: Symbol, mean: Symbol) -> Symbol:
+    """The sums down columns of squares about the means."""
+    d = x - mean
+    return column_sum(d * d)
+
+
+def column_products(g: Symbol, x: Symbol, mean: Symbol) -> tuple[Symbol, Symbol]:
+    """The sums down columns of g, and of g (x - mean)."""
+    return column_sum(g), column_sum(g * (x - mean))

@@ -1,14 +1,13 @@
-"""Layer, group and batch norm by kernels; each function gives None where none applies."""
+"""Group and batch norm by kernels; each function gives None where none applies."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import batch_norm_columns, formulas
-from .launch import Kernel, chunks_of, floating, plain, ready
+from .launch import Kernel, plain, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,15 +15,9 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 __all__ = [
-    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "layer_norm",
-    "layer_norm_backward",
+    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward",
 ]  # fmt: skip
 
-_LAYER = Kernel(formulas.layer_norm, "f", "s", "s")
-_LAYER_SCALED = Kernel(formulas.layer_norm_scaled, "f", "c", "s", "s")
-_LAYER_AFFINE = Kernel(formulas.layer_norm_affine, "f", "c", "c", "s", "s")
-_LAYER_BACK = Kernel(formulas.layer_norm_backward, "f", "f", "r", "r", "s")
-_LAYER_SCALED_BACK = Kernel(formulas.layer_norm_scaled_backward, "f", "f", "r", "r", "c", "s")
 _MOMENTS = Kernel(formulas.row_moments, "f", "s")
 _CENTRED = Kernel(formulas.centred_rows, "f", "r", "r", "r")
 _SCALED = Kernel(formulas.scaled_rows, "f", "r")
@@ -33,70 +26,6 @@ _CENTRED_BACK = Kernel(formulas.centred_gradient, "f", "f", "r", "r", "r", "r")
 
 # Rows of a channel shorter than this leave most lanes empty.
 _SHORT = 16
-
-
-def layer_norm(
-    x: Array, normalized: int, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Array, ...] | None:
-    """See `moments.layer_norm`."""
-    dtype = x.dtype
-    if not floating(dtype) or (weight is None and bias is not None) or not ready():
-        return None
-    kept = x.ndim - normalized
-    columns = prod(x.shape[kept:])
-    rows = x.size // columns
-    out = np.empty(x.shape, dtype)
-    shape = x.shape[:kept] + (1,) * normalized
-    mean, inverse = np.empty(shape, dtype), np.empty(shape, dtype)
-    results = (out, mean, inverse)
-    if weight is None:
-        done = _LAYER.rows(dtype, rows, columns, (x, 1 / columns, eps), results)
-    elif bias is None:
-        done = _LAYER_SCALED.rows(dtype, rows, columns, (x, weight, 1 / columns, eps), results)
-    else:
-        given = (x, weight, bias, 1 / columns, eps)
-        done = _LAYER_AFFINE.rows(dtype, rows, columns, given, results)
-    return results if done else None
-
-
-def layer_norm_backward(
-    g: Array,
-    x: Array,
-    normalized: int,
-    mean: Array,
-    inverse: Array,
-    weight: Array | None,
-    need: Sequence[bool],
-) -> tuple[Array, Array | None, Array | None] | None:
-    """See `moments.layer_norm_backward`."""
-    if not floating(x.dtype) or not need[0] or not ready():
-        return None
-    if type(g) is not np.ndarray:
-        return None
-    g = np.ascontiguousarray(g)
-    kept = x.ndim - normalized
-    columns = prod(x.shape[kept:])
-    rows = x.size // columns
-    dtype = x.dtype
-    out = np.empty(x.shape, dtype)
-    if not (need[1] or need[2]) and weight is None:
-        plainly = (g, x, mean, inverse, 1 / columns)
-        done = _LAYER_BACK.rows(dtype, rows, columns, plainly, (out,))
-        return (out, None, None) if done else None
-    if weight is None:
-        weight = np.ones(columns, dtype)
-    chunks = chunks_of(rows, columns)
-    parts = np.empty((2, chunks, columns), dtype)
-    given = (g, x, mean, inverse, weight, 1 / columns)
-    if not _LAYER_SCALED_BACK.rows(dtype, rows, columns, given, (out, parts[0], parts[1])):
-        return None
-    sums = np.add.reduce(parts, 1)
-    shape = x.shape[kept:]
-    d_weight, d_bias = sums[0].reshape(shape), sums[1].reshape(shape)
-    return out, d_weight if need[1] else None, d_bias if need[2] else None
-
-
-# ---- by channel --------------------------------------------------------------------------------
 
 
 def _moments(x: Array, rows: int, columns: int) -> tuple[Any, Any] | None:

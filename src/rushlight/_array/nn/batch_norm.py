@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import kernels
-from ..reduce.layer_norm import layer_norm, layer_norm_backward
-from ..reduce.softmax import lifted, ones
-from . import small_rows
+from ..reduce.row_sums import lifted, ones
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, TensorLike
     from ..annotations import Array, RawType
 
 __all__ = [
@@ -185,77 +181,62 @@ def batch_norm_backward(
     )
 
 
+def _groups(x: Array, groups: int) -> Array:
+    """`x` in order, with a row for each group."""
+    rows = x.shape[0] * groups
+    return np.ascontiguousarray(lifted(x)).reshape(rows, x.size // (rows or 1))
+
+
+def _by_channel(x: Array, shape: tuple[int, ...]) -> Array:
+    """An array in order as (N, C, L)."""
+    return x.reshape(shape[0], shape[1], prod(shape[2:]))
+
+
 def group_norm(
-    x: Array, groups: int, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Array, Array, Array]:
+    layer_norm: AnyCallable, x: Array, groups: int, weight: Array | None, bias: Array | None,
+    eps: float,
+) -> Arguments:  # fmt: skip
     """Each group of channels with mean 0 and variance 1, scaled and shifted by channel.
 
     The further results are the means and 1/deviations, (N, groups).
     """
+    found = None
     if x.size >= kernels.LEAST:
         found = kernels.norms.group_norm(x, groups, weight, bias, eps)
-        if found is not None:
-            return found
-    n, channels = x.shape[:2]
-    rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
-    if small_rows.fits(rows):
-        out, mean, inverse = small_rows.layer_norm(rows, None, None, eps)
-        wide = out.reshape(n, channels, -1)
-        if weight is not None:
-            np.multiply(wide, lifted(weight).reshape(channels, 1), wide)
-        if bias is not None:
-            np.add(wide, lifted(bias).reshape(channels, 1), wide)
-        out = wide.reshape(x.shape).astype(x.dtype, copy=False)
-        return out, mean.reshape(n, groups), inverse.reshape(n, groups)
-    out, mean, inverse = layer_norm(rows, 1, eps=eps)
-    if weight is not None or bias is not None:
-        wide = out.reshape(n, channels, -1) if x.size else out.reshape(n, channels, 0)
+    if found is None:
+        rows = _groups(x, groups)
+        out, mean, inverse = layer_norm(rows, rows.shape[1:], None, None, eps)
+        wide = _by_channel(out, x.shape)
         if weight is not None:
             np.multiply(wide, lifted(weight)[:, None], wide)
         if bias is not None:
             np.add(wide, lifted(bias)[:, None], wide)
-    return (
-        out.reshape(x.shape).astype(x.dtype, copy=False),
-        mean.reshape(n, groups),
-        inverse.reshape(n, groups),
-    )
+        found = wide.astype(x.dtype, copy=False), mean, inverse
+    shapes = x.shape, (x.shape[0], groups), (x.shape[0], groups)
+    return [r.reshape(shape) for r, shape in zip(found, shapes)]
 
 
 def group_norm_backward(
-    g: Array,
-    x: Array,
-    groups: int,
-    mean: Array,
-    inverse: Array,
-    weight: Array | None,
-    need: Sequence[bool],
-) -> tuple[Any, Any, Any]:
-    """The gradients of `group_norm` for input, weight and bias; None for those not needed."""
+    gradients: AnyCallable, g: Array, x: Array, groups: int, mean: Array, inverse: Array,
+    weight: Array | None, eps: float, need: Arguments,
+) -> tuple[Array | None, ...]:  # fmt: skip
+    """The gradients of `group_norm` for input, weight and bias, by those of `layer_norm`."""
     if x.size >= kernels.LEAST:
-        found = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
+        found: Any = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
         if found is not None:
             return found
-    n, channels = x.shape[:2]
-    if not x.size:
-        zero = np.zeros(channels, x.dtype)
-        return np.zeros_like(x), zero, zero.copy()
-    raw = np.ascontiguousarray(lifted(x)).reshape(n * groups, -1)
-    g_wide = np.ascontiguousarray(lifted(g)).reshape(n, channels, -1)
-    out = d_weight = d_bias = None
+    rows, wide = _groups(x, groups), _by_channel(np.ascontiguousarray(lifted(g)), x.shape)
+    mean, inverse = mean.reshape(-1, 1), inverse.reshape(-1, 1)
+    d_x = d_weight = d_bias = None
     if need[0]:
-        scaled = g_wide if weight is None else g_wide * lifted(weight)[:, None]
-        out = layer_norm_backward(
-            scaled.reshape(raw.shape), raw, 1, mean.reshape(-1, 1), inverse.reshape(-1, 1),
-            None, (True, False, False),
-        )[0]  # fmt: skip
+        scaled = wide if weight is None else wide * lifted(weight)[:, None]
+        by_row = scaled.reshape(rows.shape), rows, mean, inverse, None, rows.shape[1:]
+        d_x = gradients(*by_row, eps, (True, False, False))[0]
+        d_x = d_x.reshape(x.shape).astype(x.dtype, copy=False)
     parameter = x.dtype if weight is None else weight.dtype
     if need[1]:
-        hat = (raw - mean.reshape(-1, 1)) * inverse.reshape(-1, 1)
-        d_weight = _dot(g_wide, hat.reshape(g_wide.shape)).astype(parameter, copy=False)
+        hat = (rows - mean) * inverse
+        d_weight = _dot(wide, hat.reshape(wide.shape)).astype(parameter, copy=False)
     if need[2]:
-        d_bias = _sum(g_wide).astype(parameter, copy=False)
-    return (
-        None if out is None else out.reshape(x.shape).astype(x.dtype, copy=False),
-        d_weight,
-        d_bias,
-    )
+        d_bias = _sum(wide).astype(parameter, copy=False)
+    return d_x, d_weight, d_bias

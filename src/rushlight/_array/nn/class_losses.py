@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from .. import kernels
-from ..reduce.softmax import lifted, logsumexp_rows, ones
+from ..reduce.row_sums import lifted, logsumexp_rows, ones
 from ..types import from_raw
 from . import cross_entropy as losses, small_rows as small
 from .element_losses import require_floats

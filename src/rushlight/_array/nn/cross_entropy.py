@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rushlight._array.reduce.softmax import (
+from rushlight._array.reduce.row_sums import (
     CONFIDENT,
     FLOOR,
     TOP,

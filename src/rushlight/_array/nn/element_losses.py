@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..reduce.softmax import ones
+from ..reduce.row_sums import ones
 from ..types import from_raw
 
 if TYPE_CHECKING:

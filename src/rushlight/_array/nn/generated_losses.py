@@ -44,7 +44,7 @@ from ..elementwise.generated import (
     traced,
 )
 from ..memory import dense_layout as dense
-from ..reduce.softmax import lifted
+from ..reduce.row_sums import lifted
 from ..types import to_raw
 from .element_losses import broadcast_shape, reduced, require_dtype
 

@@ -1,4 +1,4 @@
-"""Cross-entropy and layer norm of small matrices, where each NumPy call counts.
+"""Cross-entropy of small matrices, where each NumPy call counts.
 
 Each function gives None where its short cut doesn't hold: another layout or dtype, many elements,
 or logits whose exponentials would lose digits (see Note [Softmax without the row maximum] in
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import kernels
-from ..reduce.softmax import CONFIDENT, ones, row_starts
+from ..reduce.row_sums import CONFIDENT, ones, row_starts
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
 __all__ = [
-    "cross_entropy", "cross_entropy_backward", "fits", "layer_norm", "layer_norm_backward",
+    "cross_entropy", "cross_entropy_backward", "fits",
     "names_classes", "row_starts",
 ]  # fmt: skip
 
@@ -92,46 +92,3 @@ def cross_entropy_backward(g: Array, x: Array, target: Array, reduction: int) ->
     np.multiply(e, np.divide(each, total, total)[:, None], e)
     e.reshape(-1)[target + row_starts(rows, classes)] -= each
     return e
-
-
-def layer_norm(
-    x: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Array, Array, Array]:
-    """Rows of mean 0 and variance 1, scaled and shifted; the means; 1/deviations as columns."""
-    length = x.shape[1]
-    mean = (x.dot(ones(length, x.dtype)) / length)[:, None]
-    out = np.subtract(x, mean)
-    inverse = np.vecdot(out, out) / length
-    inverse += eps
-    np.sqrt(inverse, inverse)
-    inverse = np.reciprocal(inverse, inverse)[:, None]
-    np.multiply(out, inverse, out)
-    if weight is not None:
-        np.multiply(out, weight, out)
-    if bias is not None:
-        np.add(out, bias, out)
-    return out, mean, inverse
-
-
-def layer_norm_backward(
-    g: Array, x: Array, mean: Array, inverse: Array, weight: Array | None, need: list[bool]
-) -> tuple[Array | None, Array | None, Array | None]:
-    """The gradients for rows, weight and bias; None for those not needed."""
-    rows, length = x.shape
-    d_weight = d_bias = None
-    if need[2]:
-        d_bias = ones(rows, x.dtype).dot(g)
-    hat = np.subtract(x, mean)
-    np.multiply(hat, inverse, hat)
-    if need[1]:
-        d_weight = ones(rows, x.dtype).dot(np.multiply(g, hat))
-    if not need[0]:
-        return None, d_weight, d_bias
-    # dx = r (g w - mean(g w) - x̂ mean(g w x̂))
-    scaled = g if weight is None else np.multiply(g, weight)
-    along = np.vecdot(scaled, hat) / length
-    level = scaled.dot(ones(length, x.dtype)) / length
-    np.multiply(hat, along[:, None], hat)
-    np.add(hat, level[:, None], hat)
-    np.subtract(scaled, hat, hat)
-    return np.multiply(hat, inverse, hat), d_weight, d_bias

@@ -10,7 +10,7 @@ import numpy as np
 from ..._base import errors
 from ..types import ndarray
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
-from .softmax import row_max
+from .row_sums import row_max
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike

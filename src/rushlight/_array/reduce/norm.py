@@ -9,7 +9,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..types import converted, from_raw, is_half
 from .reduce import axes_of, axis_of, in_order, lifted, name_of
-from .softmax import row_dot
+from .row_sums import row_dot
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar

@@ -14,7 +14,7 @@ from ..._base import dtypes as D, errors
 from .. import kernels
 from ..memory.parallel import parallel_sum
 from ..types import converted, from_raw, is_half, to_raw
-from .softmax import ones, row_sum
+from .row_sums import ones, row_sum
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import layer_norm as moments
+from . import moments
 from .reduce import axes_of, in_order, reduced_count
 
 if TYPE_CHECKING:

@@ -1,23 +1,18 @@
 """What instructions mean to a fusion group: as which formula, over which space.
 
-Here are rows of softmaxes and norms; `elementwise`, `reductions` and `losses` have theirs.
+`reductions` and `losses` have theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ..._array.kernels import formulas
-from ..._formula import gelu, ir as G
+from ..._formula import gelu
 from ..ir.iteration_values import FLOATS, function_of, in_order
 from ..ir.program import Instruction, Value
 from . import losses, reductions
-from .lowering_rule import LoopFormula, Shared
-
-if TYPE_CHECKING:
-    from ..._base.annotations import Arguments
-    from ..._formula.ir import Symbol
+from .lowering_rule import LoopFormula
 
 
 def element_value(i: Instruction, written: bool = False) -> LoopFormula | None:
@@ -35,7 +30,8 @@ def element_value(i: Instruction, written: bool = False) -> LoopFormula | None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)
-    return losses.by_element(i) or reductions.along_rows(i) or _elementwise(i)
+    told = losses.by_element(i) or reductions.along_rows(i) or reductions.norm_of_rows(i)
+    return told or _elementwise(i)
 
 
 def _elementwise(i: Instruction) -> LoopFormula | None:
@@ -83,54 +79,7 @@ def _gelu(i: Instruction) -> LoopFormula | None:
     return LoopFormula(i, values[0].shape, lambda a, _: (found(*a[: 1 + back]),))
 
 
-def _layer_norm(i: Instruction) -> LoopFormula | None:
-    x, shape, weight, bias, eps = i.inputs
-    if not _float(x) or len(shape) != 1 or len(i.outputs) != 3 or None in i.outputs:
-        return None
-    given = [v for v in (weight, bias) if v is not None]
-    if not _float(*given) or any(v.dtype != x.dtype for v in given) or x.shape[-1] < 2:
-        return None
-    part = 1.0 / x.shape[-1]
-
-    def body(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
-        hat, mean, inverse = formulas.layer_norm(a[0], part, float(eps))  # type: ignore[arg-type]
-        if weight is not None:
-            hat = hat * a[2]
-        if bias is not None:
-            hat = hat + a[3]
-        return hat, mean, inverse
-
-    return LoopFormula(i, x.shape, body, split=len(x.shape) - 1)
-
-
-def _layer_norm_back(i: Instruction) -> LoopFormula | None:
-    g, x, shape, mean, inverse, weight = i.inputs[:6]
-    if not _float(g, x, mean, inverse) or len(shape) != 1 or g.shape != x.shape:
-        return None
-    if weight is not None and not _float(weight):
-        return None
-    outs = list(i.outputs)
-    if len(outs) != 3 or outs[0] is None:
-        return None
-    part = 1.0 / x.shape[-1]
-
-    def body(a: Arguments, _: Shared) -> tuple[Any, ...]:
-        hat = (a[1] - a[3]) * a[4]
-        scaled = a[0] if weight is None else a[0] * a[5]
-        along, level = G.row_sum(scaled * hat) * part, G.row_sum(scaled) * part
-        found = [a[4] * (scaled - level - hat * along)]
-        if outs[1] is not None:
-            found.append(G.column_sum(a[0] * hat))
-        if outs[2] is not None:
-            found.append(G.column_sum(a[0]))
-        return tuple(found)
-
-    ended = (False, *(True for o in outs[1:] if o is not None))
-    return LoopFormula(i, x.shape, body, split=len(x.shape) - 1, ended=ended)
-
-
 _MAKERS: Final[dict[str, Callable[[Instruction], LoopFormula | None]]] = {
     **losses.MAKERS, **reductions.MAKERS,
     "gelu": _gelu, "gelu_backward": _gelu,
-    "layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,
 }  # fmt: skip

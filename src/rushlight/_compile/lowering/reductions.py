@@ -177,6 +177,39 @@ def along_rows(i: Instruction) -> LoopFormula | None:
     return found
 
 
+def norm_of_rows(i: Instruction) -> LoopFormula | None:
+    """A norm or its gradients; None for what is neither. See `_array.reduce.generated_norms`."""
+    norm = getattr(i.function, "norm", None)
+    outs = [o for o in i.outputs if o is not None]
+    if norm is None or not all(map(in_order, outs)):
+        return None
+    given = dict(zip(norm.names, i.inputs))
+    x, places = given["input"], {p: norm.names.index(p) for p in norm.kinds}
+    there = tuple(given[p] is not None for p in norm.kinds)
+    values = [given[p] for p, known in zip(norm.kinds, there) if known]
+    numbers = {p: given[p] for p in norm.numbers}
+    if not _float(*values, *outs) or any(v.dtype != x.dtype for v in (*values, *outs)):
+        return None
+    if any(type(n) not in (int, float) for n in numbers.values()):
+        return None
+    numbers["part"] = 1.0 / size_of(given["normalized_shape"])
+    wanted = [o is not None for o in i.outputs]
+    need = tuple(given.get("need", wanted))
+    if any(v.shape != x.shape for p, v in given.items() if norm.kinds.get(p) == "f"):
+        return None
+
+    def body(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
+        known = numbers | {p: a[k] for p, k in places.items() if given[p] is not None}
+        found = norm.function(*[known.get(p) for p in norm.reads])
+        return tuple(r for r, one in zip(found, wanted) if one)
+
+    kinds = iter(norm.variant(there, need).kinds)
+    kinds_of = [next(kinds) if n else "" for n in need]
+    ended = tuple(kind == "c" for kind, one in zip(kinds_of, wanted) if one)
+    return LoopFormula(i, x.shape, body, split=len(x.shape) - len(given["normalized_shape"]),
+                   ended=ended)  # fmt: skip
+
+
 def _extreme(i: Instruction) -> LoopFormula | None:
     """amax, amin(x, dims, keepdim); max, min(x), or with places (x, dim, keepdim)."""
     x = i.inputs[0]

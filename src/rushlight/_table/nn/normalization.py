@@ -12,34 +12,38 @@ from ..._array.reduce.reduce import name_of
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import bump
+from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import general
+from ..rows.row_formula import norm_formula
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Namespace, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 losses = later("nn.element_losses")
-moments = later("reduce.layer_norm")
 raw = later("nn.batch_norm")
-small = later("nn.small_rows")
 
 
-def _centred(x: Tensor, dims: Shape, eps: float) -> tuple[Tensor, Tensor]:
-    """(x - mean) / deviation over `dims`, and 1 / deviation, in operations that are recorded."""
-    moved = x - x.mean(dims, keepdim=True)
-    inverse = ((moved * moved).mean(dims, keepdim=True) + eps) ** -0.5
-    return moved * inverse, inverse
+def centred(x: Tensor, eps: float, dim: Shape, part: float) -> tuple[Tensor, Tensor, Tensor]:
+    """x - mean along `dim`, the means and 1 / deviations."""
+    mean = row_sum(x, dim) * part
+    moved = x - mean
+    inverse = 1 / sqrt(row_sum(moved * moved, dim) * part + eps)
+    return moved, mean, inverse
 
 
-def _input_gradient(g: Tensor, hat: Tensor, inverse: Tensor, dims: Shape) -> Tensor:
-    """r (g - mean(g) - x̂ mean(g x̂)): the gradient of x̂ = (x - mean) r."""
-    level = g.mean(dims, keepdim=True)
-    along = (g * hat).mean(dims, keepdim=True)
-    return inverse * (g - level - hat * along)
+def input_gradient(
+    g: Tensor, along: Tensor, moved: Tensor, inverse: Tensor, dim: Shape, part: float
+) -> Tensor:
+    """r (g - mean(g) - d r² mean(g d)): the gradient of d r, d = x - mean; `along` is g d."""
+    level = row_sum(g, dim) * part
+    slope = row_sum(along, dim) * part * (inverse * inverse)
+    return inverse * (g - level - moved * slope)
 
 
 def _needed(g: Any, need: list[bool]) -> Any:
@@ -66,8 +70,8 @@ def _check_parameter_dtypes(x: Array, *parameters: Any) -> None:
 # ---- layer norm -------------------------------------------------------------------------------
 
 
-def _layer_norm(x: Any, normalized_shape: Shape, weight: Array | None, bias: Array | None,
-                eps: float) -> tuple[Array, ...]:  # fmt: skip
+def _check_layer(x: Any, normalized_shape: Shape, weight: Array | None, bias: Array | None,
+                 eps: float) -> None:  # fmt: skip
     count = len(normalized_shape)
     shape = tuple(normalized_shape)
     fits = count and x.shape[-count:] == shape
@@ -75,30 +79,13 @@ def _layer_norm(x: Any, normalized_shape: Shape, weight: Array | None, bias: Arr
         fits = False
     if not fits:
         _refuse_layer(x, shape, weight, bias)
-    if x.dtype.kind not in "fV":
-        _check_parameter_dtypes(x, weight, bias)
-        losses.require_floats(x, "LayerNormKernelImpl")
-    if _plain_rows(x, weight, bias):
-        if count == 1 and x.ndim == 2:
-            return small.layer_norm(x, weight, bias, eps)
-        rows = x.reshape(-1, math.prod(shape))
-        if small.fits(rows):
-            flat = [None if p is None else p.reshape(-1) for p in (weight, bias)]
-            out, mean, rstd = small.layer_norm(rows, flat[0], flat[1], eps)
-            kept = x.shape[: x.ndim - count] + (1,) * count
-            return out.reshape(x.shape), mean.reshape(kept), rstd.reshape(kept)
-    _check_parameter_dtypes(x, weight, bias)
-    return moments.layer_norm(x, count, weight, bias, eps)
-
-
-def _plain_rows(x: Array, weight: TensorLike | None, bias: TensorLike | None) -> bool:
-    """Whether the short ways of `small_rows` take these."""
     dtype = x.dtype
-    return (
-        (weight is None or weight.dtype is dtype)
-        and (bias is None or bias.dtype is dtype)
-        and (small.fits(x) or (x.ndim != 2 and small.fits(x.reshape(1, -1))))
-    )
+    if (weight is not None and weight.dtype is not dtype) or (
+        bias is not None and bias.dtype is not dtype
+    ):
+        _check_parameter_dtypes(x, weight, bias)
+    if dtype.kind not in "fV":
+        losses.require_floats(x, "LayerNormKernelImpl")
 
 
 def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: TensorLike | None) -> None:
@@ -127,55 +114,36 @@ def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: TensorLike | N
             )
 
 
-def _layer_kernel(g: Array, x: Array, shape: Shape, mean: Array, rstd: Array, weight: Array | None,
-                  eps: float, need: list[bool]) -> tuple[Array | None, Array | None,
-                  Array | None]:  # fmt: skip
-    if _plain_rows(x, weight, None) and g.dtype is x.dtype:
-        rows = x.reshape(-1, math.prod(shape))
-        if small.fits(rows):
-            column = None if weight is None else weight.reshape(-1)
-            d_x, d_weight, d_bias = small.layer_norm_backward(
-                g.reshape(rows.shape),
-                rows,
-                mean.reshape(-1, 1),
-                rstd.reshape(-1, 1),
-                column,
-                need,
-            )
-            return (
-                None if d_x is None else d_x.reshape(x.shape),
-                None if d_weight is None else d_weight.reshape(shape),
-                None if d_bias is None else d_bias.reshape(shape),
-            )
-    return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
+def _layer_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, dim: Shape, part: float
+) -> tuple[Tensor, ...]:
+    moved, mean, inverse = centred(input, eps, dim, part)
+    hat = moved * inverse
+    out = hat if weight is None else hat * weight
+    return out if bias is None else out + bias, mean, inverse
 
 
-def _layer_gradients(g: Tensor, x: Tensor, shape: Shape, mean: Tensor, rstd: Tensor, weight: Tensor,
-                     eps: float, need: list[bool]) -> tuple[Tensor, ...]:  # fmt: skip
-    inner = tuple(range(-len(shape), 0))
-    outer = tuple(range(x.dim() - len(shape)))
-    hat, inverse = _centred(x, inner, eps)
-    scaled = g if weight is None else g * weight
-    d_x = _input_gradient(scaled, hat, inverse, inner)
-    along = g * hat
-    if outer:
-        return _needed((d_x, along.sum(outer), g.sum(outer)), need)
-    return _needed((d_x, along, g), need)
+def _layer_gradients(
+    g0: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, dim: Shape,
+    part: float,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    moved = input - mean
+    along = g0 * moved
+    scaled, weighted = (g0, along) if weight is None else (g0 * weight, along * weight)
+    d_input = input_gradient(scaled, weighted, moved, rstd, dim, part)
+    return d_input, column_sum(along * rstd, dim), column_sum(g0, dim)
 
 
 LAYER_NORM = general(
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
     "eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
-    _layer_norm,
-    joint=lambda xp, g0, input, normalized_shape, mean, rstd, weight, eps, need: xp.fused(
-        _layer_kernel, _layer_gradients, g0, input, normalized_shape, mean, rstd, weight, eps, need
-    ),
+    norm_formula(_layer_norm, prepare=_check_layer),
+    joint=norm_formula(_layer_gradients, again=_layer_norm, by_row=("mean", "rstd")),
     node="NativeLayerNormBackward0",
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
     method=False,
-    lowering="layer_norm",
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
     doc="The input normalised over its last dimensions, the means, and 1 / deviations.",
 )
@@ -238,39 +206,23 @@ def _check_channels(shape: Shape, training: bool, *given: Any) -> None:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {value.ndim}")
 
 
-def _batch_gradients(g: Tensor, x: Tensor, weight: Tensor, mean: Any, var: Any, centre: Tensor,
-                     inverse: Tensor, training: bool, eps: float,
-                     need: list[bool]) -> Any:  # fmt: skip
+def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Tensor,
+                     running_var: Tensor, save_mean: Tensor, save_invstd: Tensor, training: bool,
+                     eps: float, need: list[bool]) -> Any:  # fmt: skip
+    g, x = g0, input
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
+    part = x.shape[1] / x.numel()
     if training:
-        hat, deviation = _centred(x, dims, eps)
+        moved, _, inverse = centred(x, eps, dims, part)
     else:
-        deviation = ((var + eps) ** -0.5).view(shape)
-        hat = (x - mean.view(shape)) * deviation
+        inverse = ((running_var + eps) ** -0.5).view(shape)
+        moved = x - running_mean.view(shape)
     scaled = g if weight is None else g * weight.view(shape)
-    d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
-    return _needed((d_x, (g * hat).sum(dims), g.sum(dims)), need)
-
-
-def _batch_joint(xp: Namespace, g0: TensorLike, input: TensorLike, weight: TensorLike,
-                 running_mean: TensorLike | None, running_var: TensorLike | None,
-                 save_mean: TensorLike, save_invstd: TensorLike, training: bool, eps: float,
-                 need: list[bool]) -> Any:  # fmt: skip
-    return xp.fused(
-        raw.batch_norm_backward,
-        _batch_gradients,
-        g0,
-        input,
-        weight,
-        running_mean,
-        running_var,
-        save_mean,
-        save_invstd,
-        training,
-        eps,
-        need,
-    )
+    d_x = scaled * inverse
+    if training:
+        d_x = input_gradient(scaled, scaled * moved, moved, inverse, dims, part)
+    return _needed((d_x, (g * moved * inverse).sum(dims), g.sum(dims)), need)
 
 
 BATCH_NORM = general(
@@ -278,7 +230,7 @@ BATCH_NORM = general(
     "Buffer(b!)? running_var, bool training, float momentum, float eps)"
     " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
     _batch_norm,
-    joint=_batch_joint,
+    joint=recorded(_batch_gradients, override=raw.batch_norm_backward),
     node="NativeBatchNormBackward0",
     saved_as={"save_mean": "result1", "save_invstd": "result2"},
     differentiable_out=(True, False, False),
@@ -415,26 +367,30 @@ def _group_norm(x: Array, weight: Array | None, bias: Array | None, num_groups: 
                 eps: float) -> tuple[Array, ...]:  # fmt: skip
     _check_parameter_dtypes(x, weight, bias)
     losses.require_floats(x, "GroupNormKernelImpl")
-    out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
+    out, mean, rstd = raw.group_norm(LAYER_NORM.op.raw, x, num_groups, weight, bias, eps)
     return out if x.flags.c_contiguous else follow_layout(out, x), mean, rstd
 
 
 def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
-                  eps: float, need: list[bool]) -> tuple[Array, ...]:  # fmt: skip
-    return raw.group_norm_backward(g, x, groups, mean, rstd, weight, need)
+                  eps: float, need: list[bool]) -> tuple[Array | None, ...]:  # fmt: skip
+    layer: AnyCallable = LAYER_NORM.op.joint
+    return raw.group_norm_backward(layer, g, x, groups, mean, rstd, weight, eps, need)
 
 
-def _group_gradients(g: Tensor, x: TensorLike, groups: int, mean: Tensor, rstd: Tensor,
+def _group_gradients(g0: Tensor, input: TensorLike, group: int, mean: Tensor, rstd: Tensor,
                      weight: Tensor, eps: float, need: list[bool]) -> tuple[Tensor,
                      ...]:  # fmt: skip
+    g, x, groups = g0, input, group
     n, channels = x.shape[0], x.shape[1]
     inner = math.prod(x.shape[2:])
     wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
-    hat, inverse = _centred(x.reshape(grouped), (2,), eps)
+    part = 1 / grouped[2]
+    moved, _, inverse = centred(x.reshape(grouped), eps, (2,), part)
     g_wide = g.reshape(wide)
     scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
-    d_x = _input_gradient(scaled.reshape(grouped), hat, inverse, (2,))
-    d_weight = (g_wide * hat.reshape(wide)).sum((0, 2))
+    scaled = scaled.reshape(grouped)
+    d_x = input_gradient(scaled, scaled * moved, moved, inverse, (2,), part)
+    d_weight = (g_wide * (moved * inverse).reshape(wide)).sum((0, 2))
     return _needed((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
 
 
@@ -442,9 +398,7 @@ GROUP_NORM = general(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int group, float eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
     _group_norm,
-    joint=lambda xp, g0, input, group, mean, rstd, weight, eps, need: xp.fused(
-        _group_kernel, _group_gradients, g0, input, group, mean, rstd, weight, eps, need
-    ),
+    joint=recorded(_group_gradients, override=_group_kernel),
     node="NativeGroupNormBackward0",
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),

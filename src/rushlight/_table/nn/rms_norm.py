@@ -9,39 +9,38 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.mode import current
+from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import in_words_of
 from ..calls.conversions import integers
 from ..elementwise.number import plus
 from ..rows.composite import composite
 from ..rows.row import general
-from .normalization import _needed, _refuse_layer, _refuse_parameters
+from ..rows.row_formula import norm_formula
+from .normalization import _refuse_layer, _refuse_parameters
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 losses = later("nn.element_losses")
-moments = later("reduce.layer_norm")
 raw = later("nn.batch_norm")
 
 
+def _rms(
+    input: Tensor, weight: Tensor | None, eps: float, dim: Shape, part: float
+) -> tuple[Tensor, Tensor]:
+    inverse = 1 / sqrt(row_sum(input * input, dim) * part + eps)
+    hat = input * inverse
+    return hat if weight is None else hat * weight, inverse
+
+
 def _rms_gradients(
-    g: Tensor,
-    x: Tensor,
-    shape: Shape,
-    inverse: Tensor,
-    weight: Tensor | None,
-    eps: float,
-    need: list[bool],
-) -> tuple[Tensor, Tensor | None]:
-    dims = tuple(range(-len(shape), 0))
-    outer = tuple(range(x.dim() - len(shape)))
-    inverse = ((x * x).mean(dims, keepdim=True) + eps) ** -0.5
-    hat = x * inverse
-    scaled = g if weight is None else g * weight
-    d_x = inverse * (scaled - hat * (scaled * hat).mean(dims, keepdim=True))
-    return _needed((d_x, (g * hat).sum(outer) if outer else g * hat), need)
+    g0: Tensor, input: Tensor, inverse: Tensor, weight: Tensor | None, dim: Shape, part: float
+) -> tuple[Tensor, Tensor]:
+    along = g0 * input
+    scaled, weighted = (g0, along) if weight is None else (g0 * weight, along * weight)
+    slope = row_sum(weighted, dim) * part * (inverse * inverse)
+    return inverse * (scaled - input * slope), column_sum(along * inverse, dim)
 
 
 # Note [One node for a root mean square]
@@ -51,10 +50,8 @@ def _rms_gradients(
 _RMS_NORM = general(
     "_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float eps)"
     " -> (Tensor output, Tensor inverse)",
-    moments.rms_norm,
-    joint=lambda xp, g0, input, normalized_shape, inverse, weight, eps, need: xp.fused(
-        _rms_kernel, _rms_gradients, g0, input, normalized_shape, inverse, weight, eps, need
-    ),
+    norm_formula(_rms),
+    joint=norm_formula(_rms_gradients, again=_rms, by_row=("inverse",)),
     node="MulBackward0",
     differentiable_out=(True, False),
     public=False,
@@ -63,18 +60,6 @@ _RMS_NORM = general(
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), 1e-5), (mk(2, 3, 4), (3, 4), None, 1e-3)],
     doc="The input over the root mean square of its last dimensions, and one over that.",
 )
-
-
-def _rms_kernel(
-    g: Array,
-    x: Array,
-    shape: Shape,
-    inverse: Array,
-    weight: Array | None,
-    eps: float,
-    need: list[bool],
-) -> tuple[Array | None, Array | None]:
-    return _needed(moments.rms_norm_backward(g, x, inverse, weight, need), need)
 
 
 def _one_norm(x: Tensor, weight: Tensor | None) -> bool:

@@ -7,6 +7,12 @@
     )
 
 `_array.reduce.generated_rows` makes of a formula what computes on arrays, what records, kernels.
+A norm has several results, and vectors that lie along rows: see `_array.reduce.generated_norms`.
+
+    layer_norm = general(
+        "native_layer_norm(Tensor input, int[] normalized_shape, …) -> (…, Tensor mean, …)",
+        norm_formula(_norm), joint=norm_formula(_gradients, again=_norm, by_row=("mean",)),
+    )
 """
 
 from __future__ import annotations
@@ -66,3 +72,44 @@ def row_formula(
 ) -> Any:
     """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
     return RowFormula(function, Options(prepare, override, by_row, empty, in_steps))
+
+
+class NormOptions(NamedTuple):
+    """What else a row says of a norm along the last dimensions."""
+
+    #: Refuses arguments that aren't legal.
+    prepare: Callable[..., None] | None
+    #: The formula of the results, of which gradients are taken that read some of them.
+    again: Word | None
+    #: Operands that have a number for each row.
+    by_row: tuple[str, ...]
+    #: Operands that lie along the rows.
+    by_column: tuple[str, ...]
+
+
+class NormFormula(Formula):
+    """A formula of a norm, or of the gradients of one."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, function: Word, options: NormOptions) -> None:
+        super().__init__(function, None)
+        self.options = options
+
+    def generated(self, name: str, key: str, schema: Schema) -> Any:
+        """The function on arrays: the operation, or its gradients."""
+        from ..._array.reduce.generated_norms import generate_norm
+
+        return generate_norm(name, self.function, schema, self.options)
+
+
+def norm_formula(
+    function: Word,
+    *,
+    prepare: Callable[..., None] | None = None,
+    again: Word | None = None,
+    by_row: tuple[str, ...] = (),
+    by_column: tuple[str, ...] = ("weight", "bias"),
+) -> Any:
+    """Says that a row's norm is in the vocabulary, along its input's last dimensions."""
+    return NormFormula(function, NormOptions(prepare, again, by_row, by_column))

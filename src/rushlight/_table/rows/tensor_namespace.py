@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as _raw, types as T
+from ..._array.axes import other_axes
 from ..._base import dtypes as D
 from ..._base.device import hollow
 from ..._core.slow import holds
@@ -110,6 +111,11 @@ def _along_rows(reduction: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, dim: reduction(x, dim, True)
 
 
+def _column_sum(x: Tensor, dim: Shape) -> Any:
+    others = other_axes(x.dim(), dim)
+    return _functions["sum"](x, others) if others else x
+
+
 def _row_top(x: Tensor, dim: int | Shape) -> Any:
     return _functions["amax"](_functions["detach"](x), dim, True)
 
@@ -123,7 +129,7 @@ _WORDS: Final = {
     "absolute": "abs", "log_sigmoid": "logsigmoid", "power": "pow", "rint": "round",
 }  # fmt: skip
 _BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
-WORDS_OF[TensorBase] = _Words(row_top=_row_top, shifted_exp=_shifted_exp)
+WORDS_OF[TensorBase] = _Words(row_top=_row_top, shifted_exp=_shifted_exp, column_sum=_column_sum)
 
 
 def table(name: str) -> Any:
