@@ -137,7 +137,7 @@ class Variant:
         return [r for r in picked(found, self.need) if r is not None]
 
     def _made(
-        self, head: str, code: Code, results: Iterable[str], space: dict[str, AnyCallable]
+        self, head: str, code: Code, results: Iterable[str], space: dict[str, object]
     ) -> AnyCallable:
         lines = [*constants_of(code, space, "a"), *code.lines, f"return {', '.join(results)},"]
         text = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
