@@ -226,6 +226,7 @@ def formula_text(formula: Any) -> str:
     if hasattr(formula, "numbers"):  # of one that is generated
         return written(formula.formula)
     formula = getattr(formula, "formula", formula)  # of one that is recorded on Tensors
+    formula = formula.norm.function if hasattr(formula, "norm") else formula
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None

@@ -396,7 +396,7 @@ def _add_product(a: Array, b: Array, factor: Array) -> Array:
     return np.add(a, np.multiply(b, factor))
 
 
-# ---- fused gradients --------------------------------------------------------------------------
-def fused(kernel: AnyCallable, formula: AnyCallable, *args: object) -> Any:
-    """`kernel(*args)`: the raw side of a gradient with a kernel beside its formula on Tensors."""
-    return kernel(*args)
+# ---- overrides --------------------------------------------------------------------------------
+def overridden(override: AnyCallable, formula: AnyCallable, *args: object) -> Any:
+    """`override(*args)`: what computes on arrays, in a gradient that is told in operations."""
+    return override(*args)

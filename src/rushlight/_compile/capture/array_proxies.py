@@ -170,9 +170,11 @@ class Names:
 
         return noted
 
-    def fused(self, kernel: AnyCallable, formula: AnyCallable, *args: tuple[object, ...]) -> Any:
-        """What the raw namespace makes of it: the kernel."""
-        return self.recorder.run(kernel, getattr(kernel, "__name__", "kernel"), args)
+    def overridden(
+        self, override: AnyCallable, formula: AnyCallable, *args: tuple[object, ...]
+    ) -> Any:
+        """What the raw namespace makes of it: the override."""
+        return self.recorder.run(override, getattr(override, "__name__", "override"), args)
 
     def constant(self, x: TensorLike) -> Any:
         """An array that a formula has made."""

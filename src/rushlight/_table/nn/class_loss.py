@@ -15,12 +15,11 @@ from ..elementwise.number import over, plus, times
 from ..reduce.softmax import LOG_SOFTMAX
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
+from ..rows.gradient_kernels import recorded
 from ..rows.row import general
 from .loss import _shape
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -31,14 +30,14 @@ raw = later("nn.class_losses")
 
 def _nll_gradient(
     g: Tensor,
-    log_p: Tensor,
+    self: Tensor,
     target: Tensor,
     weight: Tensor | None,
     reduction: int,
     ignore_index: int,
 ) -> Tensor:
     """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
-    like = log_p._raw
+    like = self._raw
     weights = raw.nll_weights(
         target._raw, like, None if weight is None else weight._raw, ignore_index
     )
@@ -46,32 +45,18 @@ def _nll_gradient(
         weights = weights / (weights.sum() or 1)
     ones = T.ones_like(target._raw.astype(like.dtype))
     mask = raw.nll_loss_backward(ones, like, target._raw, None, R.NONE, ignore_index)
-    dim = 1 if log_p.dim() > 1 else 0
+    dim = 1 if self.dim() > 1 else 0
     scaled = g * new_tensor(weights.astype(like.dtype))
-    if log_p.dim() == 1:
+    if self.dim() == 1:
         return new_tensor(mask) * scaled.reshape(())
     return new_tensor(mask) * scaled.unsqueeze(dim)
-
-
-def _nll_formula(
-    xp: ModuleType,
-    g: TensorLike,
-    self: TensorLike,
-    target: TensorLike,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-) -> TensorLike:
-    return xp.fused(
-        raw.nll_loss_backward, _nll_gradient, g, self, target, weight, reduction, ignore_index
-    )
 
 
 _nll = general(
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "int ignore_index=-100) -> Tensor",
     raw.nll_loss,
-    self=_nll_formula,
+    self=recorded(_nll_gradient, override=raw.nll_loss_backward),
     public=False,
     method=False,
     refuses_values="any",
@@ -83,7 +68,7 @@ _nll2d = general(
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "int ignore_index=-100) -> Tensor",
     raw.nll_loss2d,
-    self=_nll_formula,
+    self=recorded(_nll_gradient, override=raw.nll_loss_backward),
     node="NllLoss2DBackward0",
     public=False,
     method=False,
@@ -151,10 +136,10 @@ def nll_loss(
 
 
 def _cross_gradient(
-    g: Tensor, x: Tensor, target: Tensor, reduction: int, ignore_index: int
+    g: Tensor, self: Tensor, target: Tensor, reduction: int, ignore_index: int
 ) -> Tensor:
     """(softmax(x) - 1 at the class) w g, with w zero for ignored rows."""
-    like = x._raw
+    like = self._raw
     weights = raw.nll_weights(target._raw, like, None, ignore_index)
     ones = T.ones_like(weights)
     minus_class = new_tensor(
@@ -165,7 +150,7 @@ def _cross_gradient(
         g = g / float(weights.sum() or 1)
     elif reduction == R.NONE:
         g = g.unsqueeze(1)
-    return (x.softmax(1) * counted + minus_class) * g
+    return (self.softmax(1) * counted + minus_class) * g
 
 
 # Note [Cross-entropy in one operation]
@@ -177,9 +162,7 @@ def _cross_gradient(
 _cross_entropy = general(
     "_cross_entropy(Tensor self, Tensor target, int reduction=1, int ignore_index=-100) -> Tensor",
     raw.cross_entropy,
-    self=lambda xp, g, self, target, reduction, ignore_index: xp.fused(
-        raw.cross_entropy_backward, _cross_gradient, g, self, target, reduction, ignore_index
-    ),
+    self=recorded(_cross_gradient, override=raw.cross_entropy_backward),
     node="NllLossBackward0",
     public=False,
     method=False,
@@ -335,7 +318,7 @@ def _smooth_loss(
 
 def _margin_gradient(
     g: Tensor,
-    x: Tensor,
+    self: Tensor,
     target: Tensor,
     p: int,
     margin: float,
@@ -343,7 +326,7 @@ def _margin_gradient(
     reduction: int,
 ) -> TensorLike:
     """w/C (s_j - [j = y] Σ s) with s the slope of max(0, z)^p, z = margin - x_y + x_j."""
-    rows = x.reshape(1, -1) if x.dim() < 2 else x
+    rows = self.reshape(1, -1) if self.dim() < 2 else self
     classes = target.reshape(-1)
     places = classes.unsqueeze(1)
     own = rows.gather(1, places)
@@ -357,24 +340,14 @@ def _margin_gradient(
         g.reshape(-1, 1) if reduction == R.NONE else R.expand_gradient(g, rows.shape[0], reduction)
     )
     slope = slope * (spread / rows.shape[1])
-    return (slope - is_class * slope.sum(1, keepdim=True)).reshape(x.shape)
+    return (slope - is_class * slope.sum(1, keepdim=True)).reshape(self.shape)
 
 
 _multi_margin = general(
     "multi_margin_loss(Tensor self, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, "
     "int reduction=1) -> Tensor",
     raw.multi_margin_loss,
-    self=lambda xp, g, self, target, p, margin, weight, reduction: xp.fused(
-        raw.multi_margin_loss_backward,
-        _margin_gradient,
-        g,
-        self,
-        target,
-        p,
-        margin,
-        weight,
-        reduction,
-    ),
+    self=recorded(_margin_gradient, override=raw.multi_margin_loss_backward),
     public=False,
     method=False,
     refuses_values="any",
@@ -409,12 +382,12 @@ def multi_margin_loss(
     return apply_n(_multi_margin.op, [input, target, p, float(margin), weight, number])
 
 
-def _multilabel_gradient(g: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
+def _multilabel_gradient(g: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """Piecewise constant in x: the kernel's slopes times `g`."""
-    single = x.dim() < 2
-    rows = 1 if single else x.shape[0]
-    ones = T.ones_like(x._raw[..., 0] if x.dim() else x._raw)
-    slopes = new_tensor(raw.multilabel_margin_loss_backward(ones, x._raw, target._raw, R.NONE))
+    single = self.dim() < 2
+    rows = 1 if single else self.shape[0]
+    ones = T.ones_like(self._raw[..., 0] if self.dim() else self._raw)
+    slopes = new_tensor(raw.multilabel_margin_loss_backward(ones, self._raw, target._raw, R.NONE))
     spread = R.expand_gradient(g, rows, reduction)
     return slopes * (spread if reduction != R.NONE or single else spread.unsqueeze(-1))
 
@@ -422,9 +395,7 @@ def _multilabel_gradient(g: Tensor, x: Tensor, target: Tensor, reduction: int) -
 _multilabel_margin = general(
     "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     raw.multilabel_margin_loss,
-    self=lambda xp, g, self, target, reduction: xp.fused(
-        raw.multilabel_margin_loss_backward, _multilabel_gradient, g, self, target, reduction
-    ),
+    self=recorded(_multilabel_gradient, override=raw.multilabel_margin_loss_backward),
     public=False,
     method=False,
     refuses_values="any",

@@ -127,6 +127,7 @@ def _layer_gradients(
     g0: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, dim: Shape,
     part: float,
 ) -> tuple[Tensor, ...]:  # fmt: skip
+    """r (g w - mean(g w) - d r² mean(g w d)) with d = x - mean; the sums of g d r and of g."""
     moved = input - mean
     along = g0 * moved
     scaled, weighted = (g0, along) if weight is None else (g0 * weight, along * weight)

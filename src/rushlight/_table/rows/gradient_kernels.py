@@ -31,7 +31,7 @@ __all__ = ["call_row", "calling", "recorded"]
 
 def call_row(xp: ModuleType, row: Row, *args: Any) -> Any:
     """`row` on all of its arguments: its function of arrays, or the operation, recorded."""
-    return xp.fused(row.op.raw, row, *args)
+    return xp.overridden(row.op.raw, row, *args)
 
 
 def calling(row: Callable[[], Row], **given: Callable[..., Any]) -> Any:
@@ -85,7 +85,7 @@ class _Recorded(Formula):
         given = ", ".join(places.get(p, p) for p in names)
         source = f"def {name}(xp, {', '.join(read)}):\n"
         source += f"    if xp is ARRAYS:\n        return override({given})\n"
-        source += f"    return xp.fused(override, told, {given})\n"
+        source += f"    return xp.overridden(override, told, {given})\n"
         override = self.override
         if type(override) is Function:
             override = override.found()

@@ -245,6 +245,6 @@ def constant(x: Any) -> Any:
     return x if isinstance(x, TensorBase) else new_tensor(x)
 
 
-def fused(kernel: AnyCallable, formula: AnyCallable, *args: object) -> Any:
-    """`formula(*args)`: what the raw side computes by `kernel`, in operations that are recorded."""
+def overridden(override: AnyCallable, formula: AnyCallable, *args: object) -> Any:
+    """`formula(*args)`: what the raw side computes by `override`, in recorded operations."""
     return formula(*args)
