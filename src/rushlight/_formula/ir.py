@@ -39,6 +39,7 @@ from .words import (
     log_sigmoid_in_steps,
     maximum,
     minimum,
+    pick,
     power,
     rint,
     row_max,
@@ -438,6 +439,8 @@ WORLDS[Symbol] = {
     "relu": lambda x: _binary("max")(x, 0.0),
     "detach": lambda x: x,
     **{op: _of_rows(op) for op in (*ROW_REDUCTIONS, "column_sum")}, "shifted_exp": _shifted_exp,
+    "pick": lambda x, index, dim=None: x.trace.add("pick", [x, index]),
+    "place": lambda x, index, like, dim=None: _where(one_hot(index), x, 0.0),
 }  # fmt: skip
 
 total = _unary("total")
@@ -457,11 +460,6 @@ def everywhere(x: Symbol) -> Symbol:
 def cast(x: Symbol, dtype: str) -> Symbol:
     """The value as another dtype; floats are cut off towards zero."""
     return x if x.dtype == dtype else x.trace.add("cast", [x], dtype)
-
-
-def pick(x: Symbol, index: Symbol) -> Symbol:
-    """The element of each row of an operand at the column that `index` names for it."""
-    return x.trace.add("pick", [x, index])
 
 
 def column(like: Symbol) -> Symbol:

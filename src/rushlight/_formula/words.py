@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",
     "floor", "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum",
-    "power", "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp",
-    "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "pick", "place", "power", "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt",
+    "shifted_exp", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -72,6 +72,10 @@ log1p = _word("log1p", "log(1 + x), without loss near 0.")
 log_sigmoid = _word("log_sigmoid", "log(sigmoid(x)), which doesn't underflow.")
 maximum = _word("maximum", "The larger of two; nan where one is.")
 minimum = _word("minimum", "The smaller of two; nan where one is.")
+pick = _word("pick", "The element of each row at the place that an index says: (x, index, dim).")
+place = _word(
+    "place", "x at each row's place, else 0: (x, index, like, dim), x by row, the result as like."
+)
 power = _word("power", "x to the power of y.")
 relu = _word("relu", "x where it is positive, else 0; nan stays.")
 rint = _word("rint", "The nearest whole number; of two the even one.")

@@ -76,6 +76,16 @@ def _along(reduce: Any) -> Function:
     return lambda x, dim: reduce(x, dim, None, None, True)
 
 
+def _pick(x: Array, index: Array, dim: int) -> Array:
+    return np.take_along_axis(x, np.expand_dims(index, dim), dim)
+
+
+def _place(x: Array, index: Array, like: Array, dim: int) -> Array:
+    out = np.zeros(like.shape, x.dtype)
+    np.put_along_axis(out, np.expand_dims(index, dim), x, dim)
+    return out
+
+
 _row_max = _along(np.maximum.reduce)
 
 WORLDS[np.ndarray] = WORLDS[np.generic] = {
@@ -90,6 +100,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     "row_sum": _along(np.add.reduce), "row_min": _along(np.minimum.reduce),
     "row_max": _row_max, "row_top": lambda x, dim: _row_max(x.real, dim),
     "shifted_exp": lambda x, dim: np.exp(x - _row_max(x, dim)),
+    "pick": _pick, "place": _place,
     "column_sum": lambda x, dim: np.add.reduce(x, other_axes(x.ndim, dim)),
 }  # fmt: skip
 

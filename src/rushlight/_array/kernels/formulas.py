@@ -16,32 +16,13 @@ from ..._formula.ir import (
     exp,
     into,
     log,
-    one_hot,
-    pick,
     row_sum,
     row_top,
     where,
 )
 
 _LOWEST: Final = -3e38  # shift of a row whose scores are all -inf
-# ---- cross-entropy and attention ---------------------------------------------------------------
-
-
-def cross_entropy_sums(x: Symbol, target: Symbol) -> tuple[Symbol, Symbol]:
-    """The row sum of exp(x - top), and x - top at the class of each row."""
-    top = row_top(x)
-    return row_sum(exp(x - top)), pick(x, target) - top
-
-
-def cross_entropy_ends(total: Symbol, moved: Symbol) -> Symbol:
-    """-log softmax(x) at the class, from `cross_entropy_sums`: logarithms of many rows at once."""
-    return log(total) - moved
-
-
-def cross_entropy_backward(x: Symbol, target: Symbol, scale: Symbol) -> Symbol:
-    """(softmax(x) less one at the class) times the scale, of each row or of all."""
-    e = exp(x - row_top(x))
-    return e * (scale / row_sum(e)) - where(one_hot(target), scale, 0.0)
+# ---- attention ---------------------------------------------------------------------------------
 
 
 def attention_weights(s: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:

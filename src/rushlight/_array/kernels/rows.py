@@ -8,21 +8,83 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._formula.ir import Symbol
+from ..._formula.ir import ROW_REDUCTIONS, Group, Symbol
 from .launch import Kernel, chunks_of, floating, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Arguments
-    from ..annotations import Array
+    from ..._base.annotations import AnyCallable, Arguments
+    from ..annotations import Array, RawType
     from ..reduce.generated_norms import Variant
     from ..reduce.generated_rows import Form
 
-__all__ = ["by_formula", "norm"]
+__all__ = ["RowEnds", "by_formula", "norm"]
 
 # Rows shorter than this leave most lanes empty.
 _SHORT = 8
+
+
+class RowEnds:
+    """A formula of one number for each row, as two kernels: along rows, and of what these end in.
+
+    Logarithms of many rows at once take a fraction of what they take one by one.
+    """
+
+    __slots__ = ("count", "ends", "sums")
+
+    def __init__(self, formula: AnyCallable, *kinds: str) -> None:
+        group = Kernel(formula, *kinds).group("f32")
+        own = _of_rows_alone(group)
+        read = [a for place in own for a in group.body[place].args]
+        ends = [a for a in dict.fromkeys(read) if a - len(kinds) not in own]
+        ends = [a for a in ends if group.kind(a) != "s"]
+
+        def sums(*symbols: Symbol) -> list[Symbol]:
+            known = dict(enumerate(symbols))
+            return [_computed(group, a, known) for a in ends]
+
+        def last(*symbols: Symbol) -> Symbol:
+            return _computed(group, group.outputs[0].value, dict(zip(ends, symbols, strict=True)))
+
+        sums.__name__, last.__name__ = f"{formula.__name__}_sums", f"{formula.__name__}_ends"
+        self.count = len(ends)
+        self.sums = Kernel(sums, *kinds)
+        self.ends = Kernel(last, *["f"] * len(ends))
+
+    def rows(
+        self, dtype: RawType, rows: int, columns: int, inputs: Sequence[object], out: Array
+    ) -> bool:
+        """Writes the number of each row to `out`, and says whether it did."""
+        parts = tuple(np.empty((self.count, rows), dtype))
+        if not self.sums.rows(dtype, rows, columns, inputs, parts):
+            return False
+        return self.ends.flat(dtype, parts, (out,), rows)
+
+
+def _of_rows_alone(group: Group) -> list[int]:
+    """The instructions that compute with numbers of rows, and that no row's elements need."""
+    first = len(group.operands)
+    needed: set[int] = set()
+    for place in reversed(range(len(group.body))):
+        one = group.body[place]
+        if place in needed or one.kind == "f" or one.op in (*ROW_REDUCTIONS, "pick"):
+            needed.update(a - first for a in one.args)
+    return [
+        k for k, one in enumerate(group.body)
+        if k not in needed and one.kind == "r" and one.op not in (*ROW_REDUCTIONS, "pick")
+    ]  # fmt: skip
+
+
+def _computed(group: Group, value: int, known: dict[int, Symbol]) -> Symbol:
+    """A value of a group, of symbols for some of its values."""
+    if value not in known:
+        one = group.instruction(value)
+        assert one is not None
+        args = [_computed(group, a, known) for a in one.args]
+        like = args[0] if args else next(iter(known.values()))
+        known[value] = like.trace.add(one.op, args, like.dtype, one.payload)
+    return known[value]
 
 
 @cache

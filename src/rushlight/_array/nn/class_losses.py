@@ -149,7 +149,7 @@ def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int
     Shapes: x (N, C), target (N,). Raises: IndexError for a target that is no class.
     """
     if x.size >= kernels.LEAST:
-        found = kernels.softmax.cross_entropy(x, target, reduction, ignore_index)
+        found = kernels.cross_entropy.cross_entropy(x, target, reduction, ignore_index)
         if found is not None:
             return found
     if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
@@ -169,7 +169,7 @@ def cross_entropy_backward(
 ) -> Array:
     """softmax(x) less one at each row's class, times `g`; zero for ignored rows."""
     if x.size >= kernels.LEAST:
-        found = kernels.softmax.cross_entropy_backward(g, x, target, reduction, ignore_index)
+        found = kernels.cross_entropy.cross_entropy_backward(g, x, target, reduction, ignore_index)
         if found is not None:
             return found
     if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._formula import ir as G
+from ..._formula.class_losses import GRADIENTS, LOSSES
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
 from .lowering_rule import LoopFormula, Shared
@@ -77,65 +78,35 @@ def _classes(logits: Value, target: Value, reduction: int, ignored: int) -> bool
     )  # fmt: skip
 
 
-def _entropy(i: Instruction) -> LoopFormula | None:
-    """_cross_entropy(logits, target, reduction, ignored), and backward with g before."""
-    logits, target, reduction, ignored = i.inputs[-4:]
-    back = i.rule == "cross_entropy_backward"
-    if not _classes(logits, target, reduction, ignored):
-        return None
-    if back and (type(i.inputs[0]) is not Value or i.inputs[0].shape):
-        return None
-    rows = logits.shape[0]
+def _by_class(i: Instruction) -> LoopFormula | None:
+    """cross_entropy(x, target, reduction, ignored), nll_loss(x, target, weight, …), or a gradient.
+
+    A gradient has g before.
+    """
+    back = i.rule in GRADIENTS
+    logits, target, *weight, reduction, ignored = i.inputs[back:]
     out = i.outputs[0]
-    assert out is not None
+    if weight not in ([], [None]) or not _classes(logits, target, reduction, ignored):
+        return None
+    if out is None or len(i.outputs) != 1:
+        return None
+    g, part = i.inputs[0], 1.0 / logits.shape[0] if reduction == 1 else 1.0
+    if back and (type(g) is not Value or g.shape):
+        return None
 
-    def body(a: Arguments, shared: Shared) -> tuple[Any, ...]:
-        x, classes = a[-4], a[-3]
-        if x not in shared.known:
-            top = G.row_top(x)
-            e = G.exp(x - top)
-            shared.known[x] = top, e, G.row_sum(e)
-        top, e, s = shared.known[x]
-        if not back:
-            shared.factors[out.number] = 1.0 / rows if reduction == 1 else 1.0
-            return (G.total(G.log(s) + top - G.pick(x, classes)),)
-        scale = a[0] * (1.0 / rows) if reduction == 1 else a[0]
-        p = e * (1.0 / s)
-        return (G.where(G.one_hot(classes), p - 1.0, p) * scale,)
+    def each(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
+        shared.factors[out.number] = part
+        return (G.total(LOSSES[i.rule](a[0], a[1], None)),)
 
-    found = LoopFormula(i, logits.shape, body, split=1, ended=not back)
+    def slopes(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
+        scale = a[0] * part if reduction == 1 else a[0]
+        return (GRADIENTS[i.rule](scale, a[1], a[2], None),)
+
+    read = (g, target) if i.rule == "nll_loss_backward" else None
+    found = LoopFormula(i, logits.shape, slopes if back else each, split=1, ended=not back, read=read)
     found.whole.add(target.number)
     if not back:
         found.fixed.add(logits.number)
-    return found
-
-
-def _likelihood(i: Instruction) -> LoopFormula | None:
-    """nll_loss(x, target, weight, reduction, ignored), and backward with g before."""
-    x, target, weight, reduction, ignored = i.inputs[-5:]
-    back = i.rule == "nll_loss_backward"
-    out = i.outputs[0]
-    if weight is not None or not _classes(x, target, reduction, ignored) or len(i.outputs) != 1:
-        return None
-    if out is None or (back and (type(i.inputs[0]) is not Value or i.inputs[0].shape)):
-        return None
-    rows = x.shape[0]
-    if not back:
-
-        def picked(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
-            shared.factors[out.number] = 1.0 / rows if reduction == 1 else 1.0
-            return (G.total(-G.pick(a[0], a[1])),)
-
-        found = LoopFormula(i, x.shape, picked, split=1, ended=True)
-        found.fixed.add(x.number)
-    else:
-
-        def placed(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
-            scale = a[0] / float(rows) if reduction == 1 else a[0]
-            return (G.where(G.one_hot(a[2]), -scale, 0.0),)
-
-        found = LoopFormula(i, x.shape, placed, split=1, read=(i.inputs[0], target))
-    found.whole.add(target.number)
     return found
 
 
@@ -148,7 +119,4 @@ def target_of(i: Instruction) -> tuple[Value, int] | None:
     return None
 
 
-MAKERS: Final[dict[str, Maker]] = {
-    "cross_entropy": _entropy, "cross_entropy_backward": _entropy,
-    "nll_loss": _likelihood, "nll_loss_backward": _likelihood,
-}  # fmt: skip
+MAKERS: Final[dict[str, Maker]] = dict.fromkeys((*LOSSES, *GRADIENTS), _by_class)

@@ -9,6 +9,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
+from ..._formula.class_losses import GRADIENTS
 from ..calls.argument_parser import in_words_of
 from ..elementwise.activation import logsigmoid
 from ..elementwise.number import over, plus, times
@@ -20,6 +21,8 @@ from ..rows.row import general
 from .loss import _shape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -28,28 +31,35 @@ raw = later("nn.class_losses")
 # ---- negative log likelihood ------------------------------------------------------------------
 
 
-def _nll_gradient(
+def _by_row(
+    formula: Callable[..., Tensor],
     g: Tensor,
-    self: Tensor,
+    x: Tensor,
     target: Tensor,
     weight: Tensor | None,
     reduction: int,
     ignore_index: int,
 ) -> Tensor:
-    """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
-    like = self._raw
-    weights = raw.nll_weights(
-        target._raw, like, None if weight is None else weight._raw, ignore_index
-    )
+    """A gradient by the formula of each row's, with zeros for rows that are ignored."""
+    dim = 1 if x.dim() > 1 else 0
+    raws = target._raw, x._raw, None if weight is None else weight._raw
+    weights = raw.nll_weights(*raws, ignore_index)
     if reduction == R.MEAN:
         weights = weights / (weights.sum() or 1)
-    ones = T.ones_like(target._raw.astype(like.dtype))
-    mask = raw.nll_loss_backward(ones, like, target._raw, None, R.NONE, ignore_index)
-    dim = 1 if self.dim() > 1 else 0
-    scaled = g * new_tensor(weights.astype(like.dtype))
-    if self.dim() == 1:
-        return new_tensor(mask) * scaled.reshape(())
-    return new_tensor(mask) * scaled.unsqueeze(dim)
+    each = g * new_tensor(T.as_array(weights.astype(x._raw.dtype)))
+    index = (target * (target != ignore_index)).long()
+    if not dim:
+        each, index = each.reshape(()), index.reshape(())
+    return formula(each.unsqueeze(dim), x, index, dim)
+
+
+def _nll_gradient(
+    g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int,
+    ignore_index: int,
+) -> Tensor:  # fmt: skip
+    """-w g at each row's class."""
+    formula = GRADIENTS["nll_loss_backward"]
+    return _by_row(formula, g, self, target, weight, reduction, ignore_index)
 
 
 _nll = general(
@@ -139,18 +149,8 @@ def _cross_gradient(
     g: Tensor, self: Tensor, target: Tensor, reduction: int, ignore_index: int
 ) -> Tensor:
     """(softmax(x) - 1 at the class) w g, with w zero for ignored rows."""
-    like = self._raw
-    weights = raw.nll_weights(target._raw, like, None, ignore_index)
-    ones = T.ones_like(weights)
-    minus_class = new_tensor(
-        raw.nll_loss_backward(ones, like, target._raw, None, R.NONE, ignore_index)
-    )
-    counted = new_tensor(weights.reshape(-1, 1))
-    if reduction == R.MEAN:
-        g = g / float(weights.sum() or 1)
-    elif reduction == R.NONE:
-        g = g.unsqueeze(1)
-    return (self.softmax(1) * counted + minus_class) * g
+    formula = GRADIENTS["cross_entropy_backward"]
+    return _by_row(formula, g, self, target, None, reduction, ignore_index)
 
 
 # Note [Cross-entropy in one operation]

@@ -116,6 +116,14 @@ def _column_sum(x: Tensor, dim: Shape) -> Any:
     return _functions["sum"](x, others) if others else x
 
 
+def _pick(x: Tensor, index: Tensor, dim: int) -> Tensor:
+    return x.gather(dim, index.unsqueeze(dim))
+
+
+def _place(x: Tensor, index: Tensor, like: Tensor, dim: int) -> Tensor:
+    return _functions["zeros_like"](like).scatter(dim, index.unsqueeze(dim), x)
+
+
 def _row_top(x: Tensor, dim: int | Shape) -> Any:
     return _functions["amax"](_functions["detach"](x), dim, True)
 
@@ -129,7 +137,9 @@ _WORDS: Final = {
     "absolute": "abs", "log_sigmoid": "logsigmoid", "power": "pow", "rint": "round",
 }  # fmt: skip
 _BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
-WORDS_OF[TensorBase] = _Words(row_top=_row_top, shifted_exp=_shifted_exp, column_sum=_column_sum)
+WORDS_OF[TensorBase] = _Words(
+    row_top=_row_top, shifted_exp=_shifted_exp, column_sum=_column_sum, pick=_pick, place=_place
+)
 
 
 def table(name: str) -> Any:

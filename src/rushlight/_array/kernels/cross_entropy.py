@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._formula.class_losses import GRADIENTS, LOSSES
 from ..types import FLOAT64
-from . import formulas
 from .launch import Kernel, floating, ready
+from .rows import RowEnds
 
 if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
     from ..annotations import Array
 
 __all__ = ["cross_entropy", "cross_entropy_backward"]
 
-_SUMS = Kernel(formulas.cross_entropy_sums, "f", "r i64")
-_ENDS = Kernel(formulas.cross_entropy_ends, "f", "f")
-_CROSS_ENTROPY_BACK = Kernel(formulas.cross_entropy_backward, "f", "r i64", "r")
-_CROSS_ENTROPY_EVEN = Kernel(formulas.cross_entropy_backward, "f", "r i64", "s")
+
+def _losses(x: Symbol, target: Symbol) -> Symbol:
+    return LOSSES["cross_entropy"](x, target, None)
+
+
+def _gradients(scale: Symbol, x: Symbol, target: Symbol) -> Symbol:
+    return GRADIENTS["cross_entropy_backward"](scale, x, target, None)
+
+
+_EACH = RowEnds(_losses, "f", "r i64")
+_BACK = Kernel(_gradients, "r", "f", "r i64")
+_EVEN = Kernel(_gradients, "s", "f", "r i64")
 
 # Rows shorter than this leave most lanes empty.
 _SHORT = 8
@@ -58,10 +68,8 @@ def cross_entropy(x: Array, target: Array, reduction: int, ignore_index: int) ->
     classes, counted = found
     rows, columns = x.shape
     dtype = x.dtype
-    sums, moved, each = np.empty(rows, dtype), np.empty(rows, dtype), np.empty(rows, dtype)
-    if not _SUMS.rows(dtype, rows, columns, (x, classes), (sums, moved)):
-        return None
-    if not _ENDS.flat(dtype, (sums, moved), (each,), rows):
+    each = np.empty(rows, dtype)
+    if not _EACH.rows(dtype, rows, columns, (x, classes), each):
         return None
     if counted is not None:
         each = np.where(counted, each, x.dtype.type(0))
@@ -88,8 +96,8 @@ def cross_entropy_backward(
     if counted is None and g.size == 1:
         # In float64 and rounded once more, a quotient of float32 is the same.
         even = g.item() / rows if reduction == 1 else g.item()
-        given = (x, classes, even)
-        return out if _CROSS_ENTROPY_EVEN.rows(dtype, rows, columns, given, (out,)) else None
+        given = (even, x, classes)
+        return out if _EVEN.rows(dtype, rows, columns, given, (out,)) else None
     scale = np.empty(rows, dtype)
     if reduction == 1:
         with np.errstate(all="ignore"):
@@ -98,5 +106,5 @@ def cross_entropy_backward(
         scale[...] = g
     if counted is not None:
         scale[~counted] = 0
-    given = (x, classes, scale)
-    return out if _CROSS_ENTROPY_BACK.rows(dtype, rows, columns, given, (out,)) else None
+    given = (scale, x, classes)
+    return out if _BACK.rows(dtype, rows, columns, given, (out,)) else None
