@@ -15,10 +15,14 @@ import pytest
 import rushlight as torch
 from rushlight._array import kernels
 from rushlight._array.elementwise import generated
+from rushlight._array.reduce import generated_rows
 from rushlight._base import dtypes as D
 from rushlight._core.apply import apply_n
+from rushlight._core.engine import WORLDS
+from rushlight._formula import class_losses
 from rushlight._native.llvm import target
-from rushlight._table import Row
+from rushlight._table import ROWS, Row
+from rushlight._table.rows.formulas import parameters_of
 from tests.table._samples import CASES
 
 #: How far results may be from one another, in units in the last place of the largest operand or
@@ -127,3 +131,95 @@ def test_a_compiled_step_computes_the_formula_and_its_gradient(name: str) -> Non
                 assert (expected is None) == (found is None)
                 if expected is not None:
                     assert_same(expected._raw, found._raw, arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [3, 40])
+@pytest.mark.parametrize("name", ["nll_loss", "_cross_entropy"])
+def test_losses_of_classes_and_their_overrides_compute_one_formula(
+    name: str, count: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op, draw = ROWS[name][0].op, np.random.default_rng(4)
+    x = 3 * draw.standard_normal((count, 9)).astype(dtype)
+    classes = draw.integers(0, 9, count)
+    g = draw.standard_normal(count).astype(dtype)
+    stem = name.removeprefix("_")
+    weight = () if stem == "cross_entropy" else (None,)
+    told = class_losses.LOSSES[stem](x, classes, 1)[:, 0]
+    slopes = class_losses.GRADIENTS[f"{stem}_backward"](g[:, None], x, classes, 1)
+    for least in (sys.maxsize, 0) if target.available() else (sys.maxsize,):
+        monkeypatch.setattr(kernels, "LEAST", least)
+        assert_same(told, op.raw(x, classes, *weight, 0), [np.abs(x).max(1)])
+        found = op.formulas[0](WORLDS.raw, g, x, classes, *weight, 0, -100)
+        assert_same(slopes, found, [np.abs(g)[:, None] + np.zeros_like(x)])
+    logits = torch.from_numpy(x).requires_grad_(True)
+    loss = apply_n(op, [logits, torch.from_numpy(classes), *weight, 0, -100])
+    (slope,) = torch.autograd.grad(loss, logits, torch.from_numpy(g), create_graph=True)
+    assert_same(slopes, slope.detach().numpy(), [np.abs(g)[:, None] + np.zeros_like(x)])
+
+
+#: Shapes of arrays and how many dimensions are normalised: few elements, blocks, long rows.
+NORMED = [((6, 9), 1), ((3, 4, 5), 2), ((700, 300), 1), ((2, 9000), 1)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("shape", "count"), NORMED)
+@pytest.mark.parametrize("name", ["native_layer_norm", "_rms_norm"])
+def test_norms_compute_one_formula(
+    name: str, shape: tuple[int, ...], count: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op, draw = ROWS[name][0].op, np.random.default_rng(4)
+    inner = shape[len(shape) - count :]
+    x, g = (draw.standard_normal(shape).astype(dtype) for _ in range(2))
+    parameters = [draw.standard_normal(inner).astype(dtype) for _ in range(len(op.tensors) - 1)]
+    near = 1e-4 if dtype == "float32" else 1e-11
+
+    def close(expected: Any, found: Any) -> None:
+        assert found.dtype == dtype and found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, near, near * abs(expected).max())
+
+    for given in (parameters, [None] * len(parameters)):
+        monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+        args = (x, inner, *given, 1e-5)
+        wide = tuple(a.astype("f8") if isinstance(a, np.ndarray) else a for a in args)
+        results = op.raw.norm.on_values(wide)
+        norm = op.joint.norm
+        known = dict(zip((p.name for p in op.row.schema.params), args, strict=True))
+        known |= zip(norm.results, [r.astype(dtype) for r in results], strict=True)
+        known |= {"g0": g, "need": [True] * len(op.tensors)}
+        values = {k: a.astype("f8") if isinstance(a, np.ndarray) else a for k, a in known.items()}
+        slopes = norm.on_values([values[p] for p in norm.names])
+        for least in (sys.maxsize, 0) if target.available() else (sys.maxsize,):
+            monkeypatch.setattr(kernels, "LEAST", least)
+            for limit in (0, generated_rows.LIMITS.rows):
+                monkeypatch.setattr(generated_rows.LIMITS, "rows", limit)
+                for expected, found in zip(results, op.raw(*args), strict=True):
+                    close(expected, found)
+                for expected, found in zip(slopes, op.joint(*[known[p] for p in norm.names]),
+                                           strict=True):  # fmt: skip
+                    close(expected, found)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("name", ["native_batch_norm", "native_group_norm"])
+def test_norms_by_channel_and_their_overrides_compute_one_formula(
+    name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op, draw = ROWS[name][0].op, np.random.default_rng(4)
+    x, g = draw.standard_normal((4, 6, 20)), draw.standard_normal((4, 6, 20))
+    weight = draw.standard_normal(6) if weighted else None
+    args = (x, weight, weight, *((None, None, True, 0.1) if "batch" in name else (3,)), 1e-5)
+    known = dict(zip((p.name for p in op.row.schema.params), args, strict=True))
+    names = [r.name for r in op.row.schema.returns]
+    for least in (sys.maxsize, 0) if target.available() else (sys.maxsize,):
+        monkeypatch.setattr(kernels, "LEAST", least)
+        known |= zip(names, op.raw(*args), strict=True)
+        known |= {"xp": WORLDS.raw, "g0": g, "need": [True, weighted, weighted]}
+        found = op.joint(*[known[p] for p in parameters_of(op.joint)])
+        tensors = {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v
+                   for k, v in known.items()}  # fmt: skip
+        told = op.joint.formula(*[tensors[p] for p in parameters_of(op.joint.formula)])
+        for expected, slopes in zip(told, found, strict=True):
+            assert (expected is None) == (slopes is None)
+            if expected is not None:
+                np.testing.assert_allclose(slopes, expected._raw, 1e-9, 1e-11)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from .. import kernels
-from ..reduce.row_sums import lifted, logsumexp_rows, ones
+from ..reduce.row_sums import lifted, ones
 from ..types import from_raw
 from . import cross_entropy as losses, small_rows as small
 from .element_losses import require_floats
@@ -159,9 +159,7 @@ def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int
     if x.dtype.kind not in "fV":
         require_floats(x, "log_softmax_lastdim_kernel_impl")
     _check(x, target, None)
-    return losses.cross_entropy(x, target.astype(np.int64), None, ignore_index, _WORDS[reduction])[
-        0
-    ]
+    return losses.cross_entropy(x, target.astype(np.int64), ignore_index, _WORDS[reduction])
 
 
 def cross_entropy_backward(
@@ -176,9 +174,8 @@ def cross_entropy_backward(
         found = small.cross_entropy_backward(g, x, target, reduction)
         if found is not None:
             return found
-    lse = logsumexp_rows(np.ascontiguousarray(lifted(x)))
     return losses.cross_entropy_backward(
-        lifted(g), x, target.astype(np.int64), lse, None, ignore_index, _WORDS[reduction]
+        lifted(g), x, target.astype(np.int64), ignore_index, _WORDS[reduction]
     )
 
 

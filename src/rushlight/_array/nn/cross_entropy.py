@@ -20,9 +20,6 @@ from rushlight._array.reduce.row_sums import (
     lifted,
     logsumexp_rows,
     row_blocks,
-    row_dot,
-    row_sum,
-    subtract_exactly,
 )
 
 if TYPE_CHECKING:
@@ -31,26 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "cross_entropy",
     "cross_entropy_backward",
-    "cross_entropy_target_gradient",
     "nll_loss",
     "nll_loss_backward",
 ]
 
 Reduction = str
-
-
-def _class_rows(x: Array) -> Array:
-    """`x` of shape (N, C, d1 ...) or (C,) as a C-ordered matrix with the classes as columns."""
-    if x.ndim > 2:
-        x = np.moveaxis(x, 1, -1)
-    return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
-
-
-def _from_class_rows(rows: Array, shape: tuple[int, ...]) -> Array:
-    """The inverse of `_class_rows`, as a C-ordered array."""
-    if len(shape) <= 2:
-        return rows.reshape(shape)
-    return np.ascontiguousarray(np.moveaxis(rows.reshape(shape[0], *shape[2:], shape[1]), -1, 1))
 
 
 def _checked_classes(target: Array, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
@@ -175,126 +157,46 @@ def nll_loss_backward(
     return out
 
 
-def _is_probabilities(logits: Array, target: Array) -> bool:
-    return bool(target.shape == logits.shape and target.dtype.kind not in "iub")
-
-
 def cross_entropy(
-    logits: Array,
-    target: Array,
-    weight: Array | None = None,
-    ignore_index: int = -100,
-    reduction: Reduction = "mean",
-    label_smoothing: float = 0.0,
-) -> tuple[Array, Array]:
-    """The cross-entropy between softmax(logits) and the targets, and the log-sum-exp of each row.
+    logits: Array, target: Array, ignore_index: int = -100, reduction: Reduction = "mean"
+) -> Array:
+    """The negative log likelihood of softmax(logits), of shape (N, C), for the `target` classes.
 
-    The second result (float64) is what `cross_entropy_backward` needs besides the inputs: nothing
-    of the size of the logits is kept.
-
-    Shapes: logits (N, C, d1 ...) or (C,); target the same without C (classes) or alike
-    (probabilities); weight (C,); the loss 0-d, or like the logits without C for reduction "none".
     Raises: IndexError for a target that is no class.
     """
-    rows = _class_rows(lifted(logits))
-    classes = rows.shape[1]
+    rows = np.ascontiguousarray(lifted(logits))
+    flat, counted = _checked_classes(target, rows.shape[1], ignore_index)
+    places = np.arange(flat.size), flat
     with np.errstate(all="ignore"):
-        lse = logsumexp_rows(rows)
-        if _is_probabilities(logits, target):
-            mass, cross = _expected(rows, target, weight, label_smoothing)
-            shape = logits.shape[:1] + logits.shape[2:] if logits.ndim > 1 else ()
-            each = lse * mass - cross
-            if (each < CONFIDENT).any():
-                lower, logarithm = from_top(rows)
-                mass, cross = _expected(lower, target, weight, label_smoothing)
-                each = logarithm[:, 0] * mass - cross
-            return _reduce_loss(each, reduction, rows.shape[0], shape, logits.dtype), lse
-        flat, counted = _checked_classes(target, classes, ignore_index)
-        weights = _row_weights(flat, counted, weight, np.float64)
-        each = lse - rows[np.arange(flat.size), flat]
+        each = logsumexp_rows(rows) - rows[places]
         if (each < CONFIDENT).any():
             lower, logarithm = from_top(rows)
-            each = (logarithm[:, 0] - lower[np.arange(flat.size), flat]).astype(np.float64)
-        if weights is not None:
-            each *= weights
-        if label_smoothing:
-            if weight is None:
-                smooth = classes * lse - row_sum(rows)
-            else:
-                vector = np.asarray(weight, rows.dtype)
-                smooth = float(np.add.reduce(vector)) * lse - rows @ vector
-            each = (1 - label_smoothing) * each + (label_smoothing / classes) * smooth
+            each = (logarithm[:, 0] - lower[places]).astype(np.float64)
         if counted is not None:
             each = np.where(counted, each, 0.0)
-        divisor = float(flat.size) if weights is None else float(np.add.reduce(weights))
-        loss = _reduce_loss(each, reduction, divisor, np.shape(target), logits.dtype)
-    return loss, lse
-
-
-def _smoothed(target: Array, dtype: RawType, weight: Array | None, label_smoothing: float) -> Array:
-    """Probability targets as rows, smoothed and weighted by class."""
-    wanted = _class_rows(target.astype(dtype, copy=False))
-    if label_smoothing:
-        wanted = wanted * (1 - label_smoothing) + label_smoothing / wanted.shape[1]
-    return wanted if weight is None else wanted * np.asarray(weight, dtype)
-
-
-def _expected(
-    rows: Array, target: Array, weight: Array | None, label_smoothing: float
-) -> tuple[Array, Array]:
-    """The total of each row of weighted probabilities, and their inner product with the logits."""
-    wanted = _smoothed(target, rows.dtype, weight, label_smoothing)
-    return row_sum(wanted).astype(np.float64), row_dot(wanted, rows).astype(np.float64)
+        divisor = float(flat.size if counted is None else np.count_nonzero(counted))
+        return _reduce_loss(each, reduction, divisor, np.shape(target), logits.dtype)
 
 
 def cross_entropy_backward(
-    g: Array | float,
-    logits: Array,
-    target: Array,
-    lse: Array,
-    weight: Any = None,
-    ignore_index: int = -100,
+    g: Array | float, logits: Array, target: Array, ignore_index: int = -100,
     reduction: Reduction = "mean",
-    label_smoothing: float = 0.0,
-) -> Array:
-    """The gradient for the logits of `cross_entropy`, whose second result is `lse`."""
-    rows = _class_rows(lifted(logits))
-    count, classes = rows.shape
-    dtype = rows.dtype
-    taken = smooth = flat = wanted = None
-    if _is_probabilities(logits, target):
-        wanted = _smoothed(target, dtype, weight, label_smoothing)
-        each = _row_gradients(g, reduction, float(count))
-        scale = each * row_sum(wanted)
-    else:
-        flat, counted = _checked_classes(target, classes, ignore_index)
-        weights = _row_weights(flat, counted, weight, np.float64)
-        divisor = float(count) if weights is None else float(np.add.reduce(weights))
-        each = _row_gradients(g, reduction, divisor)
-        if counted is not None:
-            each = np.where(counted, each, 0.0)
-        taken = (1 - label_smoothing) * each
-        if weights is not None:
-            taken = taken * weights
-        scale = taken
-        if label_smoothing:
-            vector = np.ones(classes) if weight is None else np.asarray(weight, np.float64)
-            scale = taken + each * (label_smoothing / classes * float(np.add.reduce(vector)))
-            smooth = (vector * (label_smoothing / classes)).astype(dtype)
+) -> Array:  # fmt: skip
+    """The gradient for the logits of `cross_entropy`."""
+    rows = np.ascontiguousarray(lifted(logits))
+    flat, counted = _checked_classes(target, rows.shape[1], ignore_index)
+    divisor = float(flat.size if counted is None else np.count_nonzero(counted))
+    each = _row_gradients(g, reduction, divisor)
+    if counted is not None:
+        each = np.where(counted, each, 0.0)
     out = np.empty_like(rows)
-    column = np.asarray(each, dtype).reshape(-1, 1)
     with np.errstate(all="ignore"):
-        _scaled_softmax(rows, lse, scale, out)
-        if wanted is not None:
-            np.subtract(out, wanted * column, out)
-        elif flat is not None:
-            out[np.arange(count), flat] -= taken
-            if smooth is not None:
-                np.subtract(out, column * smooth, out)
-            if counted is not None:
-                # An ignored row may hold infinities or NaN: its gradient is zero all the same.
-                out[~counted] = 0
-    return _from_class_rows(out, logits.shape).astype(logits.dtype, copy=False)
+        _scaled_softmax(rows, logsumexp_rows(rows), each, out)
+        out[np.arange(flat.size), flat] -= each
+        if counted is not None:
+            # An ignored row may hold infinities or NaN: its gradient is zero all the same.
+            out[~counted] = 0
+    return out.astype(logits.dtype, copy=False)
 
 
 def _scaled_softmax(rows: Array, lse: Array, scale: Array | float, out: Array) -> None:
@@ -321,24 +223,3 @@ def _scaled_softmax(rows: Array, lse: Array, scale: Array | float, out: Array) -
             np.subtract(rows[part], shift[part], piece)
             np.exp(piece, piece)
         np.multiply(piece, column[part], piece)
-
-
-def cross_entropy_target_gradient(
-    g: Array,
-    logits: Array,
-    target: Array,
-    lse: Array,
-    weight: Array | None = None,
-    reduction: Reduction = "mean",
-    label_smoothing: float = 0.0,
-) -> Array:
-    """The gradient for probability targets of `cross_entropy`, whose second result is `lse`."""
-    rows = _class_rows(lifted(logits))
-    each = _row_gradients(g, reduction, float(rows.shape[0])) * (1 - label_smoothing)
-    out = np.empty_like(rows)
-    with np.errstate(all="ignore"):
-        subtract_exactly(rows, lse[:, None], out)
-        np.multiply(out, -np.asarray(each, rows.dtype).reshape(-1, 1), out)
-        if weight is not None:
-            np.multiply(out, np.asarray(weight, rows.dtype), out)
-    return _from_class_rows(out, logits.shape).astype(target.dtype, copy=False)

@@ -176,15 +176,6 @@ def log_totals(shift: Array | None, total: Array) -> Array:
     return result if shift is None else result + shift
 
 
-def subtract_exactly(rows: Array, column: Array, out: Array) -> None:
-    """Writes rows - column to `out`, without the error of rounding a float64 column."""
-    high = column.astype(rows.dtype)
-    np.subtract(rows, high, out)
-    # Below 8 that error is no larger than the rounding of most results.
-    if rows.dtype != np.float64 and np.maximum.reduce(np.abs(high), axis=None) > 8:
-        np.subtract(out, (column - high).astype(rows.dtype), out)
-
-
 def logsumexp_rows(rows: Array) -> Array:
     """The log of the sum of exponentials of each row, in float64; allocates only a block."""
     out = np.empty(rows.shape[0], np.float64)

@@ -153,6 +153,11 @@ def _cross_gradient(
     return _by_row(formula, g, self, target, None, reduction, ignore_index)
 
 
+# Note [Overrides of cross-entropy]
+# NumPy's functions are written by hand: `_formula.class_losses` evaluated on blocks of arrays takes
+# 1.7 times as long forward for 4x4 and 1.8 times for 512x1000, backward 1.7 and 1.2 times. They
+# leave the row maximum out where exponentials are in range.
+
 # Note [Cross-entropy in one operation]
 # PyTorch records log_softmax and nll_loss. For plain logits (N, C) and classes (N,) that costs
 # twice the time of one operation for small batches (27 µs against 15 for 32x2, forward and
