@@ -429,6 +429,7 @@ def _sign(x: Symbol) -> Symbol:
     return _where(x > 0, x.like(1), _where(x < 0, x.like(-1), 0))
 
 
+one_hot = _unary("one_hot")
 WORLDS[Symbol] = {
     **{op: _unary(op) for op in (
         "ceil", "cos", "erf", "exp", "expm1", "floor", "log", "log1p", "rint", "rsqrt", "sigmoid",
@@ -444,7 +445,6 @@ WORLDS[Symbol] = {
 }  # fmt: skip
 
 total = _unary("total")
-one_hot = _unary("one_hot")
 
 
 def broadcast(x: Symbol, kind: str) -> Symbol:

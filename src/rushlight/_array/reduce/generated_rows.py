@@ -325,6 +325,8 @@ def _by_blocks(form: Form, out: Array, arrays: list[Any], length: int) -> None:
     count = arrays[0].size if form.kinds[0] == "r" else arrays[0].size // length
     result = out.reshape(count, -1)
     rows = [np.ascontiguousarray(a).reshape(count, -1) for a in arrays]
+    # Few elements have the same digits however they lie in memory.
+    override = form.options.of_block if count * length > LIMITS.rows else None
     starts = row_blocks(count, length)
     step = min(starts.step, count)
     scratch = [np.empty((step, length), out.dtype) for _ in range(buffers)]
@@ -332,4 +334,7 @@ def _by_blocks(form: Form, out: Array, arrays: list[Any], length: int) -> None:
         part = slice(start, start + step)
         piece = result[part]
         room = scratch if len(piece) == step else [s[: len(piece)] for s in scratch]
-        body(piece, *[r[part] for r in rows], 1, *constants, *room)
+        if override is not None:
+            override(piece, *[r[part] for r in rows])
+        else:
+            body(piece, *[r[part] for r in rows], 1, *constants, *room)

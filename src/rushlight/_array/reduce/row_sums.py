@@ -176,6 +176,26 @@ def log_totals(shift: Array | None, total: Array) -> Array:
     return result if shift is None else result + shift
 
 
+def log_softmax_rows(out: Array, rows: Array) -> None:
+    """Writes the logarithm of the softmax of rows to `out`.
+
+    See Note [Softmax without the row maximum].
+    """
+    shift, total = exponentials(rows, out)
+    if shift is not None:
+        np.subtract(rows, shift, out)
+        np.subtract(out, np.log(total), out)
+        return
+    exact = log_totals(None, total)
+    high = exact.astype(rows.dtype)
+    np.subtract(rows, high, out)
+    # Below 8 the error of rounding is no larger than that of most results.
+    if rows.dtype != FLOAT64 and np.maximum.reduce(np.abs(high), axis=None) > 8:
+        np.subtract(out, (exact - high).astype(rows.dtype), out)
+    if np.maximum.reduce(out, axis=None) > -CONFIDENT:
+        np.subtract(*from_top(rows), out)
+
+
 def logsumexp_rows(rows: Array) -> Array:
     """The log of the sum of exponentials of each row, in float64; allocates only a block."""
     out = np.empty(rows.shape[0], np.float64)
