@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from .._array.memory import parallel
 from .._base import dtypes as D
+from .._base.determinism import Determinism, choose
 from .._base.device import default_device, device, set_default
-from .._base.errors import boolean_value
+from .._base.errors import boolean_value, type_name
 from .._table.calls.argument_parser import misuse
 from .._table.calls.composite_checks import guard
 from .._table.rows import warn_once as _once
@@ -26,7 +27,7 @@ __all__ = [
     "typename", "use_deterministic_algorithms",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"warn_always": False, "deterministic": 0, "precision": "highest"}
+_settings: dict[str, Any] = {"warn_always": False, "precision": "highest"}
 _DEBUG_MODES: Final = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -212,26 +213,41 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Accepted: all algorithms here are deterministic."""
-    _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
+    """Has operations whose result may differ from run to run refuse, or warn.
+
+    While it is on, memory that nobody has written is filled (`utils.deterministic`).
+
+    Raises:
+        TypeError: for anything but bools.
+    """
+    for argument, value in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"_set_deterministic_algorithms(): argument {argument} must be bool, not "
+                f"{type_name(value)}"
+            )
+    choose(mode, warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What `use_deterministic_algorithms` has set."""
-    return bool(_settings["deterministic"])
+    return Determinism.on
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether `use_deterministic_algorithms` was asked for warnings only."""
-    return bool(_settings["deterministic"] == 1)
+    return Determinism.warns_only
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Sets determinism by number or name: 0 "default", 1 "warn", 2 "error".
 
     Raises:
-        RuntimeError: for any other value.
+        RuntimeError: for any other number or name.
+        TypeError: for anything else.
     """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     level = _DEBUG_MODES.get(debug_mode, -1) if isinstance(debug_mode, str) else debug_mode
     if level not in (0, 1, 2):
         raise RuntimeError(
@@ -240,12 +256,12 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             if isinstance(debug_mode, str)
             else f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
         )
-    _settings["deterministic"] = level
+    choose(level > 0, level == 1)
 
 
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2, as `set_deterministic_debug_mode` has set."""
-    return int(_settings["deterministic"])
+    return (1 if Determinism.warns_only else 2) if Determinism.on else 0
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._base.determinism import Determinism
 from ..memory import dense_layout as dense
 from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
@@ -67,7 +68,15 @@ def ones(shape: tuple[int, ...], dtype: D.dtype) -> Array:
 
 def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set."""
-    return _empty(shape, to_raw(dtype))
+    made = _empty(shape, to_raw(dtype))
+    return marked(made) if Determinism.filling else made
+
+
+def marked(array: Array) -> Array:
+    """The array, whose elements nobody has set, filled with nan or with the largest number."""
+    kind = array.dtype.kind
+    array.fill(True if kind == "b" else np.iinfo(array.dtype).max if kind in "iu" else math.nan)
+    return array
 
 
 def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) -> Array:
@@ -78,6 +87,8 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:
         made.fill(filling(fill, made.dtype, made.size))
+    elif Determinism.filling:
+        marked(made)
     return made
 
 
@@ -203,7 +214,8 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dty
     if count * target.itemsize >= 2**63:
         raise RuntimeError(errors.storage_overflow(shape, strides))
     steps = [s * target.itemsize for s in strides]
-    return np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
+    made = np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
+    return marked(made) if Determinism.filling else made
 
 
 def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Array:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._base.determinism import alert
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrapped
 from ..types import from_raw
@@ -514,6 +515,8 @@ def take(x: Array, index: Array) -> Array:
 
 def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     """A copy of `x` with the elements of `source` written (or added) at flat places."""
+    if not accumulate:
+        alert("put_")
     if index.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_scalar(index)}")
     if x.dtype != source.dtype:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
+from ..._base.determinism import alert
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
@@ -442,6 +443,7 @@ for _dims in (1, 2, 3):
 # ---- the way back from maxima -----------------------------------------------------------------
 def _unpool(dims: int) -> AnyCallable:
     def forward(x: Array, indices: Array, output_size: Shape, *steps: Shape) -> Array:
+        alert(f"max_unpooling{dims}d_forward_out")
         checks.unpool(dims, x, indices, output_size)
         checks.require(x, "fV", f"max_unpool{dims}d")
         out = raw.unpooled(x, indices, tuple(output_size))

@@ -18,7 +18,9 @@ from ..._array import types as T
 from ..._array.memory import shared
 from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
+from ..._array.shape.create import marked
 from ..._base import errors
+from ..._base.determinism import Determinism
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
@@ -52,12 +54,16 @@ def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         wanted = start + 1 + sum((n - 1) * s for n, s in zip(size, strides, strict=True))
     if prod(size) * array.itemsize >= 2**63 or wanted * array.itemsize >= 2**63:
         raise RuntimeError(errors.NUMEL_OVERFLOW)
-    if wanted * array.itemsize > T.owner(array).nbytes:
+    item, before = int(array.itemsize), int(T.owner(array).nbytes)
+    fresh = wanted * item > before
+    if fresh:
         del array
-        grown(t, wanted * t._raw.itemsize)
+        grown(t, wanted * item)
         array = t._raw
-    item = int(array.itemsize)
     octets = windows.storage(array).reshape(-1).view("u1")
+    if fresh and Determinism.filling:
+        first = -(-before // item)
+        marked(T.array_over((wanted - first,), array.dtype, octets, first * item, (item,)))
     return T.array_over(size, array.dtype, octets, start * item, [s * item for s in strides])
 
 
