@@ -95,6 +95,7 @@ from ._tensor.settings import use_deterministic_algorithms as use_deterministic_
 from ._tensor.storage import StorageBase as StorageBase
 from ._tensor.storage import TypedStorage as TypedStorage
 from ._tensor.storage import UntypedStorage as UntypedStorage
+from ._tensor.storage import _storage_classes as _storage_classes
 from ._tensor.storage import is_storage as is_storage
 from ._tensor.tensor import Tensor as Tensor
 from ._torch import _C as _C

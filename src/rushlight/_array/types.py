@@ -538,20 +538,20 @@ def unpacked(kept: tuple[Any, ...]) -> Any:
 def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
     """A copy laid out like `array`; views of one memory copied with one memo share their copy."""
     whole = owner(array)
-    if whole is array or whole.dtype != array.dtype or not whole.flags.c_contiguous:
-        if id(whole) in memo and whole is array:
-            return memo[id(whole)]
-        made = copy_like(array, array)
-        memo[id(array)] = made
-        memo.setdefault("keep", []).append(array)  # type: ignore[call-overload]
-        return made
+    if not (whole.flags.c_contiguous or whole.flags.f_contiguous):
+        if id(array) not in memo:
+            memo[id(array)] = copy_like(array, array)
+            memo.setdefault("keep", []).append(array)  # type: ignore[call-overload]
+        return memo[id(array)]
     twin = memo.get(id(whole))
     if twin is None:
-        twin = whole.copy()
-        memo[id(whole)] = twin
+        twin = memo[id(whole)] = whole.copy("K")
         memo.setdefault("keep", []).append(whole)  # type: ignore[call-overload]
-    offset = address(array) - address(whole)
-    return np.ndarray(array.shape, array.dtype, twin, offset, array.strides)
+    if whole is array:
+        return twin
+    octets = (twin if twin.flags.c_contiguous else twin.T).reshape(-1).view(np.uint8)
+    start = address(array) - address(whole)
+    return array_over(array.shape, array.dtype, octets, start, array.strides)
 
 
 def has_nan(array: Any) -> bool:

@@ -11,6 +11,7 @@ from .._array.shape import create as raw
 from .._array.shape.nested_sequences import array_of, is_sequence
 from .._base import dtypes as D, errors
 from .._base.device import hollow
+from .._base.size import Size
 from .._core.mode import current
 from .._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .._table.calls.argument_parser import is_index
@@ -50,6 +51,15 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Array:
             raise TypeError("new(): data must be a sequence (got bool)")
     if is_index(first):
         out = raw.empty(size_of("new", args), dtype)
+        return out
+    if len(args) == 1 and hasattr(type(first), "_tensor_over"):
+        kind = getattr(first, "dtype", dtype)
+        if kind is not dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+                f"type {D.scalar_name(kind)} for argument 1 'storage'"
+            )
+        out = first._tensor_over(dtype)._raw
         return out
     if len(args) == 1 and is_sequence(first):
         return array_of(first, dtype, warn_of_array)
@@ -152,8 +162,12 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ig
 Tensor.as_subclass = as_subclass
 
 
-def _new_like(self: Any, *args: Shape, device: Any = None) -> Any:
+def _new_like(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
     """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
+    if "size" in kwargs and not args:
+        args = (Size(kwargs.pop("size")),)
+    if kwargs:
+        raise _no_such_call(args, kwargs)
     made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
 

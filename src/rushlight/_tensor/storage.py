@@ -1,458 +1,552 @@
-"""Storages: the memory behind tensors, as bytes (`UntypedStorage`) or as elements.
+"""Storages with elements of one type, and the old classes with a type in their name.
 
-A storage looks at the memory that the tensor's array is a view of, so what is written to one is
-seen in the other. Memory that a tensor looks at can grow, but not shrink.
+A storage of elements is a storage of bytes (`untyped_storage`) and a dtype. All that is public
+warns, once, that such storages will go; what is not is for code that asked for none.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
-import os
-import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .._array import types as T
-from .._array.memory import raw_bytes as stored, shared as _shared
-from .._array.memory.exported import is_fixed
-from .._array.memory.meta import MetaArray, bytes_of as hollow_bytes
 from .._base import dtypes as D
-from .._base.device import CPU, META, device
-from .._core.storage import TensorBase, new_tensor
-from .._table.shape.resizing import NOT_RESIZABLE, STORAGES, grown
+from .._base.device import device as a_device
+from .._base.errors import type_name
+from .._table.rows.warn_once import warn_the_caller
+from .._table.shape.create import tensor as tensor_of
+from .untyped_storage import (
+    StorageBase,
+    UntypedStorage,
+    of_tensor,
+    of_tensor as untyped,
+    tensor_over,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from .._array.annotations import Array
-    from .._base.annotations import DeviceLike, Scalar
-    from .._base.dtypes import dtype
+    from .._base.annotations import AnyCallable, DeviceLike, Scalar
     from .tensor import Tensor
 
-__all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
+__all__ = [
+    "StorageBase", "TypedStorage", "UntypedStorage", "is_storage", "tensor_over", "typed", "untyped"
+]  # fmt: skip
 
 _REMOVAL: Final = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the "
     "only storage class. This should only matter to you if you are using storages directly.  To "
     "access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()"
 )
-_warned: list[bool] = []
+_INIT: Final = (
+    "TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n"
+    " * (*, torch.device device, torch.dtype dtype)\n"
+    " * (int size, *, torch.device device, torch.dtype dtype)\n"
+    " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
+    " * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n"
+)
+_NEW: Final = (
+    "{}.__new__ received an invalid combination of arguments. Expected one of:\n"
+    " * no arguments\n"
+    " * (int size)\n"
+    " * (Sequence data)\n"
+    " * (*, UntypedStorage wrap_storage)\n"
+)
+_NO_ARGUMENTS: Final = "No positional arguments should be given when using 'wrap_storage'"
+
+_NAMES: Final = {
+    D.float64: "Double", D.float32: "Float", D.float16: "Half", D.int64: "Long", D.int32: "Int",
+    D.int16: "Short", D.int8: "Char", D.uint8: "Byte", D.bool_: "Bool", D.bfloat16: "BFloat16",
+    D.complex128: "ComplexDouble", D.complex64: "ComplexFloat", D.qint8: "QInt8",
+    D.qint32: "QInt32", D.quint8: "QUInt8", D.quint4x2: "QUInt4x2", D.quint2x4: "QUInt2x4",
+}  # fmt: skip
+#: The types of integers as which quantised elements are read and written.
+_QUANTISED: Final = {
+    D.quint8: D.uint8, D.quint4x2: D.uint8, D.quint2x4: D.uint8, D.qint32: D.int32,
+    D.qint8: D.int8,
+}  # fmt: skip
+
+
+class _Warnings:
+    """Whether the warning was given, and whether it is given each time."""
+
+    given = False
+    always = False
+
+
+def _get_always_warn_typed_storage_removal() -> bool:
+    return _Warnings.always
+
+
+def _set_always_warn_typed_storage_removal(always_warn: bool) -> None:
+    if not isinstance(always_warn, bool):
+        raise AssertionError(f"always_warn must be bool, got {type(always_warn).__name__}")
+    _Warnings.always = always_warn
+
+
+def _reset_warn_typed_storage_removal() -> None:
+    _Warnings.given = False
 
 
 def _warn_typed_storage_removal(stacklevel: int = 2) -> None:
     """Warns, once, that storages of elements will go."""
-    if not _warned:
-        _warned.append(True)
-        warnings.warn(_REMOVAL, UserWarning, stacklevel=stacklevel + 1)
+    if _Warnings.always or not _Warnings.given:
+        _Warnings.given = True
+        warn_the_caller(_REMOVAL)
 
 
-def _no_cuda(*args: object, **kwargs: object) -> NoReturn:
-    raise AssertionError("Torch not compiled with CUDA enabled")
+@functools.cache
+def _dtype_to_storage_type_map() -> dict[D.dtype, str]:
+    return {dtype: f"{name}Storage" for dtype, name in _NAMES.items()}
 
 
-class StorageBase:
-    """What all storages of bytes are, as packages ask."""
-
-    __slots__ = ()
-    __module__ = "torch._C"
+@functools.cache
+def _storage_type_to_dtype_map() -> dict[str, D.dtype]:
+    return {name: dtype for dtype, name in _dtype_to_storage_type_map().items()}
 
 
-class UntypedStorage(StorageBase):
-    """Memory as bytes: of a size, of a list of bytes, or behind a tensor."""
-
-    __slots__ = ("_data", "_of", "__weakref__", "_path", "_mapped")
-
-    is_cuda = False
-    is_sparse = False
-    is_hpu = False
-    is_sparse_csr = False
-
-    def __init__(self, *args: object, device: DeviceLike | None = None) -> None:
-        self._of: Any = None
-        self._path: str | None = None
-        self._mapped = False  # its memory is a file's
-        if len(args) > 1:
-            raise TypeError(f"UntypedStorage() got {len(args)} arguments, at most 1 is taken")
-        given: Any = args[0] if args else 0
-        self._data: Any = (
-            stored.fresh(given)
-            if isinstance(given, int)
-            else stored.from_numbers(given, T.to_raw(D.uint8))
-        )
-
-    @classmethod
-    def _over(cls, data: Array, of: Tensor | None = None) -> UntypedStorage:
-        made = cls()
-        made._data, made._of = data, of
-        return made
-
-    @classmethod
-    def from_buffer(
-        cls, buffer: object, *, dtype: dtype = D.uint8, offset: int = 0, count: int = -1,
-        byte_order: str = "native",
-    ) -> UntypedStorage:  # fmt: skip
-        """A copy of the bytes of a buffer."""
-        size = count if count < 0 else count * T.to_raw(dtype).itemsize
-        return cls._over(stored.from_buffer(buffer, offset, size))
-
-    @classmethod
-    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The first bytes of a file, which are read when they are first looked at.
-
-        Where `shared`, what is written goes to the file, which grows if it is too short.
-
-        Raises:
-            RuntimeError: where the file can't be opened, or is too short.
-        """
-        made = cls._over(stored.mapped(os.fspath(filename), shared, nbytes))
-        made._mapped = True
-        return made
-
-    @property
-    def device(self) -> device:
-        """The CPU, or "meta" where there is no data."""
-        return META if type(self._data) is MetaArray else CPU
-
-    @property
-    def filename(self) -> str | None:
-        """None: no file is behind the memory."""
-        return self._path
-
-    def nbytes(self) -> int:
-        """How many bytes there are."""
-        return int(self._data.size)
-
-    size = __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """The address of the first byte."""
-        return 0 if type(self._data) is MetaArray else T.address(self._data)
-
-    _cdata = property(data_ptr)
-
-    def element_size(self) -> int:
-        """1: bytes."""
-        return 1
-
-    def __getitem__(self, index: int | slice) -> int | UntypedStorage:
-        if isinstance(index, slice):
-            return UntypedStorage._over(self._data[index], self._of)
-        return int(self._data[index])
-
-    def __setitem__(self, index: int, value: int) -> None:
-        self._data[index] = value._data if isinstance(value, UntypedStorage) else value
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.tolist())
-
-    def tolist(self) -> list[int]:
-        """The bytes as numbers."""
-        found: list[int] = self._data.tolist()
-        return found
-
-    def fill_(self, value: int) -> UntypedStorage:
-        """Sets every byte."""
-        self._data[...] = value
-        return self
-
-    def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
-        """Takes over the bytes of a storage of the same size.
-
-        Raises:
-            RuntimeError: where sizes differ.
-        """
-        other = (
-            source._data if isinstance(source, UntypedStorage) else source._untyped_storage._data
-        )
-        if other.size != self._data.size:
-            raise RuntimeError(
-                "size does not match, self was "
-                f"{self._data.size} bytes but src was {other.size} bytes"
-            )
-        self._data[...] = other
-        return self
-
-    def clone(self) -> UntypedStorage:
-        """A copy."""
-        return UntypedStorage._over(self._data.copy())
-
-    def cpu(self) -> UntypedStorage:
-        """This storage, which is on the CPU."""
-        return self
-
-    cuda = _no_cuda
-
-    def resizable(self) -> bool:
-        """Whether `resize_` may change the size: neither NumPy nor a file is behind the memory."""
-        if self._mapped or _shared.is_shared(self._data):
-            return False
-        return type(self._data) is MetaArray or not is_fixed(T.owner(self._data))
-
-    def resize_(self, size: int) -> UntypedStorage:
-        """Gives the storage another size.
-
-        Raises:
-            NotImplementedError: where a tensor looks at the memory.
-        """
-        if self._mapped:
-            raise RuntimeError("Trying to resize storage that is not resizable")
-        if size != self._data.size:
-            if self._of is not None:
-                if not self.resizable():
-                    raise RuntimeError(NOT_RESIZABLE)
-                if size < self._data.size:
-                    raise NotImplementedError(
-                        "UntypedStorage.resize_: a tensor looks at this memory, and Rushlight's "
-                        "tensors can't do with less; assign `tensor.data` instead"
-                    )
-                grown(self._of, size)
-                return self
-            self._data = stored.resized(self._data, size)
-        return self
-
-    def is_shared(self) -> bool:
-        """Whether other processes can see the memory."""
-        return self._mapped or bool(_shared.is_shared(self._data))
-
-    def share_memory_(self) -> UntypedStorage:
-        """This storage. Tensors are shared by `Tensor.share_memory_`."""
-        if self._of is not None and not self._mapped:
-            self._of.share_memory_()
-            self._data = stored.bytes_of(self._of._raw)
-        return self
-
-    def is_pinned(self, device: DeviceLike = "cuda") -> bool:
-        """False: there is no device to pin memory for."""
-        return False
-
-    def untyped(self) -> UntypedStorage:
-        """This storage."""
-        return self
-
-    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> str:
-        """The name of the class."""
-        return "torch.storage.UntypedStorage"
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, UntypedStorage)
-            and self.data_ptr() == other.data_ptr()
-            and self.nbytes() == other.nbytes()
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.data_ptr(), self.nbytes()))
-
-    def __copy__(self) -> UntypedStorage:
-        return self.clone()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
-        found = memo.get(id(self))
-        if found is None:
-            found = memo[id(self)] = self.clone()
-        copied: UntypedStorage = found
-        return copied
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _bytes_again, (self._data.tobytes(),)
-
-    def __repr__(self) -> str:
-        lines = "\n".join(f" {v}" for v in self.tolist())
-        return f"{lines or ' '}\n[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.nbytes()
+def _get_dtype_from_pickle_storage_type(pickle_storage_type: str) -> D.dtype:
+    try:
+        return _storage_type_to_dtype_map()[pickle_storage_type]
+    except KeyError:
+        raise KeyError(f'pickle storage type "{pickle_storage_type}" is not recognized') from None
 
 
-def _bytes_again(data: bytes) -> UntypedStorage:
-    return UntypedStorage.from_buffer(data)
+def _warned(name: str) -> AnyCallable:
+    """The public method over a private one, which warns that storages of elements will go."""
+
+    def method(self: TypedStorage, *args: object, **kwargs: object) -> Any:
+        _warn_typed_storage_removal()
+        return getattr(self, name)(*args, **kwargs)
+
+    return method
 
 
-_NAMES: Final = {
-    D.float32: "Float", D.float64: "Double", D.float16: "Half", D.bfloat16: "BFloat16",
-    D.uint8: "Byte", D.int8: "Char", D.int16: "Short", D.int32: "Int", D.int64: "Long",
-    D.bool_: "Bool", D.complex64: "ComplexFloat", D.complex128: "ComplexDouble",
-}  # fmt: skip
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) or T.is_integer_scalar(value)
 
 
 class TypedStorage:
     """Memory as elements of one type."""
 
+    __module__ = "torch.storage"
     is_sparse = False
-    is_cuda = False
-    _kind: D.dtype | None = None  # of the classes with a type in their name
+    dtype: D.dtype
+    _untyped_storage: UntypedStorage
+
+    def __new__(
+        cls,
+        *args: object,
+        wrap_storage: object = None,
+        dtype: D.dtype | None = None,
+        device: DeviceLike | None = None,
+        _internal: bool = False,
+    ) -> TypedStorage:
+        if not _internal:
+            _warn_typed_storage_removal()
+        return object.__new__(cls)
 
     def __init__(
         self,
-        *args: Any,
-        wrap_storage: Any = None,
-        dtype: dtype | None = None,
+        *args: object,
         device: DeviceLike | None = None,
+        dtype: D.dtype | None = None,
+        wrap_storage: object = None,
         _internal: bool = False,
     ) -> None:
-        kind = dtype if dtype is not None else self._kind
-        self.dtype: D.dtype = D.get_default_dtype() if kind is None else kind
-        raw = T.to_raw(self.dtype)
-        if wrap_storage is None and not _internal:
-            _warn_typed_storage_removal()
-        if wrap_storage is not None:
-            self._untyped_storage: UntypedStorage = wrap_storage
-        elif args and not isinstance(args[0], int):
-            self._untyped_storage = UntypedStorage._over(stored.from_numbers(args[0], raw))
-        else:
-            self._untyped_storage = UntypedStorage((args[0] if args else 0) * raw.itemsize)
+        if wrap_storage is None:
+            self.dtype = D.get_default_dtype() if dtype is None else dtype
+            self._untyped_storage = _bytes_for(args, self.dtype, a_device(device or "cpu"))
+            return
+        if args:
+            raise RuntimeError(_INIT + _NO_ARGUMENTS)
+        if dtype is None:
+            raise RuntimeError(f"{_INIT}Argument 'dtype' must be specified")
+        if not isinstance(dtype, D.dtype):
+            raise TypeError(f"{_INIT}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+        if device is not None:
+            raise RuntimeError(
+                f"{_INIT}Argument 'device' should not be specified when 'wrap_storage' is given"
+            )
+        if not isinstance(wrap_storage, UntypedStorage):
+            raise TypeError(
+                f"{_INIT}Argument 'wrap_storage' must be UntypedStorage, but got "
+                f"{type(wrap_storage)}"
+            )
+        self.dtype = dtype
+        self._untyped_storage = wrap_storage
 
-    @classmethod
-    def from_buffer(
-        cls,
-        *args: object,
-        dtype: dtype | None = None,
-        device: DeviceLike | None = None,
-        **kwargs: Any,
-    ) -> TypedStorage:
-        """A copy of the elements of a buffer."""
-        kind = dtype or cls._kind or D.get_default_dtype()
-        raw = UntypedStorage.from_buffer(*args, dtype=kind, **kwargs)
-        return TypedStorage(wrap_storage=raw, dtype=kind)
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'torch.storage.TypedStorage' object has no attribute '{name}'")
 
-    @classmethod
-    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
-        """The first elements of a file; see `UntypedStorage.from_file`."""
-        kind = cls._kind or D.get_default_dtype()
-        raw = UntypedStorage.from_file(filename, shared, size * T.to_raw(kind).itemsize)
-        _warn_typed_storage_removal()
-        return TypedStorage(wrap_storage=raw, dtype=kind)
+    # ---- what doesn't warn ------------------------------------------------------------------
+    @property
+    def _dtype(self) -> D.dtype:
+        return self.dtype
 
     @property
-    def _elements(self) -> Array:
-        out: Array = stored.view_as(self._untyped_storage._data, T.to_raw(self.dtype))
+    def _cdata(self) -> int:
+        return self._untyped_storage._cdata
+
+    @property
+    def filename(self) -> str | None:
+        """The file that is written to with the memory, if there is one."""
+        return self._untyped_storage.filename
+
+    def _wrapped(self, inner: UntypedStorage) -> TypedStorage:
+        return TypedStorage(wrap_storage=inner, dtype=self.dtype, _internal=True)
+
+    def _tensor(self) -> Tensor:
+        made: Any = tensor_over(self, _QUANTISED.get(self.dtype, self.dtype))
+        out: Tensor = made
         return out
 
-    @property
-    def device(self) -> device:
-        """The CPU."""
-        return CPU
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
+    def _untyped(self) -> UntypedStorage:
         return self._untyped_storage
 
-    def size(self) -> int:
-        """How many elements there are."""
-        return int(self._elements.size)
+    def _element_size(self) -> int:
+        return self.dtype.itemsize
 
-    __len__ = _size = size
-
-    def nbytes(self) -> int:
-        """How many bytes there are."""
+    def _nbytes(self) -> int:
         return self._untyped_storage.nbytes()
 
-    def element_size(self) -> int:
-        """Bytes per element."""
-        return int(T.to_raw(self.dtype).itemsize)
+    def _size(self) -> int:
+        return self._nbytes() // self._element_size()
 
-    def data_ptr(self) -> int:
-        """The address of the first element."""
+    def _data_ptr(self) -> int:
         return self._untyped_storage.data_ptr()
 
-    def tolist(self) -> list[Scalar]:
-        """The elements as numbers."""
-        found: list[Any] = self._elements.tolist()
-        return found
+    def _device(self) -> a_device:
+        return self._untyped_storage.device
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def _get_device(self) -> int | None:
+        return self._untyped_storage.get_device()
+
+    def _getitem(self, index: object) -> Scalar:
+        if self._untyped_storage.device.type == "meta":
+            raise NotImplementedError("Not available for 'meta' device type")
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         if not isinstance(index, int):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-        return T.number_of(self._elements[index : index + 1] if index >= 0 else
-                           self._elements[index:][:1])  # fmt: skip
+        if type(index) is not int:
+            raise TypeError(f"can't index a {type(self)} with {type(index)}")
+        count = self._size()
+        if not -count <= index < count:
+            raise IndexError(f"index {index} out of range for storage of size {count}")
+        number: Scalar = self._tensor()[index].item()
+        return number
 
-    def __setitem__(self, index: int, value: float) -> None:
-        self._elements[index] = value
+    def _setitem(self, index: object, value: object) -> None:
+        if not isinstance(index, (int, slice)):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
+        if is_storage(value):
+            raise RuntimeError(f"cannot set item with value type {type(value)}")
+        self._tensor()[index] = value
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tolist())
-
-    def fill_(self, value: object) -> TypedStorage:
-        """Sets every element."""
-        self._elements[...] = value
+    def _fill_(self, value: object) -> TypedStorage:
+        self._setitem(slice(0, self._size()), value)
         return self
 
-    def copy_(self, source: object, non_blocking: bool | None = None) -> TypedStorage:
-        """Takes over the elements of another storage."""
-        self._untyped_storage.copy_(source)
+    def _copy_(self, source: object, non_blocking: bool | None = None) -> TypedStorage:
+        self._untyped_storage.copy_(source, non_blocking)
         return self
 
-    def clone(self) -> TypedStorage:
-        """A copy."""
-        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
+    def _tolist(self) -> list[Scalar]:
+        if self._untyped_storage.device.type == "meta" and self._size():
+            raise NotImplementedError("Not available for 'meta' device type")
+        found: list[Scalar] = self._tensor().tolist()
+        return found
 
-    def resize_(self, size: int) -> None:
-        """Gives the storage another size, unless a tensor looks at it."""
-        self._untyped_storage.resize_(size * self.element_size())
+    def _iter(self) -> Iterator[Scalar]:
+        return iter(self._tolist())
 
-    def is_shared(self) -> bool:
-        """Whether other processes can see the memory."""
+    def _clone(self) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.clone())
+
+    def _deepcopy(self, memo: dict[int, object]) -> TypedStorage:
+        return self._wrapped(copy.deepcopy(self._untyped_storage, memo))
+
+    def _cpu(self) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.cpu())
+
+    def _cuda(self, *args: object, **kwargs: object) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.cuda(*args, **kwargs))
+
+    def _hpu(self, *args: object, **kwargs: object) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.hpu(*args, **kwargs))
+
+    def _to_device(self, *, device: DeviceLike, non_blocking: bool = False) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.to(device=device, non_blocking=non_blocking))
+
+    def _resize_(self, size: int) -> None:
+        self._untyped_storage.resize_(size * self._element_size())
+
+    def _resizable(self) -> bool:
+        return self._untyped_storage.resizable()
+
+    def _is_shared(self) -> bool:
         return self._untyped_storage.is_shared()
 
-    def share_memory_(self) -> TypedStorage:
-        """This storage, whose memory other processes can see from now on."""
+    def _share_memory_(self) -> TypedStorage:
         self._untyped_storage.share_memory_()
         return self
 
-    def is_pinned(self, device: DeviceLike | None = None) -> bool:
-        """False: there is no device to pin memory for."""
-        return False
+    def _new_shared(self, size: int, *, device: DeviceLike | None = None) -> TypedStorage:
+        """Zeros that other processes can see, of the same type."""
+        count = size * self._element_size()
+        return self._wrapped(UntypedStorage._new_shared(count, device=device or "cpu"))
 
-    def cpu(self) -> TypedStorage:
-        """This storage, which is on the CPU."""
-        return self
+    def _share_fd_cpu_(self) -> tuple[int, int]:
+        fd, count = self._untyped_storage._share_fd_cpu_()
+        return fd, count // self._element_size()
 
-    cuda = _no_cuda
+    def _share_filename_cpu_(self) -> NoReturn:
+        self._untyped_storage._share_filename_cpu_()
 
-    def pickle_storage_type(self) -> str:
-        """The name of the class for this type of element."""
-        return f"{_NAMES[self.dtype]}Storage"
+    def _write_file(self, file: object, *how: int) -> None:
+        self._untyped_storage._write_file(file, *how)  # type: ignore[arg-type]
 
-    def type(self, dtype: dtype | None = None, non_blocking: bool = False) -> str | TypedStorage:
-        """The name of the class for this type of element."""
-        return f"torch.{self.pickle_storage_type()}"
+    def _is_pinned(self, device: DeviceLike | None = None) -> bool:
+        return self._untyped_storage.is_pinned(device)
+
+    def _pin_memory(self, device: DeviceLike | None = None) -> TypedStorage:
+        return self._wrapped(self._untyped_storage.pin_memory(device))
+
+    def _pickle_storage_type(self) -> str:
+        try:
+            return _dtype_to_storage_type_map()[self.dtype]
+        except KeyError:
+            raise KeyError(f"dtype {self.dtype} is not recognized") from None
+
+    def _get_legacy_storage_class(self) -> type | None:
+        name = _dtype_to_storage_type_map().get(self.dtype)
+        return None if name is None or self._device().type != "cpu" else globals()[name]
+
+    def _type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        if dtype is not None:
+            return self._untyped_storage.type(dtype, non_blocking)
+        cls = self._get_legacy_storage_class() or type(self)
+        return f"{cls.__module__}.{cls.__name__}"
 
     def _to(self, dtype: D.dtype) -> TypedStorage:
-        made: Any = new_tensor(self._elements)
-        found: TypedStorage = _typed(made.to(dtype).clone())
-        return found
+        if not isinstance(dtype, D.dtype):
+            raise TypeError(f"Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+        made: TypedStorage = _typed(self._tensor().to(dtype, copy=True))
+        return made
 
-    def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
-        raw = self._untyped_storage.__deepcopy__(memo)
-        return TypedStorage(wrap_storage=raw, dtype=self.dtype)
+    def _str(self) -> str:
+        bare = self._untyped_storage.device.type == "meta"
+        lines = "..." if bare else " " + "\n ".join(str(v) for v in self._tolist())
+        return (
+            f"{lines}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self._device()}) of "
+            f"size {self._size()}]"
+        )
+
+    def _sizeof(self) -> int:
+        return object.__sizeof__(self) + self._nbytes()
 
     def __reduce__(self) -> tuple[object, ...]:
         return _elements_again, (self._untyped_storage._data.tobytes(), self.dtype)
 
-    def __repr__(self) -> str:
-        lines = "\n".join(f" {v}" for v in self.tolist())
-        return (
-            f"{lines or ' '}\n[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size "
-            f"{len(self)}]"
-        )
+    @classmethod
+    def _from_buffer(
+        cls, *args: object, dtype: D.dtype | None = None, device: DeviceLike | None = None,
+        **kwargs: object,
+    ) -> TypedStorage:  # fmt: skip
+        kind = D.get_default_dtype() if dtype is None else dtype
+        if device is not None and a_device(device).type != "cpu":
+            where = a_device(device).type
+            raise RuntimeError(f"TypedStorage.from_buffer: Not available for device {where}")
+        return _over(UntypedStorage.from_buffer(*args, dtype=kind, **kwargs), kind)
+
+    # ---- what warns -------------------------------------------------------------------------
+    @classmethod
+    def from_buffer(cls, *args: object, **kwargs: object) -> TypedStorage:
+        """A copy of the elements of a buffer; see `UntypedStorage.from_buffer`."""
+        _warn_typed_storage_removal()
+        return cls._from_buffer(*args, **kwargs)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """The first elements of a file; see `UntypedStorage.from_file`."""
+        _warn_typed_storage_removal()
+        if cls is TypedStorage:
+            raise RuntimeError("from_file can only be called on derived classes")
+        kind = _type_of(cls)
+        return _over(UntypedStorage.from_file(filename, shared, size * kind.itemsize), kind)
+
+    @property
+    def device(self) -> a_device:
+        """The CPU, or "meta" where there is no data."""
+        _warn_typed_storage_removal()
+        return self._device()
+
+    @property
+    def is_cuda(self) -> bool:
+        """False: there is no such device."""
+        _warn_typed_storage_removal()
+        return False
+
+    is_hpu = is_cuda
+
+
+for _public, _private in {
+    "untyped": "_untyped", "__len__": "_size", "size": "_size", "nbytes": "_nbytes",
+    "element_size": "_element_size", "data_ptr": "_data_ptr", "get_device": "_get_device",
+    "__getitem__": "_getitem", "__setitem__": "_setitem", "fill_": "_fill_", "copy_": "_copy_",
+    "tolist": "_tolist", "__iter__": "_iter", "clone": "_clone", "__copy__": "_clone",
+    "__deepcopy__": "_deepcopy", "cpu": "_cpu", "cuda": "_cuda", "hpu": "_hpu",
+    "to": "_to_device", "resize_": "_resize_", "resizable": "_resizable",
+    "is_shared": "_is_shared", "share_memory_": "_share_memory_", "is_pinned": "_is_pinned",
+    "pin_memory": "_pin_memory", "pickle_storage_type": "_pickle_storage_type", "type": "_type",
+    "__str__": "_str", "__repr__": "_str", "__sizeof__": "_sizeof",
+}.items():  # fmt: skip
+    _method = _warned(_private)
+    _method.__name__ = _public
+    setattr(TypedStorage, _public, _method)
+
+
+def _over(inner: UntypedStorage, dtype: D.dtype) -> TypedStorage:
+    return TypedStorage(wrap_storage=inner, dtype=dtype, _internal=True)
+
+
+def _bytes_for(args: tuple[object, ...], dtype: D.dtype, where: a_device) -> UntypedStorage:
+    """The memory for a number of elements, or of the elements of a sequence.
+
+    Raises:
+        RuntimeError, TypeError: for other arguments.
+    """
+    if len(args) > 1:
+        raise RuntimeError(f"{_INIT}Too many positional arguments")
+    if not args:
+        return UntypedStorage(device=where)
+    (given,) = args
+    if _is_count(given):
+        if not isinstance(dtype, D.dtype):
+            raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+        count: Any = given
+        return UntypedStorage(int(count) * dtype.itemsize, device=where)
+    if not isinstance(given, Sequence):
+        raise TypeError(f"{_INIT}Argument type not recognized: {type(given)}")
+    if isinstance(given, str):
+        raise TypeError(f"new(): invalid data type '{type_name(given)}'")
+    made: Any = tensor_of(given, dtype=_QUANTISED.get(dtype, dtype), device=where)
+    return of_tensor(made)
 
 
 def _elements_again(data: bytes, dtype: D.dtype) -> TypedStorage:
-    return TypedStorage(wrap_storage=UntypedStorage.from_buffer(data), dtype=dtype)
+    return _over(UntypedStorage.from_buffer(data, dtype=D.uint8), dtype)
 
 
+def _type_of(cls: Any) -> D.dtype:
+    """The type in the name of a class."""
+    found: D.dtype = cls._dtype
+    return found
+
+
+class _LegacyStorageMeta(type):
+    _dtype: D.dtype
+
+    @property
+    def dtype(cls) -> D.dtype:
+        """The type in the name of the class."""
+        _warn_typed_storage_removal()
+        return cls._dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if type(instance) is not TypedStorage:
+            return False
+        return instance._device().type == "cpu" and instance.dtype is cls._dtype
+
+
+class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
+    """The classes with a type in their name; what they make is a `TypedStorage`."""
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        *args: object,
+        wrap_storage: object = None,
+        dtype: D.dtype | None = None,
+        device: DeviceLike | None = None,
+        _internal: bool = False,
+    ) -> TypedStorage:
+        if not _internal:
+            _warn_typed_storage_removal()
+        if cls is _LegacyStorage:
+            raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
+        calls = _NEW.format(cls)
+        for name, value in (("device", device), ("dtype", dtype)):
+            if value is not None:
+                raise RuntimeError(f"{calls}Keyword argument '{name}' cannot be specified")
+        if wrap_storage is None:
+            if len(args) > 1:
+                raise RuntimeError(f"{calls}Too many positional arguments")
+            if args and not _is_count(args[0]) and not isinstance(args[0], Sequence):
+                raise TypeError(f"{calls}Argument type not recognized: {type(args[0])}")
+            return TypedStorage(*args, dtype=_type_of(cls), device="cpu", _internal=True)
+        if args:
+            raise RuntimeError(calls + _NO_ARGUMENTS)
+        if not isinstance(wrap_storage, UntypedStorage):
+            raise TypeError(
+                f"{calls}Argument 'wrap_storage' must be UntypedStorage, but got "
+                f"{type(wrap_storage)}"
+            )
+        if wrap_storage.device.type != "cpu":
+            raise RuntimeError(
+                f"{calls}Device of 'wrap_storage' must be cpu, but got {wrap_storage.device.type}"
+            )
+        return _over(wrap_storage, _type_of(cls))
+
+    @classmethod
+    def _new_shared(cls, size: int) -> TypedStorage:  # type: ignore[override]
+        kind = _type_of(cls)
+        return _over(UntypedStorage._new_shared(size * kind.itemsize), kind)
+
+    @classmethod
+    def _from_buffer(
+        cls, *args: object, dtype: D.dtype | None = None, device: DeviceLike | None = None,
+        **kwargs: object,
+    ) -> TypedStorage:  # fmt: skip
+        for name, value in (("dtype", dtype), ("device", device)):
+            if value is not None:
+                raise RuntimeError(
+                    f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer "
+                    "and TypedStorage.from_buffer"
+                )
+        kind = _type_of(cls)
+        return _over(UntypedStorage.from_buffer(*args, dtype=kind, **kwargs), kind)
+
+
+def _caster(dtype: D.dtype) -> Callable[[Any], TypedStorage]:
+    def cast(self: Any) -> TypedStorage:
+        """The elements in another type, in memory of their own."""
+        if isinstance(self, TypedStorage):
+            _warn_typed_storage_removal()
+            return self._to(dtype)
+        return _over(self, D.uint8)._to(dtype)
+
+    return cast
+
+
+_storage_classes: Final[set[type]] = {TypedStorage, UntypedStorage}
+_CASTS: Final = {
+    "double": D.float64, "float": D.float32, "half": D.float16, "long": D.int64, "int": D.int32,
+    "short": D.int16, "char": D.int8, "byte": D.uint8, "bool": D.bool_, "bfloat16": D.bfloat16,
+    "complex_double": D.complex128, "complex_float": D.complex64,
+}  # fmt: skip
 for _dtype, _stem in _NAMES.items():
     _name = f"{_stem}Storage"
-    globals()[_name] = type(
-        _name, (TypedStorage,), {"_kind": _dtype, "__module__": "torch",
-                                 "__doc__": f"Memory as elements of {_dtype}."},
+    globals()[_name] = _LegacyStorageMeta(
+        _name, (_LegacyStorage,), {"_dtype": _dtype, "__module__": "torch",
+                                   "__doc__": f"Memory as elements of {_dtype}."},
     )  # fmt: skip
-    _short = {"Float": "float", "Double": "double", "Half": "half", "BFloat16": "bfloat16",
-              "Byte": "byte", "Char": "char", "Short": "short", "Int": "int", "Long": "long",
-              "Bool": "bool", "ComplexFloat": "complex_float",
-              "ComplexDouble": "complex_double"}[_stem]  # fmt: skip
-    setattr(TypedStorage, _short, functools.partialmethod(TypedStorage._to, _dtype))
+    _storage_classes.add(globals()[_name])
+for _name, _dtype in _CASTS.items():
+    for _class in (TypedStorage, UntypedStorage):
+        setattr(_class, _name, _caster(_dtype))
 
 
 def is_storage(obj: object) -> bool:
@@ -460,29 +554,20 @@ def is_storage(obj: object) -> bool:
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
-def untyped(t: Tensor) -> UntypedStorage:
-    """The memory behind a tensor, as bytes."""
-    if type(t._raw) is MetaArray:
-        return UntypedStorage._over(hollow_bytes(t._raw), t)
-    return UntypedStorage._over(stored.bytes_of(t._raw), t)
-
-
 def _typed(t: Tensor) -> TypedStorage:
-    return TypedStorage(wrap_storage=untyped(t), dtype=T.from_raw(t._raw.dtype))
+    return _over(of_tensor(t), T.from_raw(t._raw.dtype))
 
 
 def typed(t: Tensor) -> TypedStorage:
     """The memory behind a tensor, as elements; warns that it will go."""
-    _warn_typed_storage_removal(3)
+    _warn_typed_storage_removal()
     return _typed(t)
 
 
-def tensor_over(source: Any, dtype: D.dtype) -> TensorBase:
-    """A flat tensor over the memory of a storage."""
-    inner = source if isinstance(source, UntypedStorage) else source._untyped_storage
-    return new_tensor(stored.view_as(inner._data, T.to_raw(dtype)))
+def storage_type(t: Tensor) -> type | None:
+    """The old class of storages with elements of a tensor's type, if there is one."""
+    return _typed(t)._get_legacy_storage_class()
 
 
-STORAGES.append(UntypedStorage)
-for _storage in (UntypedStorage, TypedStorage):
-    setattr(_storage, "_tensor_over", tensor_over)  # noqa: B010  (what `Tensor.set_` asks for)
+for _name in ("_tensor_over", "_taken_by"):  # what `Tensor.set_` asks for
+    setattr(TypedStorage, _name, getattr(StorageBase, _name))

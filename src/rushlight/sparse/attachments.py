@@ -95,6 +95,17 @@ def _typed_storage(self: Tensor) -> object:
     return _typed(self)
 
 
+def storage_type(self: Tensor) -> object:
+    """The old class of storages with elements of this tensor's type, if there is one."""
+    from .._tensor.storage import storage_type
+
+    return storage_type(self)
+
+
+def _fix_weakref(self: Tensor) -> None:
+    """Nothing: a reference that lives is enough here."""
+
+
 def _refused(name: str, expected: str) -> Callable[..., object]:
     def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
         if args or kwargs:
@@ -117,6 +128,8 @@ METHODS: dict[str, Callable[..., object]] = {
     "untyped_storage": untyped_storage,
     "storage": storage,
     "_typed_storage": _typed_storage,
+    "storage_type": storage_type,
+    "_fix_weakref": _fix_weakref,
     **{name: _refused(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
     "values": _refused("values", "sparse tensor"),
     **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},

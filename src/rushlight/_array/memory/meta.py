@@ -87,7 +87,7 @@ def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: RawTyp
 
 
 def bytes_of(array: Array) -> Array:
-    """Hollow bytes, as many as lie behind an array."""
+    """MetaArray bytes, as many as lie behind an array."""
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base

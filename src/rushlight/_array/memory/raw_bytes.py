@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._base import dtypes as D
 from ..types import empty, owner
 
 if TYPE_CHECKING:
@@ -35,23 +36,44 @@ def from_numbers(values: list[int] | list[float], dtype: RawType) -> Array:
     return np.array(list(values), dtype).reshape(-1).view(np.uint8)
 
 
-def from_buffer(buffer: Any, offset: int, count: int) -> Array:
-    """A copy of bytes of a buffer; `count` below 0: all that follow."""
-    whole = np.frombuffer(buffer, np.uint8)[offset:]
-    return (whole if count < 0 else whole[:count]).copy()
+def from_buffer(buffer: Any, count: int, offset: int, dtype: D.dtype) -> Array:
+    """A copy of `count` elements of a buffer from a byte on; `count` below 0: all that follow.
+
+    Raises:
+        ValueError: for counts and offsets beyond the end.
+    """
+    size, length = dtype.itemsize, memoryview(buffer).nbytes
+    if not 0 <= offset <= length:
+        raise ValueError(
+            f"offset must be non-negative and no greater than buffer length ({offset}) , but got "
+            f"{length}"
+        )
+    if count < 0:
+        if (length - offset) % size:
+            raise ValueError(f"buffer size ({length}) must be a multiple of element size ({size})")
+        count = (length - offset) // size
+    elif offset + count * size > length:
+        raise ValueError(
+            f"buffer has only {length - offset} elements after offset {offset}, but specified a "
+            f"size of {count}"
+        )
+    return np.frombuffer(buffer, np.uint8)[offset : offset + count * size].copy()
+
+
+def swapped(octets: Array, size: int) -> Array:
+    """The bytes with those of each element in the other order."""
+    return np.ascontiguousarray(octets.reshape(-1, size)[:, ::-1]).reshape(-1)
+
+
+def little_endian() -> bool:
+    """Whether this machine puts the low byte first."""
+    return bool(np.little_endian)
 
 
 def view_as(data: Array, dtype: RawType) -> Array:
     """The bytes as elements of a raw type; what is left over is left out."""
     size = np.dtype(dtype).itemsize
     return data[: data.size // size * size].view(dtype)
-
-
-def resized(data: Any, count: int) -> Array:
-    """The first bytes in memory of another size."""
-    made = np.zeros(count, np.uint8)
-    made[: min(count, data.size)] = data[:count]
-    return made
 
 
 def mapped(path: str, together: bool, count: int) -> Array:

@@ -26,7 +26,7 @@ from ..rows.composite import composite
 from ..rows.node_classes import all_edges
 from ..rows.result_strides import steps_of
 from ..rows.row import Row, general, linear
-from .resizing import resized
+from .resizing import make_room, over_storage, resized
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -286,34 +286,38 @@ def resize_as_(
 @composite("private", method=True)
 def set_(
     self: Tensor,
-    source: object = None,
-    storage_offset: int = 0,
+    source: Any = None,
+    storage_offset: int | None = None,
     size: Shape | None = None,
     stride: Shape | None = None,
 ) -> Tensor:
-    """Makes the tensor show the memory of another one.
+    """Makes the tensor show the memory of another one, or of a storage, which grows where it must.
 
     Raises:
-        RuntimeError: where the types differ, or a tensor requires grad.
+        RuntimeError: where the types or devices differ, a place is negative, or a tensor requires
+            grad.
     """
     if source is None:
         return _change(self, _set_empty, ())
-    over = getattr(type(source), "_tensor_over", None)
-    if over is not None:  # a storage
-        source = over(source, T.from_raw(self._raw.dtype))
-    if not isinstance(source, TensorBase):
-        raise TypeError(
-            f"set_(): argument 'source' (position 1) must be Tensor, not {errors.type_name(source)}"
-        )
+    kind, storage = T.from_raw(self._raw.dtype), None
+    if hasattr(type(source), "_tensor_over"):
+        storage, source = source, over_storage(source, kind, self.device.type)
+    if not isinstance(source, TensorBase) or (storage_offset is None) != (size is None):
+        given = source if storage is None else storage
+        named = (("storage_offset", storage_offset), ("size", size), ("stride", stride))
+        extra = [value for _, value in named if value is not None]
+        raise misuse("method", "set_", (given, *extra), {})
     if source._raw.dtype != self._raw.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {D.c_name(T.from_raw(source._raw.dtype))} to a tensor "
-            f"of type {D.c_name(T.from_raw(self._raw.dtype))}"
+            f"of type {D.c_name(kind)}"
         )
     if size is not None:
         size = tuple(size)
+        make_room(self, source, storage_offset or 0, size, stride)
         stride = tuple(stride) if stride is not None else W.contiguous_strides(size)
-    return _change(self, _set, (source, storage_offset, size, stride))
+    changed = _change(self, _set, (source, storage_offset or 0, size, stride))
+    return changed if storage is None else storage._taken_by(changed)
 
 
 def is_recorded(*tensors: Any) -> bool:

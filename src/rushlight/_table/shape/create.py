@@ -121,6 +121,9 @@ def _looked_at(device: Any, convert: Callable[[], object]) -> bool:
         raise
 
 
+_USUAL: Final = frozenset({list, tuple, int, float, bool, T.ndarray})
+
+
 @composite()
 def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | None = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -139,6 +142,9 @@ def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | N
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
         return copy_meta(data, dtype, device, requires_grad)
     found = None if dtype is None else dtype_or_default(dtype, "tensor")
+    if type(data) not in _USUAL and hasattr(type(data), "_tensor_over"):
+        made = over_storage(data, found).requires_grad_(requires_grad)
+        return _hollow.emptied(made) if nowhere else made
     made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if nowhere else made
 
@@ -227,17 +233,25 @@ def _warn_of_history() -> None:
     )
 
 
+def over_storage(storage: Any, dtype: D.dtype | None) -> Any:
+    """A flat tensor over a storage, of its own type or, where it has none, of one that is asked.
+
+    Raises:
+        RuntimeError: for another type.
+    """
+    kind = getattr(storage, "dtype", None)
+    if kind is not None and dtype is not None and dtype is not kind:
+        raise RuntimeError(
+            f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+            f"{D.scalar_name(kind)}"
+        )
+    return storage._tensor_over(dtype or kind or D.int64)
+
+
 def _over_bytes(obj: Any, dtype: D.dtype | None) -> Any:
     """A tensor over the bytes of an object; the object itself where it doesn't give any."""
-    over = getattr(type(obj), "_tensor_over", None)
-    if over is not None:
-        kind = getattr(obj, "dtype", None)
-        if kind is not None and dtype not in (None, kind):
-            raise RuntimeError(
-                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
-                f"{D.scalar_name(kind)}"
-            )
-        return over(obj, dtype or kind or D.int64)
+    if hasattr(type(obj), "_tensor_over"):
+        return over_storage(obj, dtype)
     if isinstance(obj, number_types):  # NumPy's have a buffer too
         return obj
     try:

@@ -15,7 +15,7 @@ from ..rows.composite import composite
 from ..rows.result_strides import array_like, hollow_like
 from ..rows.size_arguments import size_of
 from ..rows.warn_once import warn_of_array
-from .create import _looked_at, _number, dtype_or_default, filled, finished
+from .create import _looked_at, _number, dtype_or_default, filled, finished, over_storage
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
@@ -159,6 +159,8 @@ def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = 
             stacklevel=2,
         )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    if hasattr(type(data), "_tensor_over"):
+        return over_storage(data, found).requires_grad_(requires_grad)
     _looked_at(device, lambda: array_of(data, found, warn_of_array))
     nowhere = _hollow.beside(self, device)
     made = finished(array_of(data, found, warn_of_array), requires_grad)

@@ -19,15 +19,16 @@ from ..._array.memory import shared
 from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
 from ..._array.shape.create import marked
-from ..._base import errors
+from ..._array.shape.writing import contiguous_strides
+from ..._base import dtypes as D, errors
 from ..._base.determinism import Determinism
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._tensor.tensor import Tensor
+    from ..._base.annotations import Shape
 
-__all__ = ["STORAGES", "grown", "resized"]
+__all__ = ["STORAGES", "grown", "make_room", "over_storage", "relocated", "resized"]
 
 #: The class of storages, which is handed in: each shows memory as `_data`.
 STORAGES: Final[list[type]] = []
@@ -78,32 +79,53 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def grown(t: Tensor, count: int) -> None:
-    """Gives the memory behind a tensor so many bytes, for all that look at it.
+def grown(holder: Any, count: int) -> None:
+    """Gives the memory behind a tensor or storage so many bytes, for all that look at it.
 
     Raises:
         RuntimeError: where it is fixed.
+        NotImplementedError: for fewer bytes, where a tensor looks at them.
     """
-    raw = t._raw
+    raw = _seen(holder)
     whole = T.owner(raw)
     if is_fixed(whole) or shared.is_shared(raw):
         raise RuntimeError(NOT_RESIZABLE)
-    # References to the array (or to its owner and to it) that are the tensor's and ours.
+    # References to the array (or to its owner and to it) that are the holder's and ours.
     alone = sys.getrefcount(whole) <= 4 if whole is raw else (
         sys.getrefcount(whole) <= 3 and sys.getrefcount(raw) <= 3
     )  # fmt: skip
-    begin = _address(whole)
+    holders = [holder] if alone else _holders(whole)
+    if count < whole.nbytes and any(isinstance(one, TensorBase) for one in holders):
+        raise NotImplementedError(
+            "UntypedStorage.resize_: a tensor looks at this memory, and Rushlight's tensors can't "
+            "do with less; assign `tensor.data` instead"
+        )
     moved = T.zero_bytes(count)
     old = windows.storage(raw).reshape(-1).view("u1")
-    moved[: old.size] = old
-    holders = [t] if alone else _holders(whole)
+    moved[: old.size] = old[:count]
+    _show(holders, whole, moved)
+
+
+def relocated(holder: Any, moved: Array) -> None:
+    """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
+    whole = T.owner(_seen(holder))
+    _show(_holders(whole), whole, moved)
+
+
+def _show(holders: list[Any], whole: Array, moved: Array) -> None:
+    begin, count = _address(whole), int(whole.nbytes)
     for holder in holders:
         if isinstance(holder, TensorBase):
             holder._raw = _view_from(holder._raw, moved, begin)
         else:
             data = holder._data
             at = _address(data) - begin
-            holder._data = moved[at:] if at + data.size == old.size else moved[at : at + data.size]
+            holder._data = moved[at:] if at + data.size == count else moved[at : at + data.size]
+
+
+def _seen(holder: Any) -> Array:
+    array: Array = holder._raw if isinstance(holder, TensorBase) else holder._data
+    return array
 
 
 def _view_from(array: Array, moved: Array, begin: int) -> Array:
@@ -121,3 +143,53 @@ def _holders(whole: Array) -> list[Any]:
             if type(array) is T.ndarray and T.owner(array) is whole:
                 found.append(thing)
     return found
+
+
+def over_storage(storage: Any, kind: D.dtype, where: str) -> Any:
+    """A flat tensor over a storage, for a tensor of some type and device.
+
+    Raises:
+        RuntimeError: where the storage is of another.
+    """
+    have = getattr(storage, "dtype", kind)
+    if have is not kind:
+        raise RuntimeError(
+            f"Expected a Storage of type {D.c_name(kind)} or an UntypedStorage, but got type "
+            f"{D.scalar_name(have)} for argument 1 'storage'"
+        )
+    made = storage._tensor_over(kind)
+    if made.device.type != where:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{where}" to a storage on '
+            f'different device "{made.device.type}".  This is no longer allowed; the devices must '
+            "match."
+        )
+    return made
+
+
+def make_room(t: Any, source: Any, offset: int, size: Shape, stride: Shape | None) -> None:
+    """Has the memory of `source` grow to what `t` is to show of it.
+
+    Raises:
+        RuntimeError: for impossible places, and where `t` keeps its shape and there isn't enough.
+    """
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if stride is not None and len(stride) != len(size):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    steps = contiguous_strides(tuple(size)) if stride is None else tuple(stride)
+    if any(s < 0 for s in steps):
+        raise RuntimeError(errors.storage_overflow(tuple(size), steps))
+    if type(source._raw) is not T.ndarray or 0 in size:
+        return
+    item, have = int(source._raw.itemsize), int(T.owner(source._raw).nbytes)
+    wanted = (offset + 1 + sum((n - 1) * s for n, s in zip(size, steps))) * item
+    if wanted <= have:
+        return
+    if t._raw.shape == size and (stride is None or T.byte_strides(t._raw) == steps):
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {[] if stride is None else list(stride)}, "
+            f"storage offset {offset}, and itemsize {item} requiring a storage size of {wanted} "
+            f"are out of bounds for storage of size {have}"
+        )
+    grown(source, wanted)

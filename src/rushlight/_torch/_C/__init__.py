@@ -204,6 +204,12 @@ def __getattr__(name: str) -> Any:
         if name == "_nn":
             made._parse_to = _parse_to  # type: ignore[attr-defined]
         return made
+    if name == "StorageBase":
+        from ..._tensor.untyped_storage import StorageBase
+
+        return StorageBase
+    if name == "_storage_address":
+        return lambda tensor: tensor.untyped_storage()._cdata
     if name == "_functorch":
         return importlib.import_module(f"{__name__}._functorch")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
