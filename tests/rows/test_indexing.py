@@ -415,3 +415,14 @@ def test_a_row_is_not_written_to_a_place(dtype: Any) -> None:
     x = torch.zeros(4, dtype=dtype)
     with pytest.raises(RuntimeError, match=r"expand\(.*\{\[3, 1\]\}, size=\[\]\)"):
         x[1] = torch.ones(3, 1, dtype=dtype)
+
+
+def test_nothing_is_looked_up_in_tensors_without_elements() -> None:
+    x, far = torch.empty(0, 1, 2), torch.tensor([5])
+    assert x.index_add(1, far, x).shape == x.shape
+    assert x.index_copy(1, far, x).shape == x.shape
+    assert x.index_fill(1, far, 0).shape == x.shape
+    with pytest.raises(RuntimeError, match="INDICES element is out of DATA bounds, id=5 axis_dim"):
+        x.index_select(1, far)
+    with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+        x.index_select(0, torch.tensor([0]))

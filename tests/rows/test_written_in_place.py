@@ -210,3 +210,16 @@ def test_an_out_of_another_size_is_laid_out_like_the_result() -> None:
     wide = torch.rand(2, 3, 4).permute(2, 0, 1)
     assert torch.sin(wide, out=torch.empty(0)).stride() == (1, 12, 4)
     assert torch.cumsum(turned, 0, out=torch.empty(0)).stride() == (3, 1)
+
+
+def test_places_that_lie_in_what_is_written_are_refused() -> None:
+    places, mask, y = torch.tensor([2, 1, 0]), torch.ones(4, dtype=torch.bool), torch.ones(4)
+    for call in (
+        lambda: places.index_fill_(0, places, 0),
+        lambda: places.index_put_((places,), places.clone()),
+        lambda: mask[1:].masked_fill_(mask[:-1], False),
+    ):
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written"):
+            call()
+    assert places.tolist() == [2, 1, 0]
+    assert y.masked_fill_(mask, y[0]).tolist() == [1.0] * 4

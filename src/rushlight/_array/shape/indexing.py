@@ -226,6 +226,11 @@ def index_put_into(
         masked = _lone_mask(out, indices)
     if masked is None and (values.base is not None or out.base is not None or values is out):
         refuse_shared(out, values, whole=True)
+    for index in indices:
+        if type(index) is np.ndarray and (
+            index is out or index.base is not None or out.base is not None
+        ):
+            refuse_shared(out, index, whole=True)
     if values.dtype != out.dtype or values.size == 1:
         if masked is not None:
             if masked.dtype.kind != "b":

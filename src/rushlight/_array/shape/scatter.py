@@ -54,16 +54,21 @@ def index_select(x: Array, dim: int, index: Array) -> TensorLike:
             raise IndexError("index out of range in self")
         return x.copy()
     if index.size and int(index.min()) < 0:
-        raise _outside(x.shape[axis], axis, index)
+        raise _outside(x, axis, index)
+    if not x.size and index.size and int(index.max()) >= x.shape[axis]:  # NumPy doesn't look
+        raise _outside(x, axis, index)
     try:
         return x.take(index.reshape(-1), axis)
     except IndexError:
-        raise _outside(x.shape[axis], axis, index) from None
+        raise _outside(x, axis, index) from None
 
 
-def _outside(n: int, axis: int, index: Array) -> Exception:
+def _outside(x: Array, axis: int, index: Array) -> Exception:
     """What PyTorch says of a place that isn't there; its kernel for columns has its own words."""
-    if axis != 1:
+    n, empty = x.shape[axis], not x.size and x.ndim > 1
+    if empty and not n:
+        return RuntimeError("index_select(): self indexing axis dim should be positive")
+    if axis != 1 and not empty:
         return IndexError("index out of range in self")
     flat = index.reshape(-1)
     wrong = int(flat[(flat < 0) | (flat >= n)][0])
@@ -104,8 +109,7 @@ def _check_add(x: Array, axis: int, index: Array, source: Array, name: str) -> N
     if index.size != have:
         raise RuntimeError(
             f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({have}), for "
-            f"dim: {axis}"
+            f"({have}), for dim: {axis}"
         )
     if source.ndim != x.ndim or _without(source.shape, axis) != _without(x.shape, axis):
         raise RuntimeError(
@@ -116,7 +120,8 @@ def _check_add(x: Array, axis: int, index: Array, source: Array, name: str) -> N
         )
     n = x.shape[axis] if x.ndim else 1
     if x.ndim > 1 and name == "index_add_()":
-        _inside(index, n, axis, RuntimeError)
+        if x.size:
+            _inside(index, n, axis, RuntimeError)
     elif index.size and not (int(index.min()) >= 0 and int(index.max()) < n):
         raise IndexError("index out of range in self")
 
@@ -146,6 +151,8 @@ def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1)
     """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_add_()")
+    if not x.size and x.ndim > 1:
+        return x.copy()
     if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
         return fast.add_rows(x.copy(order="C"), index, source)
     return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
@@ -191,8 +198,10 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
             f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) "
             f"({source.shape[axis]})"
         )
-    _inside(index, x.shape[axis] if x.ndim else 1, axis, IndexError, "index_copy_(): ")
     out = x.copy()
+    if not x.size and x.ndim > 1:
+        return out
+    _inside(index, x.shape[axis] if x.ndim else 1, axis, IndexError, "index_copy_(): ")
     if x.ndim == 0:
         out[...] = source.reshape(()) if index.size else out
     else:
@@ -221,8 +230,10 @@ def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
     if not isinstance(value, np.ndarray):
         value = number_like(value, x.dtype)
     n = x.shape[axis] if x.ndim else 1
-    _inside(index, n, axis, IndexError, negative=True)
     out = np.array(x)
+    if not x.size and x.ndim > 1:
+        return out
+    _inside(index, n, axis, IndexError, negative=True)
     if x.ndim == 0:
         if index.size:
             out[...] = value

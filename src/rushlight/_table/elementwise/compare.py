@@ -373,7 +373,6 @@ masked_fill_number = elementwise(
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
     node="MaskedFillBackward0",
-    shared="never",
     expanded=warned("masked_fill", 2450),
     vmap_write="inplace arithmetic",
     doc="`input` with `value` where `mask` is True.",

@@ -116,7 +116,7 @@ index_fill_scalar = general(
     inplace=True,
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), 0, mk(2, low=0, high=5, integer=True), 2.5)],
-    shared="never",
+    shared="last",
     expanded=warned("index_fill", 1913),
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
