@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name.endswith("Storage"):
         home = "_tensor.storage"
-    elif name.startswith("_foreach_"):
+    elif name.startswith(("_foreach_", "_amp_")):
         home = "_torch.foreach"
     elif "autocast" in name and name != "autocast":
         home = "amp.switches"

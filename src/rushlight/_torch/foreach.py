@@ -270,4 +270,19 @@ def _amp_foreach_non_finite_check_and_unscale_(self: Any, found_inf: Any, inv_sc
             t.mul_(inv_scale)
 
 
+def _amp_update_scale_(
+    self: Tensor, growth_tracker: Tensor, found_inf: Tensor, scale_growth_factor: float,
+    scale_backoff_factor: float, growth_interval: int,
+) -> Tensor:  # fmt: skip
+    """Lets a factor shrink where `found_inf` isn't zero, or grow after so many good steps."""
+    from ..amp.grad_scaler import update_scale
+
+    with no_grad():
+        update_scale(
+            self, growth_tracker, bool(found_inf.item()), scale_growth_factor,
+            scale_backoff_factor, growth_interval,
+        )  # fmt: skip
+    return self
+
+
 __all__ = sorted(name for name in globals() if name.startswith("_foreach_"))  # noqa: PLE0605

@@ -37,6 +37,22 @@ def _refresh_per_optimizer_state() -> dict[str, object]:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
+def update_scale(
+    scale: Tensor, tracker: Tensor, found: bool, growth: float, backoff: float, interval: int
+) -> None:
+    """Lets a factor shrink where gradients weren't finite, or grow after `interval` good steps."""
+    if found:
+        scale.mul_(backoff)
+        tracker.fill_(0)
+    elif tracker.item() + 1 == interval:
+        grown = scale * growth
+        if holds(lambda x: (abs(x) < inf).all(), grown):
+            scale.copy_(grown)
+        tracker.fill_(0)
+    else:
+        tracker.fill_(tracker.item() + 1)
+
+
 def _number(value: float, dtype: D.dtype) -> Any:
     return new_tensor(T.as_array(T.to_raw(dtype).type(value)))
 
@@ -240,16 +256,10 @@ class GradScaler:
                      for v in state["found_inf_per_device"].values()]  # fmt: skip
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            if any(v.item() for v in found):
-                scale.mul_(self._backoff_factor)
-                tracker.fill_(0)
-            elif tracker.item() + 1 == self._growth_interval:
-                grown = scale * self._growth_factor
-                if holds(lambda x: (abs(x) < inf).all(), grown):
-                    scale.copy_(grown)
-                tracker.fill_(0)
-            else:
-                tracker.fill_(tracker.item() + 1)
+            update_scale(
+                scale, tracker, any(v.item() for v in found), self._growth_factor,
+                self._backoff_factor, self._growth_interval,
+            )  # fmt: skip
         self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     def _get_scale_async(self) -> object:
