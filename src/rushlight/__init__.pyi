@@ -67,6 +67,7 @@ from ._table.random.generator import Generator as Generator
 from ._table.random.generator import default_generator as default_generator
 from ._tensor import return_types as return_types
 from ._tensor import storage as storage
+from ._tensor.legacy_constructors import _tensor_classes as _tensor_classes
 from ._tensor.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from ._tensor.settings import get_default_device as get_default_device
 from ._tensor.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
@@ -146,6 +147,7 @@ from ._torch.checks import _check_tensor_all_with as _check_tensor_all_with
 from ._torch.checks import _check_type as _check_type
 from ._torch.checks import _check_value as _check_value
 from ._torch.checks import _check_with as _check_with
+from ._torch.checks import _debug_has_internal_overlap as _debug_has_internal_overlap
 from ._torch.jit import CompilationUnit as CompilationUnit
 from ._torch.jit import ScriptFunction as ScriptFunction
 from ._torch.jit import ScriptModule as ScriptModule

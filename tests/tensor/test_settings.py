@@ -120,3 +120,60 @@ def test_an_unpacked_value_of_another_shape_is_refused() -> None:
         y = (x * x).sum()
     with pytest.raises(RuntimeError, match="must match the size of tensor b"):
         y.backward()
+
+
+def test_counts_of_threads_beyond_the_types_of_c_are_refused() -> None:
+    for count, kind in ((2**65, "long long"), (2**40, "long")):
+        with pytest.raises(ValueError, match=f"^Overflow when unpacking {kind}$"):
+            torch.set_num_threads(count)
+
+
+def test_overlap_is_told_where_it_is_easily_seen() -> None:
+    look = torch._debug_has_internal_overlap
+    assert look(torch.ones(3, 4).t()) == look(torch.ones(1).expand(1, 1)) == 0
+    assert look(torch.ones(1, 3).expand(4, 3)) == 1
+    assert look(torch.ones(20)[::2]) == 2
+
+
+def test_old_constructors_refuse_what_they_dont_take() -> None:
+    assert torch.ones(1).new(size=(2, 3)).shape == (2, 3)
+    for call in (lambda: torch.LongTensor((6, 0), 1, 1), lambda: torch.ones(1).new([1], 2)):
+        with pytest.raises(
+            TypeError, match=r"new\(\) received an invalid combination of arguments"
+        ):
+            call()
+    with pytest.raises(TypeError, match=r"type 'torch\.FloatTensor' is not an acceptable base"):
+        type("Mine", (torch.FloatTensor,), {})
+    assert torch.FloatTensor in torch._tensor_classes
+
+
+def test_a_size_leaves_additions_to_other_classes() -> None:
+    class Other:
+        def __radd__(self, size: object) -> str:
+            return "theirs"
+
+    assert torch.Size([1]) + Other() == "theirs"
+    with pytest.raises(TypeError, match=r"can only concatenate tuple \(not int\)"):
+        torch.Size([1]) + 3
+
+
+def test_rare_operators_say_what_they_miss() -> None:
+    with pytest.raises(RuntimeError, match="single nonzero value, but got zero"):
+        torch._assert_async(torch.tensor(0))
+    with pytest.raises(RuntimeError, match="_local_scalar_dense: Empty tensor not supported"):
+        torch.ops.aten._local_scalar_dense(torch.ones(0))
+    with pytest.raises(RuntimeError, match="memory format option is only supported by strided"):
+        torch.empty_like(torch.eye(2).to_sparse(), memory_format=torch.preserve_format)
+
+
+def test_the_parts_of_gradient_scaling() -> None:
+    scale, good, bad = torch.tensor([4.0]), torch.tensor([0.0]), torch.tensor([0.0])
+    tracker = torch.zeros(1, dtype=torch.int32)
+    grads = [torch.full((2,), 4.0), torch.tensor([1.0, float("inf")])]
+    torch._amp_foreach_non_finite_check_and_unscale_(grads, bad, torch.tensor([0.25]))
+    assert grads[0].tolist() == [1.0, 1.0] and bad.item() == 1.0
+    for expected in (4.0, 8.0):
+        torch._amp_update_scale_(scale, tracker, good, 2.0, 0.25, 2)
+        assert scale.item() == expected
+    torch._amp_update_scale_(scale, tracker, bad, 2.0, 0.25, 2)
+    assert scale.item() == 2.0 and tracker.item() == 0

@@ -43,6 +43,10 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: object) -> Size:
         if not isinstance(other, tuple):
+            swapped = getattr(type(other), "__radd__", None)
+            found: Any = NotImplemented if swapped is None else swapped(other, self)
+            if found is not NotImplemented:
+                return found
             raise TypeError(
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
             )

@@ -61,7 +61,9 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Array:
             )
         out = first._tensor_over(dtype)._raw
         return out
-    if len(args) == 1 and is_sequence(first):
+    if len(args) > 1:
+        raise _no_such_call(args, {})
+    if is_sequence(first):
         return array_of(first, dtype, warn_of_array)
     raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
 
@@ -73,18 +75,22 @@ def _options(dtype: D.dtype) -> str:
     )
 
 
+_CALLS: Final = (
+    " * (*, torch.device device = None)\n",
+    " * (torch.Storage storage)\n * (Tensor other)\n"
+    " * (tuple of ints size, *, torch.device device = None)\n"
+    " * (object data, *, torch.device device = None)\n",
+)
+
+
 def _no_such_call(args: tuple[object, ...], kwargs: dict[str, object]) -> TypeError:
     given = [errors.type_name(a) for a in args]
     given += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
+    why = "      didn't match because some of the "
+    why += f"keywords were incorrect: {', '.join(kwargs)}\n"
     return TypeError(
-        f"new() received an invalid combination of arguments - got ({', '.join(given)}), "
-        "but expected "
-        "one of:\n * (*, torch.device device = None)\n      didn't match because some of "
-        "the keywords "
-        f"were incorrect: {', '.join(kwargs)}\n * (torch.Storage storage)\n * (Tensor other)\n "
-        "* (tuple "
-        "of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = "
-        "None)\n"
+        f"new() received an invalid combination of arguments - got ({', '.join(given)}), but "
+        f"expected one of:\n{_CALLS[0]}{why if kwargs else ''}{_CALLS[1]}"
     )
 
 
@@ -178,6 +184,11 @@ Tensor.new = _new_like
 class _TypedMeta(type):
     """Makes `isinstance(t, FloatTensor)` ask for the element type."""
 
+    def __new__(cls, name: str, bases: tuple[Any, ...], names: dict[str, Any]) -> _TypedMeta:
+        if bases:
+            raise TypeError(f"type '{bases[0]._type_text}' is not an acceptable base type")
+        return type.__new__(cls, name, bases, names)
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TensorBase) and T.from_raw(instance._raw.dtype) is cls.dtype  # type: ignore[attr-defined]
 
@@ -202,3 +213,4 @@ TYPES: Final[dict[str, Any]] = {
     for d in (D.bool_, D.uint8, D.int8, D.int16, D.int32, D.int64, D.float16, D.bfloat16, D.float32,
               D.float64)
 }  # fmt: skip
+_tensor_classes: Final = set(TYPES.values())

@@ -144,6 +144,8 @@ def set_num_interop_threads(int: int) -> None:
 def _positive(name: str, value: float) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise RuntimeError(f"{name} expects an int, but got {type(value).__name__}")
+    if value >= 1 << 31:
+        raise ValueError(f"Overflow when unpacking long{' long' if value >= 1 << 63 else ''}")
     if value < 1:
         raise RuntimeError(f"{name} expects a positive integer")
 

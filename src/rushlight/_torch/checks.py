@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._array import types as T
+
 __all__ = [
+    "_debug_has_internal_overlap",
     "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
     "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
 ]  # fmt: skip
@@ -81,3 +84,11 @@ def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Mess
 def _check_tensor_all(cond: Any, message: Message = None) -> None:
     """Raises RuntimeError unless all elements of a bool tensor are true."""
     _check_tensor_all_with(RuntimeError, cond, message)
+
+
+def _debug_has_internal_overlap(input: Any) -> int:
+    """Whether elements share memory: 0 no, 1 yes, 2 where that would take a long look."""
+    if not input.numel() or T.is_dense(input._raw):
+        return 0
+    steps = zip(input.shape, input.stride(), strict=True)
+    return 1 if any(step == 0 and count > 1 for count, step in steps) else 2

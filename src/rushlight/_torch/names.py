@@ -89,6 +89,8 @@ HOMES: Final[dict[str, str]] = {
     "DispatchKey": "_torch._C",
     "Future": "utils._futures",
     "Tag": "_torch.library",
+    "_tensor_classes": "_tensor.legacy_constructors",
+    "_debug_has_internal_overlap": "_torch.checks",
     "_assert_async": "_table.names.aten_rare",
     "_disable_dynamo": "_torch._dynamo",
     "compile": "_compile",

@@ -21,7 +21,7 @@ from . import (
 from .aten import ATEN, FORMS
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, Scalar, Shape, TensorLike
     from ..._base.schema import Parameter, Schema
     from ..._tensor.tensor import Tensor
 
@@ -48,6 +48,18 @@ _RENAMED_WRITES: Final = {
 
 def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+
+
+def _first(x: Tensor) -> Scalar:
+    """The first element as a number.
+
+    Raises:
+        RuntimeError: where there is none.
+    """
+    if x.numel() == 0:
+        raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
+    found: Scalar = (x if x.numel() == 1 else x.reshape(-1)[0]).item()
+    return found
 
 
 def _call(name: str) -> AnyCallable:
@@ -101,8 +113,7 @@ def _declare() -> None:
         "fill_.Scalar": ("fill_.Scalar(Tensor self, Scalar value) -> Tensor", _method("fill_")),
         "fill_.Tensor": ("fill_.Tensor(Tensor self, Tensor value) -> Tensor", _method("fill_")),
         "zero_.default": ("zero_(Tensor self) -> Tensor", _method("zero_")),
-        "_local_scalar_dense.default": ("_local_scalar_dense(Tensor self) -> Scalar",
-                                        _method("item")),
+        "_local_scalar_dense.default": ("_local_scalar_dense(Tensor self) -> Scalar", _first),
         "logsigmoid.default": (f"logsigmoid{unary}", _call("logsigmoid")),
     })  # fmt: skip
     for name in ("var", "std", "var_mean", "std_mean"):

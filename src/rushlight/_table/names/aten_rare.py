@@ -63,7 +63,9 @@ def _split_copy(x: Any, split_size: int, dim: int = 0) -> list[Tensor]:
     return [part.clone() for part in x.split(split_size, dim)]
 
 
-def _assert_async(x: Tensor, message: str = "Expected Tensor with single nonzero value") -> None:
+def _assert_async(
+    x: Tensor, message: str = "Expected Tensor with single nonzero value, but got zero"
+) -> None:
     if not bool(x):
         raise RuntimeError(message)
 

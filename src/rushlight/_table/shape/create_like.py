@@ -27,6 +27,8 @@ def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: objec
                 requires_grad: bool) -> Any:  # fmt: skip
     """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
     if t.is_sparse:
+        if wanted is not None:
+            raise RuntimeError("memory format option is only supported by strided tensors")
         return t._blank(dtype, fill)
     if _hollow.beside(t, device):
         return hollow_like(t, dtype, wanted, requires_grad)
