@@ -426,3 +426,10 @@ def test_nothing_is_looked_up_in_tensors_without_elements() -> None:
         x.index_select(1, far)
     with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
         x.index_select(0, torch.tensor([0]))
+
+
+def test_the_warning_of_byte_masks_names_the_line_of_the_program() -> None:
+    mask = torch.tensor([1, 0], dtype=torch.uint8)
+    with pytest.warns(UserWarning, match=r"indexing with dtype torch\.uint8") as seen:
+        torch.ones(2)[mask]
+    assert seen[0].filename == __file__

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from .. import _table as ops
+from .._array.printing import printoptions
 from .._base import dtypes as D
 from .._base.device import device as Device
 from .._core.mode import current
@@ -20,6 +21,7 @@ from ..serialization.names import (
     rebuild_tensor as _rebuild_tensor_v2,
     rebuild_untyped_tensor as _rebuild_tensor_v3,
 )
+from .overrides import resolve_name
 
 __all__ = [
     "ExceptionWrapper", "KeyErrorMessage", "_element_size", "_flatten_dense_tensors",
@@ -189,10 +191,10 @@ def _import_dotted_name(name: str) -> Any:
 
 
 def render_call(fn: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """A call as it would be written."""
-    name = getattr(fn, "__name__", None) or repr(fn)
-    parts = [repr(arg) for arg in args] + [f"{key}={value!r}" for key, value in kwargs.items()]
-    return f"{name}({', '.join(parts)})"
+    """A call as it would be written, with tensors by their sizes."""
+    with printoptions(threshold=0, edgeitems=0):
+        parts = [repr(arg) for arg in args] + [f"{key}={v!r}" for key, v in kwargs.items()]
+    return f"{resolve_name(fn) or str(fn)}({', '.join(parts)})"
 
 
 class _ClassPropertyDescriptor(Generic[_T]):

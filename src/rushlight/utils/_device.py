@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._base.device import device as Device
+from ._contextlib import context_decorator
 
 if TYPE_CHECKING:
     from .._base.annotations import DeviceLike
@@ -32,14 +32,19 @@ class DeviceContext:
 
 
 def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., object]:
-    """The function, run inside the context of a device."""
+    """The function (or that of a generator), run inside the context of a device.
 
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: object) -> object:
-        with device if hasattr(device, "__enter__") else device():
-            return func(*args, **kwargs)
-
-    return wrapped
+    Raises:
+        RuntimeError: for a class.
+    """
+    if isinstance(func, type):
+        raise RuntimeError(
+            "Cannot decorate classes; it is ambiguous whether or not only the constructor or all "
+            "methods should have the context manager applied; additionally, decorating a class at "
+            "definition-site will prevent use of the identifier as a conventional type.  To "
+            "specify which methods to decorate, decorate each of them individually."
+        )
+    return context_decorator(lambda: device, func)
 
 
 def set_device(device: DeviceLike) -> Callable[[Callable[..., object]], Callable[..., object]]:

@@ -7,13 +7,13 @@ dimension from the first on; a mask stands for as many dimensions as it has.
 
 from __future__ import annotations
 
-import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._base.caller import warn_the_caller
 from ..axes import ALL
 from ..number import typed
 from ..types import from_raw, refuse_shared, write_into
@@ -60,7 +60,7 @@ def places(x: Array, indices: tuple[Any, ...]) -> list[Any]:
             found.append(index)
             continue
         if index.dtype.kind != "b":
-            warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
+            warn_the_caller(_UINT8_WARNING)
         for d, n in enumerate(index.shape):
             at = len(found) + d
             if at >= len(shape):

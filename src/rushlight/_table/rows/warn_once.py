@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
-from types import FrameType
 from typing import Final
+
+from ..._base.caller import warn_the_caller as warn_the_caller
 
 _said: Final[set[str]] = set()
 
@@ -22,19 +21,6 @@ def say_once(name: str, text: str) -> None:
     if name not in _said or Always.on:
         _said.add(name)
         warnings.warn(text, UserWarning, stacklevel=4)
-
-
-_FOLDER: Final = os.path.abspath(__file__).rpartition("_table")[0]
-
-
-def warn_the_caller(text: str) -> None:
-    """Warns, at the line of the program that called into the package, however far out it is."""
-    level = 1
-    frame: FrameType | None = sys._getframe(0)
-    while frame is not None and frame.f_code.co_filename.startswith(_FOLDER):
-        frame = frame.f_back
-        level += 1
-    warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def warn_of_array() -> None:
