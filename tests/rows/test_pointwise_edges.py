@@ -441,3 +441,14 @@ def test_the_gradient_of_a_product_of_one_is_the_gradient() -> None:
     x = torch.tensor(3.0, requires_grad=True)
     (grad,) = torch.autograd.grad(x.prod(), x, create_graph=True)
     assert grad.item() == 1 and grad.grad_fn is None
+
+
+def test_the_logarithm_of_one_and_little_keeps_complex_digits() -> None:
+    for z in (1e-19 + 1e-18j, 1e-18 + 0.1j, 0j, 2 + 1j, complex(1e250, -1), complex(-1, 0)):
+        found = torch.tensor([z], dtype=torch.complex128).log1p().item()
+        real = 0.5 * math.log1p(z.real * (2 + z.real) + z.imag**2) if abs(z) < 0.5 else None
+        if real is None:
+            size = math.hypot(1 + z.real, z.imag)
+            real = math.log(size) if size else -math.inf
+        assert math.isclose(found.real, real, rel_tol=1e-15) or found.real == z.real
+        assert found.imag == math.atan2(z.imag, 1 + z.real)

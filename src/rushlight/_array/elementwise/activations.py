@@ -188,6 +188,22 @@ def _small_gap(a: Array, b: Array) -> Array:
     return np.negative(gap, gap)
 
 
+@with_formula(words.log1p)
+def log_of_next(x: Array) -> Array:
+    """log(1 + x), without loss near 0, of complex numbers too."""
+    if x.dtype.kind != "c":
+        out: Array = np.log1p(x)
+        return out
+    real, imaginary = x.real, x.imag
+    near = real * (2 + real) + imaginary * imaginary  # |1 + x|² - 1
+    out = np.empty_like(x)
+    np.arctan2(imaginary, real + 1, out=out.imag)
+    far = np.where(np.isnan(near), near, np.log(np.hypot(real + 1, imaginary)))
+    close = np.where(near == 0, real, 0.5 * np.log1p(near))
+    out.real[...] = np.where(np.absolute(x) < 0.5, close, far)
+    return out
+
+
 def logaddexp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)), without overflow."""
     if _few(a) and _few(b):

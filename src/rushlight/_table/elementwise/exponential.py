@@ -71,7 +71,7 @@ log10 = elementwise(
 )
 log1p = elementwise(
     "log1p(Tensor self) -> Tensor",
-    raw.log1p,
+    logistic.log_of_next,
     self=lambda g, self: g / (self + 1),
     node="Log1PBackward0",
     promote="float",
