@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from .._array import types as T
 from .._base import dtypes as D
@@ -117,7 +117,7 @@ def _get_dtype_from_pickle_storage_type(pickle_storage_type: str) -> D.dtype:
 def _warned(name: str) -> AnyCallable:
     """The public method over a private one, which warns that storages of elements will go."""
 
-    def method(self: TypedStorage, *args: object, **kwargs: object) -> Any:
+    def method(self: TypedStorage, *args: object, **kwargs: object) -> object:
         _warn_typed_storage_removal()
         return getattr(self, name)(*args, **kwargs)
 
@@ -178,7 +178,7 @@ class TypedStorage:
         self.dtype = dtype
         self._untyped_storage = wrap_storage
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"'torch.storage.TypedStorage' object has no attribute '{name}'")
 
     # ---- what doesn't warn ------------------------------------------------------------------
@@ -306,7 +306,7 @@ class TypedStorage:
     def _share_filename_cpu_(self) -> NoReturn:
         self._untyped_storage._share_filename_cpu_()
 
-    def _write_file(self, file: object, *how: int) -> None:
+    def _write_file(self, file: BinaryIO, *how: int) -> None:
         self._untyped_storage._write_file(file, *how)  # type: ignore[arg-type]
 
     def _is_pinned(self, device: DeviceLike | None = None) -> bool:

@@ -15,7 +15,7 @@ import importlib
 import operator
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from .._array import types as T
 from .._array.memory import raw_bytes as stored, shared as _shared
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from .._array.annotations import Array
     from .._base.annotations import DeviceLike
+
+    Memo = dict[int, Any]
     from .._base.dtypes import dtype
 
 __all__ = ["StorageBase", "UntypedStorage", "of_tensor", "tensor_over"]
@@ -60,7 +62,7 @@ def _fresh(count: int, nowhere: bool) -> Array:
     return hollow((count,), T.to_raw(D.uint8)) if nowhere else stored.fresh(count)
 
 
-def _numbers(given: Any) -> list[int]:
+def _numbers(given: object) -> list[int]:
     """The items of a sequence as bytes.
 
     Raises:
@@ -71,7 +73,7 @@ def _numbers(given: Any) -> list[int]:
             f"torch.UntypedStorage(): Expected a sequence type, but got {type_name(given)}"
         )
     found = []
-    for item in given:
+    for item in iter(given):
         if not is_index(item):
             raise RuntimeError(
                 "torch.UntypedStorage(): tried to construct a storage from a sequence "
@@ -251,20 +253,20 @@ class UntypedStorage(StorageBase):
             )
         return slice(start, max(start, stop))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> int | UntypedStorage:
         if type(self._data) is MetaArray:
             raise NotImplementedError(_NOT_HERE)
         if isinstance(index, slice):
             return UntypedStorage._over(self._data[self._span(index)])
         if not is_index(index):
             raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
-        at, count = int(index), self.nbytes()
+        at, count = operator.index(index), self.nbytes()  # type: ignore[arg-type]
         at += count if at < 0 else 0
         if not 0 <= at < count:
             raise IndexError(f"index {at} out of range for storage of size {count}")
         return int(self._data[at])
 
-    def __setitem__(self, index: Any, value: int) -> None:
+    def __setitem__(self, index: object, value: int) -> None:
         if not is_index(value):
             raise RuntimeError(
                 f"can only set storage content with a int types, but got {type_name(value)} instead"
@@ -272,7 +274,7 @@ class UntypedStorage(StorageBase):
         if isinstance(index, slice):
             at: Any = self._span(index)
         elif is_index(index):
-            at, count = int(index), self.nbytes()
+            at, count = operator.index(index), self.nbytes()  # type: ignore[arg-type]
             at += count if at < 0 else 0
             if not 0 <= at < count:
                 raise RuntimeError("out of bounds")
@@ -409,7 +411,7 @@ class UntypedStorage(StorageBase):
         self._share("filename")
         raise NotImplementedError("memory is shared by descriptors here, not by the names of files")
 
-    def _write_file(self, file: Any, is_real_file: bool, save_size: bool, step: int) -> None:
+    def _write_file(self, file: BinaryIO, is_real_file: bool, save_size: bool, step: int) -> None:
         """Writes the bytes to a file, after how many elements of `step` bytes they are."""
         if type(self._data) is MetaArray:
             raise NotImplementedError(NO_DATA)
@@ -458,7 +460,7 @@ class UntypedStorage(StorageBase):
     def __copy__(self) -> Self:
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
+    def __deepcopy__(self, memo: Memo) -> UntypedStorage:
         found = memo.get(id(self))
         if found is None:
             bare = type(self._data) is MetaArray
