@@ -145,6 +145,8 @@ def test_old_constructors_refuse_what_they_dont_take() -> None:
     with pytest.raises(TypeError, match=r"type 'torch\.FloatTensor' is not an acceptable base"):
         type("Mine", (torch.FloatTensor,), {})
     assert torch.FloatTensor in torch._tensor_classes
+    assert not (torch.FloatTensor.is_cuda or torch.FloatTensor.is_sparse)
+    assert torch.FloatTensor.layout is torch.strided
 
 
 def test_a_size_leaves_additions_to_other_classes() -> None:

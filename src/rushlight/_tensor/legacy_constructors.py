@@ -11,6 +11,7 @@ from .._array.shape import create as raw
 from .._array.shape.nested_sequences import array_of, is_sequence
 from .._base import dtypes as D, errors
 from .._base.device import hollow
+from .._base.memory_format import strided
 from .._base.size import Size
 from .._core.mode import current
 from .._core.storage import TensorBase, Version, init_tensor, new_tensor
@@ -204,7 +205,17 @@ class _TypedMeta(type):
 def _typed(dtype: D.dtype) -> type[object]:
     name = D.scalar_name(dtype) + "Tensor"
     return _TypedMeta(
-        name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"}
+        name,
+        (),
+        {
+            "dtype": dtype,
+            "_type_text": f"torch.{name}",
+            "__module__": "torch",
+            "layout": strided,
+            "is_cuda": False,
+            "is_xpu": False,
+            "is_sparse": False,
+        },
     )
 
 
