@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from copyreg import _slotnames  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
@@ -11,12 +12,41 @@ from .._array.memory.meta import MetaArray, with_strides
 from .._base import errors
 from .._base.dtypes import BY_NAME
 from .._core.mode import current
-from .._core.storage import TensorBase, init_tensor
+from .._core.storage import CLASSES, TensorBase, init_tensor
 from .._core.views import current_node
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
     from .tensor import Tensor
+
+
+def attributes_of(t: Tensor) -> dict[str, Any]:
+    """What a program has set on a tensor: in its dictionary, and in slots of its class."""
+    names = _slot_names(type(t))
+    if not names:
+        return t.__dict__
+    return {**t.__dict__, **{name: getattr(t, name) for name in names if hasattr(t, name)}}
+
+
+def set_attributes(t: Tensor, attributes: dict[str, Any] | None) -> None:
+    """Sets what `attributes_of` another tensor of the class gave."""
+    if not attributes:
+        return
+    names = _slot_names(type(t))
+    if not names:
+        t.__dict__.update(attributes)
+        return
+    for name, value in attributes.items():
+        if name in names:
+            setattr(t, name, value)
+        else:
+            t.__dict__[name] = value
+
+
+def _slot_names(cls: type[object]) -> tuple[str, ...]:
+    """The slots that subclasses of `Tensor` have declared."""
+    own = CLASSES.tensor
+    return () if cls is own else tuple(n for n in _slotnames(cls) if n not in _slotnames(own))
 
 
 def warn_if_has_hooks(tensor: Tensor) -> None:
@@ -40,7 +70,7 @@ def copied(t: Tensor) -> Tensor:
     init_tensor(made, t._raw)
     made._requires_grad = t._requires_grad
     take_kind(made, t)
-    made.__dict__.update(t.__dict__)
+    set_attributes(made, attributes_of(t))
     return made
 
 
@@ -57,18 +87,16 @@ def reduced(t: Tensor) -> object:
         warn_if_has_hooks(t)
     if type(t._raw) is MetaArray:
         steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
-        return rebuilt_hollow, (type(t), steps, t._requires_grad, t.__dict__ or None)
-    return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
+        return rebuilt_hollow, (type(t), steps, t._requires_grad, attributes_of(t) or None)
+    return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, attributes_of(t) or None)
 
 
-def rebuilt(
-    cls: type[object], packed: Any, requires_grad: bool, attributes: object = None
-) -> Tensor:
+def rebuilt(cls: type[object], packed: Any, requires_grad: bool, attributes: Any = None) -> Tensor:
     """A tensor from what pickling kept of it."""
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
 
-def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: object = None) -> Any:
+def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: Any = None) -> Any:
     """A tensor without data from what pickling kept of it."""
     shape, steps, name = kept
     array = with_strides(shape, steps, T.to_raw(BY_NAME[name]))
@@ -76,7 +104,7 @@ def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: object
 
 
 def rebuilt_over(
-    cls: type[Any], array: Array, requires_grad: bool, attributes: object = None
+    cls: type[Any], array: Array, requires_grad: bool, attributes: Any = None
 ) -> Tensor:
     """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)
@@ -85,8 +113,7 @@ def rebuilt_over(
     if cls._overrides or cls._dispatches or type(array) is MetaArray:
         t._plain = False
         t._layered = True
-    if attributes:
-        t.__dict__.update(attributes)
+    set_attributes(t, attributes)
     out: Tensor = t
     return out
 
@@ -109,6 +136,7 @@ def deep_copied(t: Tensor, memo: dict[int, object]) -> Any:
     memo[id(t)] = made
     if t._grad is not None:
         made._grad = copy.deepcopy(t._grad, memo)
-    if t.__dict__:
-        made.__dict__.update(copy.deepcopy(t.__dict__, memo))
+    attributes = attributes_of(t)
+    if attributes:
+        set_attributes(made, copy.deepcopy(attributes, memo))
     return made

@@ -9,7 +9,7 @@ from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
 from .._core.storage import TensorBase, init_tensor
-from .copies import reduced
+from .copies import attributes_of, reduced, set_attributes
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -67,7 +67,7 @@ def reduce_tensor(t: Tensor) -> Any:
         return reduced(t)
     from multiprocessing.reduction import DupFd
 
-    attributes = t.__dict__ or None
+    attributes = attributes_of(t) or None
     lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)
     sent = DupFd(block.fd)
     return _received, (type(t), sent, len(block), dtype, lying, t._requires_grad, attributes)
@@ -80,7 +80,7 @@ def _received(
     dtype: D.dtype,
     lying: Any,
     requires_grad: bool,
-    attributes: object,
+    attributes: Any,
 ) -> Tensor:
     t = TensorBase.__new__(cls)
     init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))
@@ -88,7 +88,6 @@ def _received(
     if cls._overrides or cls._dispatches:
         t._plain = False
         t._layered = True
-    if attributes:
-        t.__dict__.update(attributes)
+    set_attributes(t, attributes)
     out: Tensor = t
     return out

@@ -18,7 +18,16 @@ from .._core.hooks import GRAD_DTYPE, hooks_of
 from .._core.mode import current
 from .._core.node import note_output
 from .._core.run import inside_transform
-from .._core.storage import CLASSES, TensorBase, Version, bump, new_tensor, version_cell, version_of
+from .._core.storage import (
+    CLASSES,
+    TensorBase,
+    Version,
+    bump,
+    init_tensor,
+    new_tensor,
+    version_cell,
+    version_of,
+)
 from .._core.views import current_node
 from .._table.calls.argument_parser import dimension
 from .._table.elementwise import complexes
@@ -509,7 +518,8 @@ def alias_of(t: TensorBase) -> Tensor:
     if t._layered:
         cls: Any = type(t)
         if cls._overrides or type(t._raw) is not MetaArray:
-            made.__class__ = cls
+            made = TensorBase.__new__(cls)
+            init_tensor(made, t._raw)
         made._plain = False
         made._layered = True
     if t._inference:  # still one, but with a version of its own

@@ -33,6 +33,7 @@ from .._table.modes import meta as _hollow
 from .._table.names.aten import find_overload as _operator
 from .._table.names.aten_forms import classify_call, parts_of
 from . import dispatch_modes as watching
+from .copies import attributes_of, set_attributes
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _again(t: Any) -> Any:
     """A tensor of the class, over the memory and with the attributes of `t`, without history."""
     made = TensorBase.__new__(type(t))
     init_tensor(made, t._raw)
-    made.__dict__.update(t.__dict__)
+    set_attributes(made, attributes_of(t))
     if type(t)._dispatches:
         noted(_hollow.marked(made))
     return made
