@@ -116,3 +116,21 @@ def test_a_class_gets_the_arguments_of_the_whole_operation() -> None:
     assert calls[0][1:] == (2, [])
     assert ("add_", 2, ["alpha"]) in calls and ("addcmul_", 3, ["value"]) in calls
     assert a.tolist() == [7.0, 7.0]
+
+
+class Slotted(rl.Tensor):
+    __slots__ = ["kept"]
+
+
+@pytest.mark.parametrize(
+    "means", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_copies_and_pickles_keep_what_is_in_slots(means) -> None:
+    x = rl.ones(2).as_subclass(Slotted)
+    x.kept, x.other = [3], 4
+    made = means(x)
+    assert type(made) is Slotted and made.kept == [3] and made.other == 4
+
+
+def test_a_class_with_slots_is_detached() -> None:
+    assert type(rl.ones(2).as_subclass(Slotted).detach()) is Slotted

@@ -92,3 +92,38 @@ def test_backwards_run_on_arrays_again_when_the_last_wrapper_has_gone() -> None:
     del x
     gc.collect()
     assert key not in _hollow.LIVE
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x.exp() * 3, lambda x: x.cumprod(0), lambda x: (x * x).sum(0).repeat(2)],
+)
+def test_tangents_go_through_wrappers(function) -> None:
+    x, t = rushlight.tensor([1.0, 2.0, 3.0]), rushlight.tensor([1.0, 0.0, 2.0])
+    _, wanted = rushlight.func.jvp(function, (x,), (t,))
+    with rushlight.autograd.forward_ad.dual_level():
+        dual = rushlight.autograd.forward_ad.make_dual(Held(x), Held(t))
+        found = rushlight.autograd.forward_ad.unpack_dual(function(dual)).tangent
+    rushlight.testing.assert_close(found.held, wanted)
+
+
+@pytest.mark.parametrize("strategy", ["reverse-mode", "forward-mode"])
+def test_a_batched_jacobian_goes_through_wrappers(strategy) -> None:
+    x = rushlight.tensor([1.0, 2.0, 3.0])
+    jacobian = rushlight.autograd.functional.jacobian
+    found = jacobian(lambda x: x.sin() * x.sum(), Held(x), vectorize=True, strategy=strategy)
+    wanted = jacobian(lambda x: x.sin() * x.sum(), x)
+    rushlight.testing.assert_close(getattr(found, "held", found), wanted)
+
+
+@pytest.mark.parametrize(
+    ("shape", "repeats"),
+    [((), (3,)), ((2,), (3,)), ((2, 3), (1, 4)), ((2, 3), (2, 1, 1)), ((2, 3), (0, 2))],
+)
+def test_a_backward_of_repeat_goes_through_wrappers(shape, repeats) -> None:
+    x = rushlight.rand(shape)
+    v = rushlight.rand(x.repeat(repeats).shape)
+    vjp = rushlight.autograd.functional.vjp
+    wanted = vjp(lambda x: x.repeat(repeats), x, v)[1]
+    found = vjp(lambda x: x.repeat(repeats), Held(x), Held(v))[1]
+    rushlight.testing.assert_close(found.held, wanted)

@@ -29,6 +29,7 @@ from .._core.storage import (
     version_of,
 )
 from .._core.views import current_node
+from .._table import PUBLIC
 from .._table.calls.argument_parser import dimension
 from .._table.elementwise import complexes
 from .._table.modes import meta as _hollow
@@ -530,6 +531,13 @@ def alias_of(t: TensorBase) -> Tensor:
     return out
 
 
+def zeros_of(t: Any) -> Tensor:
+    """Zeros shaped, typed and laid out like `t`, made by its class where that has rules."""
+    made: Any = PUBLIC[("", "zeros_like")](t) if t._layered else new_tensor(T.zeros_like(t._raw))
+    out: Tensor = made
+    return out
+
+
 def set_requires_grad(t: TensorBase, value: bool) -> None:
     """Switches recording for a leaf.
 
@@ -574,4 +582,4 @@ def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
 
 CLASSES.tensor = Tensor
 
-__all__ = ["Tensor", "alias_of", "set_grad", "set_requires_grad"]
+__all__ = ["Tensor", "alias_of", "set_grad", "set_requires_grad", "zeros_of"]

@@ -28,6 +28,7 @@ from .._core.inplace import check_writable, write
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
+from .._core.slow import TANGENTS
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
 from .._table.modes import meta as _hollow
 from .._table.names.aten import find_overload as _operator
@@ -185,20 +186,24 @@ def call(op: Op, args: list[object]) -> Any:
         raws = [slow.to_raw(arg) for arg in args]
         promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
         slow.record(op, args, raws, outs, live, mode, promoted)
-        _keep_outputs(op, outs)
+        for out in outs:
+            if out._node is not None:
+                keep_outputs(out._node, outs)
+                break
+    if mode.forward_grad and TANGENTS.carry is not None:
+        TANGENTS.carry(op, args, outs)
     if op.n_out == 1:
         return outs[0]
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _keep_outputs(op: Op, outs: list[TensorBase]) -> None:
+def keep_outputs(node: Any, outs: list[Any]) -> None:
     """Has a node that saves results save tensors of their class: their arrays hold nothing."""
-    for k, entry in enumerate(op.entries):
+    for k, entry in enumerate(node.op.entries):
         if entry[0] != OUT:
             continue
         out: Any = outs[entry[1]]
-        node = out._node
-        if node is None or not type(out)._dispatches or node.saved[k] is None:
+        if not type(out)._dispatches or node.saved[k] is None:
             continue
         kept = _again(out)
         kept._node, kept._nr, kept._requires_grad = node, out._nr, True

@@ -23,7 +23,7 @@ from .._core.views import current_node
 from .._table.modes import meta as _hollow
 from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled
-from .._tensor.tensor import Tensor
+from .._tensor.tensor import Tensor, zeros_of
 from .._tensor.torch_function import torch_dispatch
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
@@ -381,7 +381,7 @@ def grad(
                     raise RuntimeError(
                         "materialize_grads cannot be used when the given input is a GradientEdge"
                     )
-                g = new_tensor(T.zeros_like(x._raw))
+                g = zeros_of(x)
                 g._requires_grad = create_graph
             elif not allowed:
                 raise RuntimeError(errors.unused_input(i))

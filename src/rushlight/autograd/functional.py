@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from .._array import types as T
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 from .._tensor.batching import Batching, unwrapped, wrap
+from .._tensor.tensor import zeros_of
 from . import forward_ad
 from ._functional_parts import (
     detach_results as _grad_postprocess,  # noqa: F401
@@ -138,7 +138,7 @@ def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, sta
         if strict and create_graph and g is not None and not g._requires_grad:
             what = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(CONSTANT.format(what=what, i=i))
-        filled.append(new_tensor(T.zeros_like(x._raw)) if g is None else g)
+        filled.append(zeros_of(x) if g is None else g)
     return tuple(filled)
 
 
@@ -283,7 +283,7 @@ def jvp(
 def _zeros_with_history(like: Tensors) -> Tensors:
     made = []
     for x in like:
-        u = new_tensor(T.zeros_like(x._raw))
+        u = zeros_of(x)
         u._requires_grad = True
         made.append(u)
     return tuple(made)
@@ -375,7 +375,7 @@ def _row(
                 "not "
                 "allowed in strict mode."
             )
-        return new_tensor(T.zeros_like(x._raw))
+        return zeros_of(x)
     if strict and create_graph and not g._requires_grad:
         raise RuntimeError(CONSTANT.format(what="jacobian", i=i))
     return g
@@ -453,7 +453,7 @@ def _jacobian_forward(func: Callable[..., object], inputs: tuple[Tensor, ...]) -
             part = forward_ad.unpack_dual(o)
             tangent = part.tangent
             if tangent is None:
-                tangent = new_tensor(T.zeros_like(part.primal._raw))
+                tangent = zeros_of(part.primal)
             columns.append(PUBLIC[("", "movedim")](unwrapped(tangent, layer), 0, -1))
     split = PUBLIC[("", "split")]
     blocks = [

@@ -22,7 +22,9 @@ from .._core.inplace import any_tangent, apply_inplace
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, Mode, ready, replaced
 from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
-from .._core.storage import TensorBase, new_tensor
+from .._core.storage import TensorBase
+from .._tensor.tensor import zeros_of
+from .._tensor.torch_function import torch_dispatch
 from .backward import grad as gradient
 from .duals import LEVELS, note_saved, set_tangent, tangent_of, write_tangent
 
@@ -167,11 +169,10 @@ def _tangent_at(args: list[object], pos: int, tangents: dict[object, object]) ->
     a = args[pos]
     if isinstance(a, TensorBase):
         t = tangents.get(pos)
-        return new_tensor(T.zeros_like(a._raw)) if t is None else t
+        return zeros_of(a) if t is None else t
     if type(a) is list or type(a) is tuple:
         return [
-            tangents[(pos, k)] if (pos, k) in tangents else new_tensor(T.zeros_like(x._raw))
-            for k, x in enumerate(a)
+            tangents[(pos, k)] if (pos, k) in tangents else zeros_of(x) for k, x in enumerate(a)
         ]
     return None
 
@@ -192,12 +193,10 @@ def _replaced(op: Op, args: list[Any], tangents: dict[object, object], zeros: bo
         if op.joint is None and op.formulas[first + i] is None and not op.is_view:
             continue
         t = tangents.get(pos)
-        result[pos] = new_tensor(T.zeros_like(a._raw)) if t is None and zeros else t
+        result[pos] = zeros_of(a) if t is None and zeros else t
     if op.lists >= 0:
         result[op.lists] = [
-            tangents.get((op.lists, k))
-            if (op.lists, k) in tangents
-            else new_tensor(T.zeros_like(a._raw))
+            tangents.get((op.lists, k)) if (op.lists, k) in tangents else zeros_of(a)
             for k, a in enumerate(args[op.lists])
         ]
     return result
@@ -211,10 +210,12 @@ def _by_formulas(
     everything = -1
     mode = ready()
     node = slow.make_node(op, args, raws, outs, everything, mode, None)
+    if out._layered and type(out)._dispatches:
+        torch_dispatch().keep_outputs(node, outs)
     traced = grad and (out._requires_grad or any(t._requires_grad for t in tangents.values()))
     recorded = traced
-    if mode.layers:  # batches go through Tensors only
-        traced = traced or out._layered or any(t._layered for t in tangents.values())
+    # Batches and classes with rules go through Tensors only.
+    traced = traced or out._layered or any(t._layered for t in tangents.values())
     total: Any = None
     for i, pos in enumerate(op.tensors):
         t = tangents.get(pos)
@@ -249,7 +250,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
             if grad and a._requires_grad:
                 start = formulas.WORLDS.traced.clone(a)
             else:
-                start = new_tensor(a._raw)
+                start = a.detach()
                 start._requires_grad = True
             starts.append(start)
             if isinstance(key, int):
@@ -263,7 +264,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
             return [None] * len(outs)
         seeds = []
         for r in live:
-            u = new_tensor(T.zeros_like(r._raw))
+            u = zeros_of(r)
             u._requires_grad = True
             seeds.append(u)
         pulled = gradient(live, starts, seeds, create_graph=True, allow_unused=True)
@@ -290,7 +291,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
 
 def _as_tangent(t: Tensor | None, r: Tensor, needs: bool) -> TensorBase:
     if t is None:
-        return new_tensor(T.zeros_like(r._raw))
+        return zeros_of(r)
     return t if needs else t.detach()
 
 

@@ -36,7 +36,6 @@ _RENAMED: Final = {
     "_std_mean": "std_mean.correction", "_clone_contiguous": "clone.default",
     "_reshape_alias": "view.default", "_index_put": "index_put.default",
     "logsigmoid": "log_sigmoid.default",
-    "repeat_backward": "repeat.default",
 }  # fmt: skip
 _RENAMED_WRITES: Final = {
     "_copy": "copy_.default", "_fill_.Scalar": "fill_.Scalar", "_fill_.Tensor": "fill_.Tensor",
@@ -250,6 +249,18 @@ def _cross_entropy(x: Any, target: Tensor, reduction: int = 1, ignore_index: int
     return ROWS["nll_loss"][0](logs, target, None, reduction, ignore_index)
 
 
+def _repeat_backward(g: Any, shape: Shape, repeats: Shape) -> Tensor:
+    g = g.sum(tuple(range(len(repeats) - len(shape)))) if len(repeats) > len(shape) else g
+    sizes: list[int] = []
+    copies: list[int] = []
+    for n, size in zip(repeats[len(repeats) - len(shape) :], shape):
+        if n != 1:
+            copies.append(len(sizes))
+            sizes.append(n)
+        sizes.append(size)
+    return g.reshape(tuple(sizes)).sum(tuple(copies)) if copies else g
+
+
 def _indexed(x: Any, key: object) -> Tensor:
     """Basic indexing, a dimension at a time."""
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -280,6 +291,7 @@ _PARTS: Final[dict[str, tuple[str, Any]]] = {
     "_linear": ("linear", _linear),
     "_matmul": ("matmul", _matmul),
     "_cross_entropy": ("cross_entropy_loss", _cross_entropy),
+    "repeat_backward": ("repeat", _repeat_backward),
     "_basic_index": ("select", _indexed),
 }
 
