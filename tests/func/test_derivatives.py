@@ -140,3 +140,81 @@ def test_a_generated_rule_sums_gradients_of_what_was_no_batch() -> None:
     assert grad(lambda b: mapped(x, b).sum())(V).equal(x.sum(0))
     per_example = vmap(grad(lambda b, a: Scaled.apply(a, b).sum()), in_dims=(None, 0))
     assert per_example(V, x).equal(x)
+
+
+HOOKS = "saved tensor hooks"
+
+
+@pytest.mark.parametrize("name", ["grad", "grad_and_value", "jacrev", "hessian"])
+def test_a_gradient_of_a_function_refuses_saved_tensor_hooks(name):
+    transform = getattr(torch.func, name)
+
+    def packed(x):
+        with torch.autograd.graph.save_on_cpu():
+            return x.sin().sum()
+
+    x = torch.randn(3)
+    with pytest.raises(RuntimeError, match=HOOKS):
+        transform(packed)(x)
+    with pytest.raises(RuntimeError, match=HOOKS), torch.autograd.graph.save_on_cpu():
+        transform(lambda x: x.sum())(x)
+    with torch.autograd.graph.save_on_cpu():  # allowed again
+        torch.func.jvp(lambda x: x.sum(), (x,), (x,))
+
+
+@pytest.mark.parametrize("output", [None, ()])
+def test_a_function_without_results_is_refused(output):
+    x = torch.randn(3)
+    for call in (
+        lambda: torch.func.vjp(lambda x: output, x),
+        lambda: torch.func.jvp(lambda x: output, (x,), (x,)),
+        lambda: torch.func.jacfwd(lambda x: output)(x),
+        lambda: torch.func.jacrev(lambda x: output)(x),
+    ):
+        with pytest.raises(RuntimeError, match="Expected f to be a function that has non-empty"):
+            call()
+
+
+def test_a_jacobian_of_what_does_not_depend_on_the_input_is_zero():
+    x = torch.randn(3)
+    assert torch.func.jacfwd(lambda x: torch.ones(2, 5))(x).equal(torch.zeros(2, 5, 3))
+    assert torch.vmap(lambda x: torch.ones(2, 5), out_dims=-1)(x).equal(torch.ones(2, 5, 3))
+
+
+def test_a_jacobian_of_one_row_at_a_time_needs_no_vmap():
+    class Branching(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 if bool(g.any()) else g
+
+    x = torch.randn(2, 2)
+    found = torch.func.jacrev(Branching.apply, chunk_size=1)(x)
+    assert found.equal(torch.eye(4).view(2, 2, 2, 2) * 2)
+    with pytest.raises(RuntimeError, match="data-dependent control flow"):
+        torch.func.jacrev(Branching.apply, chunk_size=2)(x)
+
+
+def test_no_grad_outside_of_a_transform_is_seen_by_the_graph_outside():
+    x = torch.tensor(2.0, requires_grad=True)
+    with torch.no_grad():
+        assert not torch.func.grad(lambda x: x**3)(x).requires_grad
+        assert not torch.func.jvp(lambda x: x**3, (x,), (x,))[1].requires_grad
+        out, pull_back = torch.func.vjp(lambda x: x**3, x)
+        assert not out.requires_grad and not pull_back(torch.tensor(1.0))[0].requires_grad
+    (g,) = pull_back(torch.tensor(1.0))
+    assert torch.autograd.grad(g, x)[0] == 12.0  # recorded where the gradient is asked for
+
+    def minus_value(x):
+        with torch.no_grad():
+            _, value = torch.func.grad_and_value(lambda x: x**3)(x)
+        return x**3 - value
+
+    assert torch.func.grad(minus_value)(x) == 12.0

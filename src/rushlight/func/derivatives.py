@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
@@ -26,6 +26,7 @@ from .._table import PUBLIC
 from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
+from ..autograd.saving import disable_saved_tensors_hooks
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ class _Level:
         except BaseException:
             TRANSFORMS.set(self.before)
             raise
+
+
+_WITHOUT_HOOKS: Final = functools.partial(
+    disable_saved_tensors_hooks,
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an "
+    "issue with your use case.",
+)
 
 
 class _Outside:
@@ -126,8 +134,8 @@ class Aliases:
             return expand_over(t, self.layers)
 
     def settled(self, t: TensorBase) -> TensorBase:
-        """A result without its graph, unless that is needed further out."""
-        if self.keep or not isinstance(t, TensorBase):
+        """A result without its graph, unless that is needed, and recorded, further out."""
+        if not isinstance(t, TensorBase) or (self.keep and ready().grad):
             return t
         out: Tensor = t.detach()  # type: ignore[attr-defined]
         return out
@@ -196,7 +204,11 @@ def _parted(result: object, has_aux: bool, api: str) -> tuple[object, object]:
     return result
 
 
-def _only_tensors(outs: list[object], api: str) -> None:
+def _only_tensors(outs: list[object], api: str, maybe_none: bool = False) -> None:
+    if not maybe_none and (not outs or outs == [None]):
+        raise RuntimeError(
+            f"{api}: Expected f to be a function that has non-empty output (got output = {outs})"
+        )
     for o in outs:
         if not isinstance(o, TensorBase):
             raise RuntimeError(
@@ -213,7 +225,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         RuntimeError: for a function that returns something else than tensors.
         ValueError: for a primal that is no tensor.
     """
-    with _Level(), enable_grad():
+    with _Level(), _WITHOUT_HOOKS(), enable_grad():
         leaves, spec = flatten(primals)
         aliases = Aliases(leaves)
         result = func(*unflatten(aliases.shown, spec))
@@ -221,11 +233,6 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         out, aux = _parted(result, has_aux, "vjp(f, *primals)")
         outs, out_spec = flatten(out)
         _only_tensors(outs, "vjp(f, *primals)")
-        if not outs:
-            raise RuntimeError(
-                "vjp(f, *primals): Expected f to be a function that has non-empty output (got "
-                f"output = {outs})"
-            )
         whole = [aliases.whole(o) for o in outs]
 
     def pull_back(
@@ -245,7 +252,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
                     f"torch.Size({list(c._raw.shape)}) and output[{k}] has a shape of "
                     f"torch.Size({list(o._raw.shape)})."
                 )
-        needs = aliases.keep or any(_requires(c) for c in given)
+        needs = ready().grad and (aliases.keep or any(_requires(c) for c in given))
         grads = aliases.gradients(whole, [aliases.whole(c) for c in given], needs)
         return unflatten(grads, spec)
 
@@ -289,7 +296,8 @@ def grad_and_value(
 
     @functools.wraps(func)
     def run(*args: Any, **kwargs: object) -> Any:
-        with _Level(), enable_grad():
+        recording = ready().grad
+        with _Level(), _WITHOUT_HOOKS(), enable_grad():
             picked = _picked(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
             aliases = Aliases(leaves)
@@ -315,7 +323,7 @@ def grad_and_value(
             seed = None
             if _requires(whole):
                 seed = PUBLIC[("", "ones_like")](whole)
-            grads = aliases.gradients([whole], [seed], aliases.keep)
+            grads = aliases.gradients([whole], [seed], aliases.keep and recording)
         shaped = unflatten(grads, spec)
         gradient = shaped[0] if isinstance(argnums, int) else tuple(shaped)
         value = aliases.settled(out)
@@ -356,7 +364,7 @@ class Linear:
         self.aliases.look_at(result)
         out, self.aux = _parted(result, has_aux, api)
         self.outs, self.out_spec = flatten(out)
-        _only_tensors(self.outs, api)
+        _only_tensors(self.outs, api, api.startswith("linearize"))
         whole = [self.aliases.whole(o) for o in self.outs]
         self.dummies: list[Any] = []
         self.pulled: list[Any] = []
@@ -373,11 +381,14 @@ class Linear:
                                   create_graph=True, allow_unused=True)
                 )  # fmt: skip
 
-    def push(self, directions: list[Any]) -> list[Any]:
-        """The tangents of the results, for those of the arguments."""
+    def push(self, directions: list[Any], recording: bool) -> list[Any]:
+        """The tangents of the results, for those of the arguments.
+
+        `recording` says whether the caller records them, if anything wants it.
+        """
         a = self.aliases
         along = [a.whole(t) for t in directions]
-        keep = a.keep or any(_requires(t) for t in directions)
+        keep = recording and (a.keep or any(_requires(t) for t in directions))
         results: list[Any] = []
         for o, dummy, pulled in zip(self.outs, self.dummies, self.pulled):
             pairs = [] if pulled is None else [
@@ -438,9 +449,10 @@ def jvp(
                 f"{list(x._raw.shape)} while the given forward gradient is of size "
                 f"{list(t._raw.shape)}."
             )
+    recording = ready().grad
     with _Level(), enable_grad():
         line = Linear(func, leaves, spec, has_aux, api)
-        along = line.push(directions)
+        along = line.push(directions, recording)
     if strict and any(p is None for p in line.pulled):
         raise RuntimeError(
             f"{api[:-1]}, strict=True): The output of f is independent of the inputs. This is not "
@@ -480,6 +492,6 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
                     f"doesn't match the dtype {T.from_raw(x._raw.dtype)} of the corresponding "
                     "primal."
                 )
-        return unflatten(line.push(directions), line.out_spec)
+        return unflatten(line.push(directions, ready().grad), line.out_spec)
 
     return line.value(), along

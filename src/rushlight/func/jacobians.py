@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
+from .._core.mode import ready
 from .._core.storage import TensorBase
 from .._table import PUBLIC
 from ..autograd.grad_mode import enable_grad
@@ -86,7 +87,11 @@ def jacrev(
             spec_in.append(spec)
             return tuple(flat)
 
-        rows = vmap(pulled, chunk_size=chunk_size)(*basis(outs))
+        if chunk_size == 1 and any(o._raw.size for o in outs):  # one row at a time needs no vmap
+            found = [pulled(*row) for row in zip(*basis(outs))]
+            rows = tuple(PUBLIC[("", "stack")](list(column)) for column in zip(*found))
+        else:
+            rows = vmap(pulled, chunk_size=chunk_size)(*basis(outs))
         split = PUBLIC[("", "split")]
         sizes = [int(o._raw.size) for o in outs]
         parts = [split(r, sizes, 0) for r in rows]  # by input, then by output
@@ -138,7 +143,7 @@ def jacfwd(
         a = line.aliases
 
         def pushed(*units: Tensor) -> tuple[Tensor, ...]:
-            return tuple(line.push(list(units)))
+            return tuple(line.push(list(units), ready().grad))
 
         columns = vmap(pushed, out_dims=-1, randomness="same")(*basis(leaves))
         split = PUBLIC[("", "split")]

@@ -331,7 +331,8 @@ def unwrapped(t: TensorBase, layer: Layer, dim: int = 0) -> Tensor:
             return out
         out = table("movedim")(t._value, t._dim, dim)
         return out
-    out = table("expand")(t, (*shape[:dim], layer.size, *shape[dim:]))
+    whole = table("unsqueeze")(t, dim) if dim else t
+    out = table("expand")(whole, (*shape[:dim], layer.size, *shape[dim:]))
     return out
 
 
