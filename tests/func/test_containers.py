@@ -2,7 +2,7 @@
 
 import pytest
 from rushlight._C import _functorch as wrappers
-from rushlight._functorch import make_functional, package, vmap as steps
+from rushlight._functorch import autograd_function, make_functional, package, vmap as steps
 
 import rushlight as torch
 from rushlight.utils import _pytree
@@ -113,3 +113,40 @@ def test_an_ensemble_runs_under_vmap():
 def test_functorch_says_that_its_functions_have_moved():
     with pytest.warns(FutureWarning, match="functorch.vmap"):
         assert package.vmap(lambda x: x + 1)(torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_an_ensemble_is_made_of_a_class():
+    weights, function, names = make_functional.functional_init(torch.nn.Linear, (4,))(2, 1)
+    assert [w.shape for w in weights] == [(4, 1, 2), (4, 1)] and names == ("weight", "bias")
+    x = torch.randn(4, 3, 2)
+    found = torch.vmap(function)(weights, (x,))
+    torch.testing.assert_close(found, x @ weights[0].mT + weights[1][:, None])
+    with pytest.raises(ValueError, match="should be > 0"):
+        make_functional.functional_init(torch.nn.Linear, (0,))(2, 1)
+    params, buffers, *_ = make_functional.functional_init_with_buffers(
+        torch.nn.BatchNorm1d, (3,)
+    )(2)
+    assert [b.shape for b in buffers] == [(3, 2), (3, 2), (3,)] and len(params) == 2
+
+
+def test_a_gradient_gets_the_batch_of_its_input():
+    leaf = autograd_function.reductify_leaf
+    g = torch.randn(3, 2, 4)
+    assert leaf(None, 0, 0, 2) is None and leaf(g, None, None, 2) is g
+    assert leaf(g, 1, None, 2).equal(g.sum(1)) and leaf(g, 1, 0, 2).equal(g.movedim(1, 0))
+    assert leaf(g[:, 0], None, 1, 5).stride() == (8, 0, 1)
+    assert leaf(g, 1, 0, 2, (3, 1)).equal(g.movedim(1, 0).sum(2, keepdim=True))
+
+
+def test_a_context_stands_for_another_one():
+    class Plain:
+        pass
+
+    inner = Plain()
+    outer = autograd_function.CtxWithSavedTensors(inner, (1,))
+    outer.x = 3
+    assert inner.x == 3 and outer.saved_tensors == (1,)
+    inner._pt_new_saved_tensors = 1
+    autograd_function.WrappedCtx(inner)
+    with pytest.raises(RuntimeError, match="PyTorch reserves the .* name collision"):
+        autograd_function.CtxWithSavedTensors(inner, ())

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import apis, eager_transforms, functional_call, vmap
+from . import apis, autograd_function, eager_transforms, functional_call, vmap
 
-__all__ = ["apis", "eager_transforms", "functional_call", "vmap"]
+__all__ = ["apis", "autograd_function", "eager_transforms", "functional_call", "vmap"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...func import (
     functionalize,
     grad,
@@ -14,6 +16,8 @@ from ...func import (
     vjp,
 )
 
+from ...func.derivatives import _picked
+
 __all__ = [
     "functionalize",
     "grad",
@@ -25,3 +29,9 @@ __all__ = [
     "linearize",
     "vjp",
 ]
+
+
+def _slice_argnums(args: tuple[Any, ...], argnums: Any, as_tuple: bool = True) -> Any:
+    """The arguments at some positions; with `as_tuple`, also where there is one, as a tuple."""
+    found = tuple(args[k] for k in _picked(argnums, len(args)))
+    return found[0] if isinstance(argnums, int) and not as_tuple else found

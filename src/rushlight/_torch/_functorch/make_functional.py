@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble",
+    "functional_init", "functional_init_with_buffers",
     "make_functional", "make_functional_with_buffers",
 ]  # fmt: skip
 
@@ -144,3 +145,64 @@ def combine_state_for_ensemble(models: Any) -> Any:
     stack = PUBLIC[("", "stack")]
     stacked = tuple(stack(list(column)).detach() for column in zip(*params))
     return functions[0], stacked, tuple(stack(list(column)) for column in zip(*buffers))
+
+
+def functional_init(
+    model_class: Callable[..., Module], ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """A constructor of an ensemble: it gives (weights, f(weights, inputs), names of the weights).
+
+    Raises:
+        ValueError: for a shape of several dimensions, or without models; for buffers.
+    """
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        functions, weights, buffers = _ensemble(model_class, ensemble_shape, device, args, kwargs)
+        if buffers:
+            raise RuntimeError(
+                "make_functional(model): `model` has buffers. Please use "
+                "make_functional_with_buffers(model) instead."
+            )
+        function = functions[0]
+        return weights, lambda w, data: function(w, *data), function.param_names
+
+    return made
+
+
+def functional_init_with_buffers(
+    model_class: Callable[..., Module], ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """The same with buffers: (weights, buffers, f(weights, buffers, inputs), names of both).
+
+    Raises:
+        ValueError: for a shape of several dimensions, or without models.
+    """
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        functions, weights, buffers = _ensemble(model_class, ensemble_shape, device, args, kwargs)
+        function = functions[0]
+        names = function.param_names, function.buffer_names
+        return weights, buffers, lambda w, b, data: function(w, b, *data), *names
+
+    return made
+
+
+def _ensemble(
+    model_class: Callable[..., Module], shape: tuple[int, ...], device: Any,
+    args: Any, kwargs: Any,
+) -> Any:  # fmt: skip
+    """The functions of some models of a class, and their tensors, stacked where there are many."""
+    if len(shape) >= 2:
+        raise ValueError("NYI: ensemble_shape with more than 1 element")
+    count = shape[0] if shape else 1
+    if count <= 0:
+        raise ValueError(f"num_models {count} should be > 0")
+    models = [model_class(*args, **kwargs).to(device) for _ in range(count)]
+    functions, params, buffers = zip(*[make_functional_with_buffers(m, True) for m in models])
+    if not any(buffers):
+        functions = tuple(make_functional(m, True)[0] for m in models)
+    if not shape:
+        return functions, params[0], buffers[0]
+    stack = PUBLIC[("", "stack")]
+    together = [tuple(stack(list(c)) for c in zip(*held)) for held in (params, buffers)]
+    return functions, *together
