@@ -123,9 +123,9 @@ def test_an_ensemble_is_made_of_a_class():
     torch.testing.assert_close(found, x @ weights[0].mT + weights[1][:, None])
     with pytest.raises(ValueError, match="should be > 0"):
         make_functional.functional_init(torch.nn.Linear, (0,))(2, 1)
-    params, buffers, *_ = make_functional.functional_init_with_buffers(
-        torch.nn.BatchNorm1d, (3,)
-    )(2)
+    params, buffers, *_ = make_functional.functional_init_with_buffers(torch.nn.BatchNorm1d, (3,))(
+        2
+    )
     assert [b.shape for b in buffers] == [(3, 2), (3, 2), (3,)] and len(params) == 2
 
 

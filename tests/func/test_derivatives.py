@@ -218,3 +218,38 @@ def test_no_grad_outside_of_a_transform_is_seen_by_the_graph_outside():
         return x**3 - value
 
     assert torch.func.grad(minus_value)(x) == 12.0
+
+
+def _doubled(x):
+    return x.mul_(2.0)
+
+
+@pytest.mark.parametrize("x", [torch.ones(2), torch.ones(2, requires_grad=True), torch.ones(2) * 2])
+def test_a_gradient_is_refused_of_a_function_that_writes_to_its_argument(x):
+    message = "a leaf Variable that requires grad is being used in an in-place operation"
+    with pytest.raises(RuntimeError, match=message):
+        torch.func.grad(lambda x: _doubled(x).sum())(x)
+    with pytest.raises(RuntimeError, match=message):
+        torch.func.grad(lambda x: torch.func.grad(lambda x: _doubled(x).sum())(x).sum())(x)
+
+
+def test_forward_mode_goes_through_writes_to_the_arguments():
+    x, y, t = torch.ones(3), torch.arange(3.0), torch.tensor([1.0, 2.0, 3.0])
+    out, along = torch.func.jvp(lambda x, y: x.copy_(y), (x, y), (t, t * 2))
+    assert out.equal(y) and along.equal(t * 2) and x.equal(y)
+    assert torch.func.jvp(lambda x: _doubled(x), (x,), (t,))[1].equal(t * 2)
+    nested = torch.func.jvp(lambda x: torch.func.jvp(_doubled, (x,), (t,))[0], (x,), (t,))
+    assert nested[1].equal(t * 2)
+    batch = torch.ones(2, 3)
+    out, along = torch.vmap(lambda x: torch.func.jvp(_doubled, (x,), (t,)))(batch)
+    assert along.equal((t * 2).expand(2, 3)) and batch.equal(torch.full((2, 3), 2.0))
+
+
+def test_a_function_with_one_context_is_refused_in_functionalize() -> None:
+    class Old(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.sin()
+
+    with pytest.raises(RuntimeError, match="must override the setup_context"):
+        torch.func.functionalize(Old.apply)(torch.ones(2))

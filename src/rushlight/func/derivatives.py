@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
+from .._base import errors
 from .._core.mode import CURRENT, ready, replaced
 from .._core.run import TRANSFORMS
-from .._core.storage import TensorBase
+from .._core.slow import record
+from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
 from .._table import PUBLIC
+from .._table.rows.row import ROWS
 from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
 
-class _Level:
+class Level:
     """Counts the transforms that are running in this context."""
 
     # See Note [A context that is interrupted] in `autograd.grad_mode`.
@@ -91,6 +94,17 @@ def _alias(x: Tensor) -> Tensor:
     return _asking(x.detach())
 
 
+def _writable(leaf: Tensor) -> Tensor:
+    """A tensor over the memory of a leaf that a function may write to: its history says so."""
+    if leaf._layered or ready().inference:
+        out: Tensor = PUBLIC[("", "clone")](leaf)
+        return out
+    made = new_tensor(leaf._raw)
+    record(ROWS["clone"][0].op, [leaf], [leaf._raw], [made], 1, ready(), None)
+    made._cell = version_cell(leaf)
+    return cast("Tensor", made)
+
+
 def _asking(x: Tensor) -> Tensor:
     """A leaf that requires grad."""
     x._requires_grad = True
@@ -109,7 +123,7 @@ class Aliases:
 
     __slots__ = ("layers", "leaves", "keep", "shown")
 
-    def __init__(self, values: list[Any]) -> None:
+    def __init__(self, values: list[Any], writable: bool = False) -> None:
         for x in values:
             if not isinstance(x, TensorBase):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -119,7 +133,8 @@ class Aliases:
         self.keep = any(_requires(x) for x in values)
         with _Outside():
             self.leaves = [_alias(expand_over(x, self.layers)) for x in values]
-        self.shown = [gathered(x, self.layers) for x in self.leaves]
+            shown = [_writable(x) for x in self.leaves] if writable else self.leaves
+        self.shown = [gathered(x, self.layers) for x in shown]
 
     def look_at(self, results: object) -> None:
         """Notes whether results depend on more than the aliases."""
@@ -141,7 +156,13 @@ class Aliases:
         return out
 
     def gradients(self, outs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
-        """The gradients of `outs` (with all their batch dimensions), for the aliases."""
+        """The gradients of `outs` (with all their batch dimensions), for the aliases.
+
+        Raises:
+            RuntimeError: where the function has written to its arguments.
+        """
+        if any(version_of(x) for x in self.leaves if x._node is not None):
+            raise RuntimeError(errors.LEAF_INPLACE)
         live = [(o, c) for o, c in zip(outs, cotangents) if _requires(o)]
         if not live:
             return [_zeros(x) for x in self.shown]
@@ -225,7 +246,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         RuntimeError: for a function that returns something else than tensors.
         ValueError: for a primal that is no tensor.
     """
-    with _Level(), _WITHOUT_HOOKS(), enable_grad():
+    with Level(), _WITHOUT_HOOKS(), enable_grad():
         leaves, spec = flatten(primals)
         aliases = Aliases(leaves)
         result = func(*unflatten(aliases.shown, spec))
@@ -297,7 +318,7 @@ def grad_and_value(
     @functools.wraps(func)
     def run(*args: Any, **kwargs: object) -> Any:
         recording = ready().grad
-        with _Level(), _WITHOUT_HOOKS(), enable_grad():
+        with Level(), _WITHOUT_HOOKS(), enable_grad():
             picked = _picked(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
             aliases = Aliases(leaves)
@@ -359,7 +380,7 @@ class Linear:
 
     def __init__(self, func: Callable[..., object], leaves: list[Any], spec: Spec | None,
                  has_aux: bool, api: str) -> None:  # fmt: skip
-        self.aliases = Aliases(leaves)
+        self.aliases = Aliases(leaves, writable=True)
         result = func(*unflatten(self.aliases.shown, spec))
         self.aliases.look_at(result)
         out, self.aux = _parted(result, has_aux, api)
@@ -450,7 +471,7 @@ def jvp(
                 f"{list(t._raw.shape)}."
             )
     recording = ready().grad
-    with _Level(), enable_grad():
+    with Level(), enable_grad():
         line = Linear(func, leaves, spec, has_aux, api)
         along = line.push(directions, recording)
     if strict and any(p is None for p in line.pulled):
@@ -469,7 +490,7 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
     The function runs once; each call of the result is one pass over what it did.
     """
     leaves, spec = flatten(primals)
-    with _Level(), enable_grad():
+    with Level(), enable_grad():
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
     def along(*tangents: object) -> Any:

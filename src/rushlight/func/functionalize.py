@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .derivatives import Level
+
 
 def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> Callable[..., Any]:
     """`func`, with the same results: writes and views are not rewritten.
@@ -27,6 +29,7 @@ def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> 
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: object) -> Any:
-        return func(*args, **kwargs)
+        with Level():
+            return func(*args, **kwargs)
 
     return run

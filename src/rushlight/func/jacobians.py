@@ -13,7 +13,7 @@ from .._table import PUBLIC
 from ..autograd.grad_mode import enable_grad
 from ..random import get_rng_state, set_rng_state
 from ._tree import flatten, tree_map, unflatten
-from .derivatives import Linear, _Level, _picked, vjp
+from .derivatives import Level, Linear, _picked, vjp
 from .vmap import check_randomness, vmap
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def jacfwd(
                 raise AttributeError(f"'{type(x).__name__}' object has no attribute 'numel'")
         check_randomness(randomness)
         state = get_rng_state() if randomness == "error" else None
-        with _Level(), enable_grad():
+        with Level(), enable_grad():
             line = Linear(
                 _only(func, args, kwargs, picked), leaves, spec, has_aux,
                 "jvp(f, primals, tangents)",

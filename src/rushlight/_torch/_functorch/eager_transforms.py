@@ -15,7 +15,6 @@ from ...func import (
     linearize,
     vjp,
 )
-
 from ...func.derivatives import _picked
 
 __all__ = [
