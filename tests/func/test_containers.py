@@ -148,5 +148,5 @@ def test_a_context_stands_for_another_one():
     assert inner.x == 3 and outer.saved_tensors == (1,)
     inner._pt_new_saved_tensors = 1
     autograd_function.WrappedCtx(inner)
-    with pytest.raises(RuntimeError, match="PyTorch reserves the .* name collision"):
+    with pytest.raises(RuntimeError, match=r"PyTorch reserves the .* name collision"):
         autograd_function.CtxWithSavedTensors(inner, ())

@@ -28,6 +28,7 @@ from .._table import PUBLIC
 from .._table.rows.row import ROWS
 from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
+from ..autograd.edges import GradientEdge
 from ..autograd.grad_mode import enable_grad
 from ..autograd.saving import disable_saved_tensors_hooks
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
@@ -121,7 +122,7 @@ def _requires(x: Tensor) -> bool:
 class Aliases:
     """The leaves of some arguments as aliases to differentiate with respect to."""
 
-    __slots__ = ("layers", "leaves", "keep", "shown")
+    __slots__ = ("layers", "leaves", "keep", "shown", "ends")
 
     def __init__(self, values: list[Any], writable: bool = False) -> None:
         for x in values:
@@ -134,6 +135,11 @@ class Aliases:
         with _Outside():
             self.leaves = [_alias(expand_over(x, self.layers)) for x in values]
             shown = [_writable(x) for x in self.leaves] if writable else self.leaves
+        #: Where gradients end: a write gives what is shown another node.
+        self.ends: list[Any] = [
+            x if x is y or y._node is None else GradientEdge(y._node, 0)
+            for x, y in zip(self.leaves, shown)
+        ]
         self.shown = [gathered(x, self.layers) for x in shown]
 
     def look_at(self, results: object) -> None:
@@ -226,7 +232,7 @@ def _parted(result: object, has_aux: bool, api: str) -> tuple[object, object]:
 
 
 def _only_tensors(outs: list[object], api: str, maybe_none: bool = False) -> None:
-    if not maybe_none and (not outs or outs == [None]):
+    if not maybe_none and (not outs or (outs[0] is None and len(outs) == 1)):
         raise RuntimeError(
             f"{api}: Expected f to be a function that has non-empty output (got output = {outs})"
         )
@@ -398,7 +404,7 @@ class Linear:
                 dummy = _asking(_zeros(o))
                 self.dummies.append(dummy)
                 self.pulled.append(
-                    autograd_grad(o, self.aliases.leaves, dummy, retain_graph=True,
+                    autograd_grad(o, self.aliases.ends, dummy, retain_graph=True,
                                   create_graph=True, allow_unused=True)
                 )  # fmt: skip
 

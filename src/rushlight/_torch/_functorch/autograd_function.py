@@ -1,4 +1,4 @@
-"""`torch._functorch.autograd_function`: contexts around a context, gradients laid out like inputs."""
+"""`torch._functorch.autograd_function`: contexts around one, gradients laid out like inputs."""
 
 from __future__ import annotations
 
