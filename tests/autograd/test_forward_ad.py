@@ -250,3 +250,33 @@ def test_a_rows_own_rule_is_used_for_tangents() -> None:
     finally:
         square.jvp = None
     assert seen == [5.0]
+
+
+def test_a_batch_of_tangents_is_laid_out_like_the_primal() -> None:
+    base, t = torch.zeros(2, 2), torch.rand(3, 2, 2)
+    turned = torch.zeros(2, 2).t()
+
+    def along(t):
+        with fw.dual_level():
+            dual = fw.make_dual(base, t)
+            turned.copy_(dual)
+            return tuple(fw.unpack_dual(x).tangent for x in (dual, turned, turned._base))
+
+    same, view, whole = torch._vmap_internals._vmap(along)(t)
+    assert same is t and view._base is whole and view.equal(t) and whole.equal(t.mT)
+
+
+def test_a_view_of_all_of_its_base_shares_the_tangent() -> None:
+    base, t = torch.zeros(2, 2), torch.rand(2, 2)
+    view = base.view_as(base)
+    with fw.dual_level():
+        view.copy_(fw.make_dual(torch.zeros(2, 2), t))
+        parts = [fw.unpack_dual(x).tangent for x in (view, base)]
+        assert parts[0] is parts[1] and parts[0].equal(t) and not parts[0]._is_view()
+
+
+def test_a_window_under_vmap_stays_inside_of_its_example() -> None:
+    x = torch.arange(12.0).view(3, 4)
+    assert torch.vmap(lambda x: x.as_strided((2,), (1,), 2))(x).equal(x[:, 2:])
+    with pytest.raises(RuntimeError, match=r"can access some memory in range \[0, 5\]"):
+        torch.vmap(lambda x: x.as_strided((5,), (1,), 0))(x)

@@ -265,3 +265,45 @@ def test_without_gradients_a_view_that_cannot_follow_its_base_is_read(use: Any) 
         view = leaf[:2]
         leaf.mul_(0.9)
         use(view)
+
+
+def test_gradients_in_batches_go_through_writes_to_views() -> None:
+    a = torch.rand(2, 2, requires_grad=True)
+    b = torch.rand(2, requires_grad=True)
+    out = a.clone()
+    out[0].mul_(b)
+    v = torch.rand(3, 2, 2)
+    found = torch.autograd.grad(out, (a, b), v, is_grads_batched=True, retain_graph=True)
+    each = [torch.autograd.grad(out, (a, b), w, retain_graph=True) for w in v]
+    for k in range(2):
+        torch.testing.assert_close(found[k], torch.stack([e[k] for e in each]))
+
+
+def test_a_write_to_a_view_without_a_gradient_gives_none() -> None:
+    a = torch.rand(2, 2, requires_grad=True)
+    x = a.clone()
+    x[0].mul_(2)
+
+    class Nothing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    assert torch.autograd.grad(Nothing.apply(x).sum(), a, allow_unused=True)[0] is None
+
+
+def test_a_view_that_requires_grad_through_its_base_is_differentiated_everywhere() -> None:
+    def late(r):
+        x = torch.ones(5, dtype=torch.double)
+        view = x[1]
+        x.add_(r)
+        return view
+
+    r = torch.ones(1, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(late, (r,))
+    assert torch.func.grad(late)(r.detach()).tolist() == [1.0]
+    assert torch.autograd.functional.jacobian(late, r).tolist() == [1.0]

@@ -73,7 +73,8 @@ class CopySlices(Node):
                 return whole, replay(self.steps, whole, False)
             return whole, S.part_of(whole, size, stride, offset)
         xp = traced_world()
-        memory = xp.zeros((S.extent(self.shape, self.stride),), T.dtype_of(g))
+        extent = (S.extent(self.shape, self.stride),)
+        memory = g.new_zeros(extent) if g._layered else xp.zeros(extent, T.dtype_of(g))
         whole = xp.as_strided(memory, self.shape, self.stride, 0)
         whole.copy_(g)
         if self.steps is not None:

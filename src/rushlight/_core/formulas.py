@@ -190,7 +190,7 @@ def look_at_all(node: Node, traced: bool) -> None:
         for k in op.joint_picks:
             if k >= 0:
                 unpack(node, k, traced)
-    else:
+    elif op.kind != "custom":
         for i, child in enumerate(node.next):
             if child is not None and op.formulas[i] is not None and op.forms[i] != CALL_G:
                 look_at(node, i, traced)

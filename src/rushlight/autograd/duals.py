@@ -20,6 +20,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
+from .._array.shape import strided as S
 from .._core import slow
 from .._core.mode import CURRENT, ready, replaced
 from .._core.saved import TANGENTS
@@ -141,22 +142,49 @@ def set_tangent(t: TensorBase, value: Any) -> None:
         source = forward_base(t)
         if source is not None and tangent_of(source[0]) is None:
             base = source[0]
-            own = base._raw.dtype == t._raw.dtype  # a view of another type: so is the tangent's
-            kind = value._raw.dtype if own else base._raw.dtype
-            whole = new_tensor(T.zeros_laid_out(base._raw, kind))
-            part = replay(source[1], whole, True)
-            part.copy_(value)
+            if _all_alike(value, t, base):
+                part = whole = value
+            else:
+                own = base._raw.dtype == t._raw.dtype  # a view of another type: so is the tangent's
+                whole = _zeros_in_place_of(base, value, None if own else base._raw.dtype)
+                part = replay(source[1], whole, True)
+                part.copy_(value)
             base._tangent = Tangent(LEVELS[-1], whole)
             base._plain = False
             value = part
-        if not value._layered and not T.same_layout(value._raw, t._raw):
-            fresh = new_tensor(T.zeros_laid_out(t._raw, value._raw.dtype))
-            fresh.copy_(value)  # type: ignore[attr-defined]
+        if not T.same_layout(value._raw, t._raw) and not getattr(type(value), "_dispatches", False):
+            fresh = _zeros_in_place_of(t, value)
+            fresh.copy_(value)
             value = fresh
     finally:
         CURRENT.set(former_mode)
     t._tangent = Tangent(LEVELS[-1], value)
     t._plain = False
+
+
+def _all_alike(value: Any, t: TensorBase, base: TensorBase) -> bool:
+    """Whether a tangent of a view can be that of its base, too: nothing else lies in the memory."""
+    shape = value._raw.shape
+    return (
+        shape == t._raw.shape == base._raw.shape
+        and value._raw.dtype == base._raw.dtype
+        and not any(x._view is not None and T.is_part(x._raw) for x in (value, t))
+        and T.same_layout(value._raw, t._raw)
+        and T.same_layout(value._raw, base._raw)
+    )
+
+
+def _zeros_in_place_of(t: TensorBase, value: Any, raw: Any = None) -> Any:
+    """Zeros laid out like `t`, for the examples that `value` is a batch of."""
+    raw = value._raw.dtype if raw is None else raw
+    if not value._layered:
+        return new_tensor(T.zeros_laid_out(t._raw, raw))
+    if t._raw.flags.c_contiguous:
+        return value.new_zeros(tuple(t._raw.shape), dtype=T.from_raw(raw))
+    size = t._raw.itemsize
+    steps = tuple([s // size for s in t._raw.strides])
+    memory = value.new_zeros((S.extent(t._raw.shape, steps),), dtype=T.from_raw(raw))
+    return memory.as_strided(tuple(t._raw.shape), steps, 0)
 
 
 def write_tangent(t: TensorBase, value: Tensor | None) -> None:

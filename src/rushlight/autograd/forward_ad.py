@@ -143,7 +143,8 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             f"same level {level} is not supported."
         )
-    if T.is_part(tensor._raw) and tangent._raw.shape == tensor._raw.shape:
+    alike = tangent._raw.shape == tensor._raw.shape and not tangent._layered
+    if alike and T.is_part(tensor._raw):
         tangent = _placed_alike(tangent, tensor)
     dual = rows.MAKE(tensor)
     begin_anew(dual)

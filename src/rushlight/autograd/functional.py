@@ -55,7 +55,7 @@ def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tens
     """Views of the inputs with a history of their own."""
     made: list[Any] = []
     for x in inputs:
-        if create_graph and x._requires_grad:
+        if create_graph and x.requires_grad:
             made.append(x.view(x._raw.shape))
         else:
             made.append(x.detach().requires_grad_(need_graph))
@@ -90,7 +90,7 @@ def _packed(values: Tensors, is_tuple: bool) -> Tensor | Sequence[Tensor]:
 def _need_history(outputs: Tensors, strict: bool) -> None:
     if strict:
         for i, o in enumerate(outputs):
-            if not o._requires_grad:
+            if not o.requires_grad:
                 raise RuntimeError(
                     f"Output {i} of the user-provided function does not require gradients. The "
                     "outputs "
@@ -120,7 +120,7 @@ def _gradient(outputs: Tensors, inputs: Tensors, seeds: Any, create_graph: bool,
     """Like `grad`, with None for everything unreached, outputs without history included."""
     if seeds is None:
         seeds = (None,) * len(outputs)
-    pairs = [(o, s) for o, s in zip(outputs, seeds) if o is not None and o._requires_grad]
+    pairs = [(o, s) for o, s in zip(outputs, seeds) if o is not None and o.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
     return grad(
@@ -135,7 +135,7 @@ def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, sta
     for i, (g, x) in enumerate(zip(grads, like)):
         if g is None and strict:
             raise RuntimeError(MISSING[stage].format(i=i))
-        if strict and create_graph and g is not None and not g._requires_grad:
+        if strict and create_graph and g is not None and not g.requires_grad:
             what = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(CONSTANT.format(what=what, i=i))
         filled.append(zeros_of(x) if g is None else g)
@@ -180,7 +180,7 @@ def _recorded(values: Tensors, what: str, strict: bool) -> None:
         for i, g in enumerate(values):
             if g is None:
                 raise RuntimeError(MISSING["back"].format(i=i))
-            if not g._requires_grad:
+            if not g.requires_grad:
                 raise RuntimeError(UNRECORDED[what].format(i=i))
 
 
@@ -376,7 +376,7 @@ def _row(
                 "allowed in strict mode."
             )
         return zeros_of(x)
-    if strict and create_graph and not g._requires_grad:
+    if strict and create_graph and not g.requires_grad:
         raise RuntimeError(CONSTANT.format(what="jacobian", i=i))
     return g
 
@@ -399,7 +399,7 @@ def _all_rows(outputs: Tensors, group: Tensors, create_graph: bool) -> list[Tens
         start += size
         flat.append(o.reshape(-1))
         seeds.append(new_tensor(unit))
-    live = [k for k, o in enumerate(flat) if o._requires_grad]
+    live = [k for k, o in enumerate(flat) if o.requires_grad]
     found: Tensors = (None,) * len(group)
     if live and total:
         found = grad(

@@ -169,7 +169,7 @@ def _check(func: Func, inputs: tuple[Tensor, ...], settings: _Settings) -> bool:
 def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
     some = False
     for i, x in enumerate(inputs):
-        if not isinstance(x, TensorBase) or not x._requires_grad:
+        if not isinstance(x, TensorBase) or not x.requires_grad:
             continue
         if x._raw.dtype.kind not in "fc" or x._raw.dtype.itemsize < (
             8 if x._raw.dtype.kind == "f" else 16
@@ -446,14 +446,14 @@ def gradgradcheck(
     else:
         seeds = sequence(grad_outputs)
     count = len(seeds)
-    wanted = [k for k, x in enumerate(group) if isinstance(x, TensorBase) and x._requires_grad]
+    wanted = [k for k, x in enumerate(group) if isinstance(x, TensorBase) and x.requires_grad]
 
     def first(*arguments: Any) -> tuple[Tensor, ...]:
         values: tuple[Any, ...] = arguments[: len(arguments) - count]
         given = arguments[len(arguments) - count :]
         with enable_grad():
             values = tuple(
-                v if not isinstance(v, TensorBase) or v._requires_grad or k not in wanted
+                v if not isinstance(v, TensorBase) or v.requires_grad or k not in wanted
                 else v.requires_grad_()  # type: ignore[attr-defined]
                 for k, v in enumerate(values)
             )  # fmt: skip

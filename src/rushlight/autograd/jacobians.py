@@ -30,7 +30,7 @@ class GradcheckError(RuntimeError):
 
 def live_inputs(inputs: tuple[Tensor, ...]) -> list[int]:
     """The positions of the inputs that require grad."""
-    return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x._requires_grad]
+    return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x.requires_grad]
 
 
 def sequence(value: Any) -> tuple[Tensor, ...]:
@@ -154,7 +154,7 @@ def analytical_jacobians(
 
 def pulled(output: Tensor, wanted: list[Tensor], seed: Any) -> tuple[Any, ...]:
     """The gradients of the wanted inputs for one gradient of the output; None where unreached."""
-    if not output._requires_grad:
+    if not output.requires_grad:
         return (None,) * len(wanted)
     return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
 

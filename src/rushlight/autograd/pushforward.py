@@ -247,7 +247,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
         starts: list[Any] = []
         for key in tangents:
             a = args[key] if isinstance(key, int) else args[key[0]][key[1]]
-            if grad and a._requires_grad:
+            if grad and a.requires_grad:
                 start = formulas.WORLDS.traced.clone(a)
             else:
                 start = a.detach()
@@ -278,7 +278,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
             found = tuple([None] * len(seeds))
         by_result = {id(r): t for r, t in zip(live, found)}
         needs = grad and any(
-            isinstance(x, TensorBase) and x._requires_grad
+            isinstance(x, TensorBase) and x.requires_grad
             for x in list(args) + list(tangents.values())
         )
         return [

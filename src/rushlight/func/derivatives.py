@@ -89,7 +89,7 @@ def _zeros(x: Tensor) -> Any:
 
 def _alias(x: Tensor) -> Tensor:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
-    if x._requires_grad or isinstance(x, BatchedTensor):
+    if x.requires_grad or isinstance(x, BatchedTensor):
         out: Tensor = PUBLIC[("", "clone")](x)
         return out
     return _asking(x.detach())
@@ -116,7 +116,7 @@ def _requires(x: Tensor) -> bool:
     """Whether a tensor, or the batch behind it, requires grad."""
     while isinstance(x, BatchedTensor):
         x = x._value
-    return isinstance(x, TensorBase) and x._requires_grad
+    return isinstance(x, TensorBase) and x.requires_grad
 
 
 class Aliases:

@@ -279,6 +279,41 @@ def as_complex(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Ten
     return call(op, [x]), 0
 
 
+def _check_window(example: Any, sizes: Shape, strides: Shape, offset: int) -> None:
+    """Refuses a window over memory beyond that of one example.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    wanted = _last_place(sizes, strides, offset)
+    if wanted is None:
+        return
+    first = example.storage_offset()
+    last = _last_place(tuple(example.shape), example.stride(), first)
+    if last is not None and first <= offset and wanted <= last:
+        return
+    reach = (
+        ""
+        if last is None
+        else (
+            f" `result` can access some memory in range [{offset}, {wanted}], but `tensor` can only "
+            f"access some memory in range [{first}, {last}]."
+        )
+    )
+    raise RuntimeError(
+        f"result = tensor.as_strided({list(sizes)}, {list(strides)}, {offset}) can access memory "
+        f"outside of `tensor`.{reach} This is not supported inside of vmap, please try to rewrite "
+        "the `as_strided` call as a sequence of PyTorch view operations"
+    )
+
+
+def _last_place(sizes: Shape, strides: Shape, offset: int) -> int | None:
+    """Where in memory a window ends; None where it is empty."""
+    if 0 in sizes:
+        return None
+    return offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides))
+
+
 @rule("_as_strided", "_as_strided_copy")
 def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple[TensorLike, int]:
     """The batch as one more dimension of the window, with the stride that it has."""
@@ -286,6 +321,7 @@ def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple
     if offset is None:
         offset = x.storage_offset()
     lead = x.stride(dims[0])
+    _check_window(table("select")(x, dims[0], 0) if size else x, sizes, strides, offset)
     out = table("as_strided")(x, (size, *sizes), (lead, *strides), offset)
     return (out if op.is_view else table("clone")(out)), 0
 
