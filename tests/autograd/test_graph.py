@@ -244,3 +244,21 @@ def test_a_node_called_by_hand_gives_what_its_formulas_give() -> None:
     assert g.shape == (2, 3) and g.dtype is torch.float64
     (values, _) = torch.ones(2, 3, requires_grad=True).max(0)
     assert values.grad_fn(torch.ones(3)).shape == (2, 3)
+
+
+def test_a_saved_result_shares_the_version_of_the_result() -> None:
+    b = torch.rand(2, requires_grad=True).exp()
+    saved = b.grad_fn._saved_result
+    with torch.no_grad():
+        b += 1
+    assert saved._version == b._version == 1
+
+
+def test_a_tensor_that_is_saved_often_is_copied_once() -> None:
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        a = torch.randn(2, 3, requires_grad=True).clone()
+        b, c, view = a**2, a**2, a[0] ** 2
+        a.sin_()
+        assert len(context.cloned) == 2  # the whole and the part
+        del b, c, view
+        assert not context.cloned

@@ -154,13 +154,18 @@ def version_cell(t: TensorBase) -> Version:
         t = t._view.base
     cell = t._cell
     if cell is None:
-        cell = Version()
-        t._cell = cell
         node = t._node
-        if node is not None and node.op.saves_out:
+        if node is None or not node.op.saves_out:
+            cell = Version()
+        else:
             if node.out_cells is None:
                 node.out_cells = {}
-            node.out_cells[t._nr - 1 if t._nr else 0] = cell
+            number = t._nr - 1 if t._nr else 0
+            cell = node.out_cells.get(number)
+            if cell is None:  # the node has given nobody the output that it saved
+                cell = Version()
+                node.out_cells[number] = cell
+        t._cell = cell
     return cell
 
 

@@ -183,7 +183,7 @@ def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        if any(s == 0 and n > 1 for s, n in zip(x._raw.strides, x._raw.shape)):
+        if any(s == 0 and n > 1 for s, n in zip(x.stride(), x._raw.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
                 "that are "

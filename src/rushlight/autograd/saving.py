@@ -165,12 +165,18 @@ class _AllowMutationOnSavedContext:
         self._by_memory.clear()
 
     def pack(self, t: Tensor) -> _Handle:
-        """Notes a tensor that is being saved."""
+        """Notes a tensor that is being saved: once, however often it is."""
+        cell = version_cell(t)
+        held = self._by_memory.setdefault(id(cell), (cell, weakref.WeakSet()))[1]
+        for handle in held:
+            same = self.original.get(handle)
+            if same is not None and same._raw is t._raw:
+                return handle
         handle = _Handle()
         kept = new_tensor(t._raw)  # not `t`: its node may be the one that holds the handle
-        kept._cell = cell = version_cell(t)
+        kept._cell = cell
         self.original[handle] = kept
-        self._by_memory.setdefault(id(cell), (cell, weakref.WeakSet()))[1].add(handle)
+        held.add(handle)
         return handle
 
     def before_write(self, t: Tensor) -> None:

@@ -78,8 +78,8 @@ class SparseTensor(Tensor):
         return out
 
     def _values(self) -> Tensor:
-        """The values as they are stored."""
-        out: Tensor = self.held
+        """The values as they are stored, without history."""
+        out: Tensor = self.held.detach()
         return out
 
     def indices(self) -> Tensor:
