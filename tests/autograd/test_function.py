@@ -571,3 +571,28 @@ def test_a_function_of_the_old_form_takes_a_sparse_tensor() -> None:
     x = torch.ones(3, 2, requires_grad=True)
     Product.apply(m, x).sum().backward()
     assert x.grad is not None and x.grad.tolist() == [[1.0, 1.0]] * 3
+
+
+def test_an_input_that_is_returned_keeps_its_class() -> None:
+    class Asked(torch.Tensor):
+        names: list = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            cls.names.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = torch.ones(2).as_subclass(Asked)
+    Asked.names.clear()
+    assert type(Same.apply(x)) is Asked and Asked.names == ["view_as"]
+    out = Same.apply(torch.ones(2).as_subclass(Asked).requires_grad_())
+    assert type(out) is Asked and out.grad_fn is not None

@@ -371,7 +371,10 @@ def _untied(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
 
 
 def _alias(o: TensorBase) -> TensorBase:
-    """A view of all of an input that was returned as it is."""
+    """A view of all of an input that was returned as it is; its class is asked for it."""
+    if o._layered and type(o)._overrides:  # type: ignore[attr-defined]
+        made: TensorBase = o.view_as(o)  # type: ignore[attr-defined]
+        return made
     again = new_tensor(o._raw)
     parent = o._view
     base = o if parent is None else parent.base

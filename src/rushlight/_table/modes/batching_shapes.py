@@ -296,8 +296,8 @@ def _check_window(example: Any, sizes: Shape, strides: Shape, offset: int) -> No
         ""
         if last is None
         else (
-            f" `result` can access some memory in range [{offset}, {wanted}], but `tensor` can only "
-            f"access some memory in range [{first}, {last}]."
+            f" `result` can access some memory in range [{offset}, {wanted}], but `tensor` can "
+            f"only access some memory in range [{first}, {last}]."
         )
     )
     raise RuntimeError(
