@@ -127,3 +127,17 @@ def test_a_profile_that_is_looked_at_too_early_goes_on() -> None:
     assert [e.name for e in p.events() if e.name == "aten::exp"] == ["aten::exp"]
     with pytest.raises(RuntimeError, match="didn't finish"):
         profiler.profile().export_chrome_trace("nowhere.json")
+
+
+def test_events_are_tied_by_their_times() -> None:
+    from rushlight.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
+
+    times = [(0, 10), (1, 4), (2, 3), (4, 9), (8, 12)]
+    events = EventList(FunctionEvent(k, "", 1, a, b) for k, (a, b) in enumerate(times))
+    events._populate_cpu_children()
+    assert [[c.id for c in e.cpu_children] for e in events] == [[1, 3], [2], [], [], []]
+    assert events[2].cpu_parent is events[1] and events[4].cpu_parent is None
+    total = FunctionEventAvg()
+    for event in events[:2]:
+        total.add(event)
+    assert total.count == 2 and total.cpu_time_total == 13

@@ -84,40 +84,64 @@ class _Times:
 class FunctionEvent(_Times):
     """One call: its name, its time, what it was called in."""
 
-    def __init__(self, source: Any, id: int, origin: int, thread: int) -> None:
+    def __init__(
+        self, id: int, name: str, thread: int, start_us: float, end_us: float,
+        overload_name: str | None = None, fwd_thread: int | None = None, input_shapes: Any = None,
+        stack: list[str] | None = None, scope: int = 0, use_device: str | None = None,
+        cpu_memory_usage: int = 0, device_memory_usage: int = 0, is_async: bool = False,
+        is_remote: bool = False, sequence_nr: int = -1, node_id: int = -1,
+        device_type: Any = None, device_index: int = 0, device_resource_id: int | None = None,
+        is_legacy: bool = False, flops: int | None = None, trace_name: str | None = None,
+        concrete_inputs: Any = None, kwinputs: Any = None, is_user_annotation: bool = False,
+    ) -> None:  # fmt: skip
         self.id = id
-        self.name: str = source.name
-        if self.name.startswith("ProfilerStep#"):
-            self.name = "ProfilerStep*"  # all steps are one row of a table
+        # All steps are one row of a table.
+        self.name: str = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.key: str = self.name
-        self.overload_name = ""
-        self.node_id = -1
-        self.trace_name: str = source.name
-        self.time_range = Interval((source.start - origin) / 1e3, (source.end - origin) / 1e3)
+        self.overload_name = overload_name
+        self.node_id = node_id
+        self.trace_name = trace_name
+        self.time_range = Interval(start_us, end_us)
         self.thread = thread
-        self.fwd_thread: int | None = source.forward_thread
+        self.fwd_thread = fwd_thread
         self.kernels: list[Any] = []
         self.count = 1
         self.cpu_children: list[FunctionEvent] = []
         self._parent: Any = None  # weak: a list of events goes with its last reference
-        self.input_shapes: Any = source.shapes
-        self.concrete_inputs: Any = []
-        self.kwinputs: Any = {}
-        self.stack: list[str] = source.stack
-        self.scope: int = source.scope
-        self.use_device = None
-        self._bytes: int = source.bytes
-        self.is_async = False
-        self.is_remote = False
-        self.sequence_nr: int = source.sequence
-        self.device_type = DeviceType.CPU
-        self.device_index = -1
-        self.device_resource_id = thread
-        self.is_legacy = False
-        self.is_user_annotation = source.category == "user_annotation"
-        self.flops: int = source.flops
+        self.input_shapes = input_shapes
+        self.concrete_inputs = concrete_inputs
+        self.kwinputs = kwinputs
+        self.stack = stack
+        self.scope = scope
+        self.use_device = use_device
+        self._bytes = cpu_memory_usage
+        self.is_async = is_async
+        self.is_remote = is_remote
+        self.sequence_nr = sequence_nr
+        self.device_type = DeviceType.CPU if device_type is None else device_type
+        self.device_index = device_index
+        self.device_resource_id = thread if device_resource_id is None else device_resource_id
+        self.is_legacy = is_legacy
+        self.is_user_annotation = is_user_annotation
+        self.flops = flops
         self.self_cpu_percent = -1.0
         self.total_cpu_percent = -1.0
+
+    @classmethod
+    def of(cls, source: Any, id: int, origin: int, thread: int) -> FunctionEvent:
+        """The event of a record; times count from `origin`."""
+        return cls(
+            id, source.name, thread, (source.start - origin) / 1e3, (source.end - origin) / 1e3,
+            "", source.forward_thread, source.shapes, source.stack, source.scope,
+            cpu_memory_usage=source.bytes, sequence_nr=source.sequence, device_index=-1,
+            flops=source.flops, trace_name=source.name, concrete_inputs=[], kwinputs={},
+            is_user_annotation=source.category == "user_annotation",
+        )  # fmt: skip
+
+    def append_cpu_child(self, child: FunctionEvent) -> None:
+        """Notes an event that was called in this one."""
+        self.cpu_children.append(child)
+        child._parent = weakref.ref(self)
 
     @property
     def cpu_parent(self) -> FunctionEvent | None:
@@ -216,7 +240,7 @@ class FunctionEventAvg(_Times):
         self.cpu_memory_usage += other.cpu_memory_usage
         self.self_cpu_memory_usage += other.self_cpu_memory_usage
         self.count += other.count
-        self.flops += other.flops
+        self.flops += other.flops or 0
         return self
 
     def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
@@ -244,6 +268,24 @@ class EventList(list[Any]):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _populate_cpu_children(self) -> None:
+        """Ties each event to the smallest one of its thread that it lies in."""
+        by_thread: dict[tuple[Any, ...], list[FunctionEvent]] = defaultdict(list)
+        for event in self:
+            if not event.is_async and event.device_type is DeviceType.CPU:
+                by_thread[event.thread, event.node_id].append(event)
+        for events in by_thread.values():
+            around: list[FunctionEvent] = []
+            for event in sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end)):
+                time = event.time_range
+                while around and (
+                    time.start >= around[-1].time_range.end or time.end > around[-1].time_range.end
+                ):
+                    around.pop()
+                if around:
+                    around[-1].append_cpu_child(event)
+                around.append(event)
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -443,15 +485,13 @@ def link_events(records: list[Any], memory: bool, flops: bool) -> EventList:
     events = EventList((), memory, flops, done)
     for k, record in enumerate(done):
         thread = threads.setdefault(record.thread, len(threads) + 1)
-        event = FunctionEvent(record, k + 1, origin, thread)
+        event = FunctionEvent.of(record, k + 1, origin, thread)
         made[id(record)] = event
         events.append(event)
     for record in done:
         parent = made.get(id(record.parent)) if record.parent is not None else None
         if parent is not None:
-            event = made[id(record)]
-            event._parent = weakref.ref(parent)
-            parent.cpu_children.append(event)
+            parent.append_cpu_child(made[id(record)])
     return events
 
 
