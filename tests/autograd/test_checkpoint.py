@@ -185,3 +185,22 @@ def test_a_chain_in_segments_gives_the_same_gradient() -> None:
     out.sum().backward()
     checkpoint_sequential(chain, 2, y, use_reentrant=False).sum().backward()
     assert y.grad.tolist() == x.grad.tolist()
+
+
+def test_what_needs_no_gradient_is_saved_as_it_is() -> None:
+    seen = []
+
+    class Keeping(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(y)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.extend(ctx.saved_tensors)
+            return g * 2, None
+
+    a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(1.0)
+    torch.utils.checkpoint.checkpoint(Keeping.apply, a, b, use_reentrant=False).backward()
+    assert seen[0] is b

@@ -198,8 +198,10 @@ class _Frame:
         def catch(t: Tensor) -> TensorBase:
             position = len(forms)
             forms.append(_form(t) if self.check else {})
-            kept = new_tensor(t._raw)
-            kept._cell = version_cell(t)
+            kept: TensorBase = t
+            if t.requires_grad:  # its history would hold this frame
+                kept = new_tensor(t._raw)
+                kept._cell = version_cell(t)
             if position < wanted and self.holders[position]() is not None:
                 found[position] = kept
             if self.early_stop and position + 1 == wanted:
@@ -349,7 +351,7 @@ def _without_reentry(
     def rerun() -> None:
         values = list(rest)
         for k, t in zip(places, saved.saved_tensors):
-            values[k] = _detached(t)
+            values[k] = _detached(t) if t.requires_grad else t
         with contextlib.ExitStack() as stack:
             if state is not None:
                 stack.enter_context(random.fork_rng())
