@@ -151,3 +151,32 @@ def test_batches_are_checked_in_both_modes() -> None:
 def test_options_that_need_a_backward_are_refused_without_one() -> None:
     with pytest.raises(AssertionError, match="Setting check_undefined_grad=True requires"):
         check2(torch.sin, point(1.0), check_fwd_over_rev=True, check_rev_over_rev=False)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_sparse_inputs_are_checked_at_their_places(layout, fast) -> None:
+    x = torch.rand(2, 3, dtype=torch.double).to_sparse(layout=layout).requires_grad_()
+    a = torch.rand(2, 3, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: x.sum(), x, masked=True, fast_mode=fast)
+    assert torch.autograd.gradcheck(
+        lambda a, x: a * x.to_dense(), (a, x), masked=True, fast_mode=fast
+    )
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, v):
+            return v * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    assert not torch.autograd.gradcheck(
+        lambda x: Wrong.apply(x.to_dense()), x, masked=True, fast_mode=fast, raise_exception=False
+    )
+
+
+def test_an_empty_input_has_no_stride_of_zero() -> None:
+    x = torch.rand(5, 1, 0, 2, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: x * 2, x)

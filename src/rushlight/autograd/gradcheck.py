@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
+from .._base.memory_format import strided
 from .._core.storage import TensorBase, new_tensor
 from .backward import grad
 from .grad_mode import enable_grad
@@ -147,7 +148,29 @@ def gradcheck(
         return False
 
 
+def _of_values(func: Func, inputs: tuple[Tensor, ...]) -> tuple[Func, tuple[Tensor, ...]]:
+    """The function of the values of sparse inputs, and these: what is stored is what is checked."""
+    if all(getattr(x, "layout", strided) is strided for x in inputs):
+        return func, inputs
+    made = {
+        k: x for k, x in enumerate(inputs)
+        if getattr(x, "layout", strided) is not strided and x.requires_grad
+    }  # fmt: skip
+
+    def of_values(*values: Any) -> Any:
+        whole = [made[k]._with(v) if k in made else v for k, v in enumerate(values)]
+        found = [
+            o.to_dense() if getattr(o, "layout", strided) is not strided else o
+            for o in sequence(func(*whole))
+        ]
+        return tuple(found)
+
+    values = [x.held.detach().requires_grad_() if k in made else x for k, x in enumerate(inputs)]
+    return of_values, tuple(values)
+
+
 def _check(func: Func, inputs: tuple[Tensor, ...], settings: _Settings) -> bool:
+    func, inputs = _of_values(func, inputs)
     _check_inputs(inputs)
     everything = sequence(func(*inputs))
     outputs = [o for o in everything if o.requires_grad]
