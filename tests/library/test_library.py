@@ -73,3 +73,12 @@ def test_arguments_that_do_not_fit_are_named() -> None:
         torch.ops.own_f.plus()
     with pytest.raises(RuntimeError, match="Expected a value of type 'int' for argument 'k'"):
         torch.ops.own_f.plus(torch.zeros(1), "a")
+
+
+def test_a_scoped_library_takes_back_what_it_has_registered() -> None:
+    with torch.library._scoped_library("scoped", "FRAGMENT") as made:
+        made.define("twice(Tensor x) -> Tensor")
+        made.impl("twice", lambda x: x * 2)
+        assert torch.ops.scoped.twice(torch.ones(1)).item() == 2.0
+    with pytest.raises(AttributeError):
+        torch.ops.scoped.twice  # noqa: B018

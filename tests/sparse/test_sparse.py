@@ -211,3 +211,15 @@ def test_compressed_rows_print_multiply_and_convert():
 def test_diagonals_make_a_matrix():
     made = torch.sparse.spdiags(torch.ones(2, 3), torch.tensor([0, 1]), (3, 3))
     assert torch.equal(made.to_dense(), torch.eye(3) + torch.diag(torch.ones(2), 1))
+
+
+def test_data_of_another_layout_is_refused() -> None:
+    x, s = torch.randn(1, 2), torch.zeros(1, 2).to_sparse()
+    for mine, other in ((x, s), (s, x)):
+        with pytest.raises(RuntimeError, match="have incompatible tensor type"):
+            mine.data = other
+
+
+def test_stored_values_have_no_history() -> None:
+    s = torch.ones(3).to_sparse().requires_grad_()
+    assert s.values().requires_grad and not s._values().requires_grad

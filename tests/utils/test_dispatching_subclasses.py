@@ -127,3 +127,10 @@ def test_a_backward_of_repeat_goes_through_wrappers(shape, repeats) -> None:
     wanted = vjp(lambda x: x.repeat(repeats), x, v)[1]
     found = vjp(lambda x: x.repeat(repeats), Held(x), Held(v))[1]
     rushlight.testing.assert_close(found.held, wanted)
+
+
+def test_a_wrapper_is_made_from_positional_arguments() -> None:
+    made = rushlight.Tensor._make_wrapper_subclass(
+        Held, (2, 3), (1, 2), None, None, rushlight.float64, rushlight.strided, "cpu", False, True
+    )
+    assert made.stride() == (1, 2) and made.dtype is rushlight.float64 and made.requires_grad

@@ -156,10 +156,12 @@ Tensor.__new__ = _new  # type: ignore[method-assign]
 Tensor.__init__ = _init  # type: ignore[method-assign]
 
 
-def _make_wrapper_subclass(cls: type[object], size: Shape, **kwargs: object) -> Tensor:
+def _make_wrapper_subclass(
+    cls: type[object], size: Shape, *args: object, **kwargs: object
+) -> Tensor:
     """A tensor of class `cls` of that size, without memory: its class keeps the data."""
     out: Tensor = importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
-        cls, size, **kwargs
+        cls, size, *args, **kwargs
     )
     return out
 

@@ -210,6 +210,8 @@ class Tensor(_Methods):
         if self._requires_grad and T.is_discrete(value._raw.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
         if self._layered or value._layered:
+            if self.layout is not value.layout:  # type: ignore[attr-defined]
+                raise RuntimeError(errors.DATA_KIND)
             _hollow.adopted(self, value)
         if self._requires_grad and (
             self._raw.shape != value._raw.shape or self._raw.dtype != value._raw.dtype

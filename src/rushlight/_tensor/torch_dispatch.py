@@ -57,7 +57,6 @@ NO_STORAGE: Final = (
 def make_wrapper_subclass(
     cls: type[object],
     size: Shape,
-    *,
     strides: Shape | None = None,
     storage_offset: object = None,
     memory_format: memory_format | None = None,

@@ -54,6 +54,8 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """Loads a part when it is first asked for."""
+    if name == "torch":  # a name that PyTorch's package has by importing itself
+        return importlib.import_module(__package__.rpartition(".")[0])
     if name in ("_functions", "anomaly_mode"):
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _LATER:

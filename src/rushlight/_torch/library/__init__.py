@@ -8,6 +8,7 @@ from .inference import infer_schema
 from .registration import (
     Library,
     Tag,
+    _scoped_library,  # noqa: F401
     define,
     fallthrough_kernel,
     get_ctx,

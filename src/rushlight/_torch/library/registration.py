@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ..._base.device import device
@@ -242,6 +243,16 @@ class Library:
         if self.kind == "DEF":
             _defined.pop(self.ns, None)
         self._own.clear()
+
+
+@contextlib.contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """A library that takes back, at the end of the block, what it has registered."""
+    made = Library(*args, **kwargs)
+    try:
+        yield made
+    finally:
+        made._destroy()
 
 
 def fallthrough_kernel() -> None:
