@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from copyreg import _slotnames  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._array import types as T
 from .._array.memory.meta import MetaArray, with_strides
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-def attributes_of(t: Tensor) -> dict[str, Any]:
+#: What a program has set on a tensor, by name.
+Attributes: TypeAlias = "dict[str, Any]"
+
+
+def attributes_of(t: Tensor) -> Attributes:
     """What a program has set on a tensor: in its dictionary, and in slots of its class."""
     names = _slot_names(type(t))
     if not names:
@@ -28,7 +32,7 @@ def attributes_of(t: Tensor) -> dict[str, Any]:
     return {**t.__dict__, **{name: getattr(t, name) for name in names if hasattr(t, name)}}
 
 
-def set_attributes(t: Tensor, attributes: dict[str, Any] | None) -> None:
+def set_attributes(t: Tensor, attributes: Attributes | None) -> None:
     """Sets what `attributes_of` another tensor of the class gave."""
     if not attributes:
         return
@@ -91,12 +95,16 @@ def reduced(t: Tensor) -> object:
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, attributes_of(t) or None)
 
 
-def rebuilt(cls: type[object], packed: Any, requires_grad: bool, attributes: Any = None) -> Tensor:
+def rebuilt(
+    cls: type[object], packed: Any, requires_grad: bool, attributes: Attributes | None = None
+) -> Tensor:
     """A tensor from what pickling kept of it."""
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
 
-def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: Any = None) -> Any:
+def rebuilt_hollow(
+    cls: type, kept: Any, requires_grad: bool, attributes: Attributes | None = None
+) -> Any:
     """A tensor without data from what pickling kept of it."""
     shape, steps, name = kept
     array = with_strides(shape, steps, T.to_raw(BY_NAME[name]))
@@ -104,7 +112,7 @@ def rebuilt_hollow(cls: type, kept: Any, requires_grad: bool, attributes: Any = 
 
 
 def rebuilt_over(
-    cls: type[Any], array: Array, requires_grad: bool, attributes: Any = None
+    cls: type[Any], array: Array, requires_grad: bool, attributes: Attributes | None = None
 ) -> Tensor:
     """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)

@@ -9,7 +9,7 @@ from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
 from .._core.storage import TensorBase, init_tensor
-from .copies import attributes_of, reduced, set_attributes
+from .copies import Attributes, attributes_of, reduced, set_attributes
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -80,7 +80,7 @@ def _received(
     dtype: D.dtype,
     lying: Any,
     requires_grad: bool,
-    attributes: Any,
+    attributes: Attributes | None,
 ) -> Tensor:
     t = TensorBase.__new__(cls)
     init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))

@@ -210,7 +210,7 @@ class Tensor(_Methods):
         if self._requires_grad and T.is_discrete(value._raw.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
         if self._layered or value._layered:
-            if self.layout is not value.layout:  # type: ignore[attr-defined]
+            if self.layout is not value.layout:
                 raise RuntimeError(errors.DATA_KIND)
             _hollow.adopted(self, value)
         if self._requires_grad and (
@@ -533,7 +533,7 @@ def alias_of(t: TensorBase) -> Tensor:
     return out
 
 
-def zeros_of(t: Any) -> Tensor:
+def zeros_of(t: TensorBase) -> Tensor:
     """Zeros shaped, typed and laid out like `t`, made by its class where that has rules."""
     made: Any = PUBLIC[("", "zeros_like")](t) if t._layered else new_tensor(T.zeros_like(t._raw))
     out: Tensor = made

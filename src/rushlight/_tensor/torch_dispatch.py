@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
     from .._base.dtypes import dtype
     from .._base.memory_format import layout, memory_format
+    from .._core.node import Node
 
 __all__ = ["ask_classes", "make_wrapper_subclass"]
 
@@ -196,7 +197,7 @@ def call(op: Op, args: list[object]) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def keep_outputs(node: Any, outs: list[Any]) -> None:
+def keep_outputs(node: Node, outs: list[TensorBase]) -> None:
     """Has a node that saves results save tensors of their class: their arrays hold nothing."""
     for k, entry in enumerate(node.op.entries):
         if entry[0] != OUT:

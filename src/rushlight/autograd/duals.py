@@ -17,7 +17,7 @@ that isn't is copied when it is set.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._array.shape import strided as S
@@ -162,7 +162,7 @@ def set_tangent(t: TensorBase, value: Any) -> None:
     t._plain = False
 
 
-def _all_alike(value: Any, t: TensorBase, base: TensorBase) -> bool:
+def _all_alike(value: TensorBase, t: TensorBase, base: TensorBase) -> bool:
     """Whether a tangent of a view can be that of its base, too: nothing else lies in the memory."""
     shape = value._raw.shape
     return (
@@ -174,11 +174,11 @@ def _all_alike(value: Any, t: TensorBase, base: TensorBase) -> bool:
     )
 
 
-def _zeros_in_place_of(t: TensorBase, value: Any, raw: Any = None) -> Any:
+def _zeros_in_place_of(t: TensorBase, value: Tensor, raw: object = None) -> Tensor:
     """Zeros laid out like `t`, for the examples that `value` is a batch of."""
     raw = value._raw.dtype if raw is None else raw
     if not value._layered:
-        return new_tensor(T.zeros_laid_out(t._raw, raw))
+        return cast("Tensor", new_tensor(T.zeros_laid_out(t._raw, raw)))
     if t._raw.flags.c_contiguous:
         return value.new_zeros(tuple(t._raw.shape), dtype=T.from_raw(raw))
     size = t._raw.itemsize

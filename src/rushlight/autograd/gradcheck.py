@@ -157,7 +157,7 @@ def _of_values(func: Func, inputs: tuple[Tensor, ...]) -> tuple[Func, tuple[Tens
         if getattr(x, "layout", strided) is not strided and x.requires_grad
     }  # fmt: skip
 
-    def of_values(*values: Any) -> Any:
+    def of_values(*values: Tensor) -> tuple[Tensor, ...]:
         whole = [made[k]._with(v) if k in made else v for k, v in enumerate(values)]
         found = [
             o.to_dense() if getattr(o, "layout", strided) is not strided else o
@@ -206,7 +206,8 @@ def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        if any(s == 0 and n > 1 for s, n in zip(x.stride(), x._raw.shape)):
+        steps: Any = x.stride()
+        if any(s == 0 and n > 1 for s, n in zip(steps, x._raw.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
                 "that are "
@@ -476,8 +477,7 @@ def gradgradcheck(
         given = arguments[len(arguments) - count :]
         with enable_grad():
             values = tuple(
-                v if not isinstance(v, TensorBase) or v.requires_grad or k not in wanted
-                else v.requires_grad_()  # type: ignore[attr-defined]
+                v.requires_grad_() if k in wanted and not v.requires_grad else v
                 for k, v in enumerate(values)
             )  # fmt: skip
             outputs = [o for o in sequence(func(*values)) if o.requires_grad]

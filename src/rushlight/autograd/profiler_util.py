@@ -86,13 +86,14 @@ class FunctionEvent(_Times):
 
     def __init__(
         self, id: int, name: str, thread: int, start_us: float, end_us: float,
-        overload_name: str | None = None, fwd_thread: int | None = None, input_shapes: Any = None,
-        stack: list[str] | None = None, scope: int = 0, use_device: str | None = None,
+        overload_name: str | None = None, fwd_thread: int | None = None,
+        input_shapes: object = None, stack: list[str] | None = None, scope: int = 0,
+        use_device: str | None = None,
         cpu_memory_usage: int = 0, device_memory_usage: int = 0, is_async: bool = False,
         is_remote: bool = False, sequence_nr: int = -1, node_id: int = -1,
-        device_type: Any = None, device_index: int = 0, device_resource_id: int | None = None,
+        device_type: object = None, device_index: int = 0, device_resource_id: int | None = None,
         is_legacy: bool = False, flops: int | None = None, trace_name: str | None = None,
-        concrete_inputs: Any = None, kwinputs: Any = None, is_user_annotation: bool = False,
+        concrete_inputs: object = None, kwinputs: object = None, is_user_annotation: bool = False,
     ) -> None:  # fmt: skip
         self.id = id
         # All steps are one row of a table.
@@ -108,9 +109,9 @@ class FunctionEvent(_Times):
         self.count = 1
         self.cpu_children: list[FunctionEvent] = []
         self._parent: Any = None  # weak: a list of events goes with its last reference
-        self.input_shapes = input_shapes
-        self.concrete_inputs = concrete_inputs
-        self.kwinputs = kwinputs
+        self.input_shapes: Any = input_shapes
+        self.concrete_inputs: Any = concrete_inputs
+        self.kwinputs: Any = kwinputs
         self.stack = stack
         self.scope = scope
         self.use_device = use_device
@@ -118,7 +119,7 @@ class FunctionEvent(_Times):
         self.is_async = is_async
         self.is_remote = is_remote
         self.sequence_nr = sequence_nr
-        self.device_type = DeviceType.CPU if device_type is None else device_type
+        self.device_type: Any = DeviceType.CPU if device_type is None else device_type
         self.device_index = device_index
         self.device_resource_id = thread if device_resource_id is None else device_resource_id
         self.is_legacy = is_legacy

@@ -278,7 +278,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dic
             found = tuple([None] * len(seeds))
         by_result = {id(r): t for r, t in zip(live, found)}
         needs = grad and any(
-            isinstance(x, TensorBase) and x.requires_grad
+            isinstance(x, TensorBase) and x.requires_grad  # type: ignore[attr-defined]
             for x in list(args) + list(tangents.values())
         )
         return [

@@ -279,7 +279,7 @@ def as_complex(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Ten
     return call(op, [x]), 0
 
 
-def _check_window(example: Any, sizes: Shape, strides: Shape, offset: int) -> None:
+def _check_window(example: Tensor, sizes: Shape, strides: Shape, offset: int) -> None:
     """Refuses a window over memory beyond that of one example.
 
     Raises:
@@ -289,7 +289,8 @@ def _check_window(example: Any, sizes: Shape, strides: Shape, offset: int) -> No
     if wanted is None:
         return
     first = example.storage_offset()
-    last = _last_place(tuple(example.shape), example.stride(), first)
+    steps: Any = example.stride()
+    last = _last_place(tuple(example.shape), steps, first)
     if last is not None and first <= offset and wanted <= last:
         return
     reach = (

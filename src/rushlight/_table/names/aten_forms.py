@@ -249,7 +249,7 @@ def _cross_entropy(x: Any, target: Tensor, reduction: int = 1, ignore_index: int
     return ROWS["nll_loss"][0](logs, target, None, reduction, ignore_index)
 
 
-def _repeat_backward(g: Any, shape: Shape, repeats: Shape) -> Tensor:
+def _repeat_backward(g: Tensor, shape: Shape, repeats: Shape) -> Tensor:
     g = g.sum(tuple(range(len(repeats) - len(shape)))) if len(repeats) > len(shape) else g
     sizes: list[int] = []
     copies: list[int] = []
