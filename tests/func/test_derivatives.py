@@ -253,3 +253,22 @@ def test_a_function_with_one_context_is_refused_in_functionalize() -> None:
 
     with pytest.raises(RuntimeError, match="must override the setup_context"):
         torch.func.functionalize(Old.apply)(torch.ones(2))
+
+
+def test_forward_mode_may_be_off_for_a_part_of_a_function() -> None:
+    fw = torch.autograd.forward_ad
+
+    def shifted(x):
+        with fw._set_fwd_grad_enabled(False):
+            shift = x**2
+        return x**2 - shift
+
+    x, one = torch.tensor(3.0), torch.ones(())
+    assert jvp(shifted, (x,), (one,))[1] == 6.0 and jacfwd(shifted)(x) == 6.0
+    assert jvp(lambda x: jvp(shifted, (x,), (one,))[1], (x,), (one,))[1] == 2.0
+    with fw._set_fwd_grad_enabled(False):  # a derivative inside switches it on for itself
+        assert jvp(shifted, (x,), (one,))[1] == 6.0
+    assert torch.is_grad_enabled()
+    with pytest.raises(NotImplementedError, match="can't switch forward mode off alone"):
+        jvp(grad(shifted), (x,), (one,))
+    assert torch.is_grad_enabled()

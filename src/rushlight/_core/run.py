@@ -17,6 +17,9 @@ runs: Final = count(1)
 #: How many derivatives of functions (`func.grad` and the like) are being computed in this context.
 TRANSFORMS: Final[ContextVar[int]] = ContextVar("rushlight_transforms", default=0)
 
+#: How many of them go forward, as `func.jvp` does.
+FORWARD: Final[ContextVar[int]] = ContextVar("rushlight_forward_transforms", default=0)
+
 
 def inside_transform() -> bool:
     """Whether a function transform is running: a derivative of a function, or a vmap of one."""

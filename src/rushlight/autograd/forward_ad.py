@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
+from .._core.run import FORWARD, TRANSFORMS
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
 from .._table.modes import dual as rows
@@ -195,21 +196,47 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(primal, tangent)
 
 
+def _recording_with(forward_grad: bool, former: Any) -> bool:
+    """Whether operations are recorded while forward mode is on or off.
+
+    `func.jvp` and its like go forward by what is recorded: without forward mode, nothing is.
+
+    Raises:
+        NotImplementedError: where a gradient needs what forward mode must not see.
+    """
+    count = FORWARD.get()
+    if not count or forward_grad is former.forward_grad:
+        return bool(former.grad)
+    if forward_grad:
+        return True
+    if count < TRANSFORMS.get():
+        raise NotImplementedError(
+            "_set_fwd_grad_enabled: Rushlight can't switch forward mode off alone where func.jvp "
+            "(or jacfwd, linearize, hessian) and func.grad (or vjp, jacrev) nest"
+        )
+    return False
+
+
 class _set_fwd_grad_enabled(_ModeContext):
     """Switches forward mode on or off, at once; as a context, until its end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = mode
-        self.prev = ready().forward_grad
+        former = ready()
+        self.prev = former.forward_grad
+        self.grad = former.grad
         try:
-            self._restore(mode)
+            self._switch(mode, _recording_with(mode, former))
         except BaseException:
-            self._restore(self.prev)
+            self._switch(self.prev, self.grad)
             raise
 
+    def _switch(self, before: bool, grad: bool) -> None:
+        CURRENT.set(replaced(ready(), forward_grad=before, grad=grad))
+
     def _restore(self, before: bool) -> None:
-        CURRENT.set(replaced(ready(), forward_grad=before))
+        self._switch(before, ready().grad)
 
     def clone(self) -> _set_fwd_grad_enabled:
         """A context like this one."""
@@ -220,10 +247,14 @@ class _set_fwd_grad_enabled(_ModeContext):
 
     def __exit__(self, *exc: object) -> None:
         try:
-            self._restore(self.prev)
+            self._leave()
         except BaseException:
-            self._restore(self.prev)
+            self._leave()
             raise
+
+    def _leave(self) -> None:
+        inside = FORWARD.get() > 0
+        self._switch(self.prev, self.grad if inside else ready().grad)
 
 
 def _is_fwd_grad_enabled() -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from .._array import types as T
 from .._base import errors
 from .._core.mode import CURRENT, ready, replaced
-from .._core.run import TRANSFORMS
+from .._core.run import FORWARD, TRANSFORMS
 from .._core.slow import record
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
@@ -41,20 +41,34 @@ class Level:
     """Counts the transforms that are running in this context."""
 
     # See Note [A context that is interrupted] in `autograd.grad_mode`.
+    def __init__(self, forward: bool = False) -> None:
+        self.forward = forward
+
     def __enter__(self) -> None:
-        self.before = TRANSFORMS.get()
+        mode = ready()
+        self.before = TRANSFORMS.get(), FORWARD.get()
+        self.switched = self.forward and not mode.forward_grad
         try:
-            TRANSFORMS.set(self.before + 1)
+            TRANSFORMS.set(self.before[0] + 1)
+            FORWARD.set(self.before[1] + self.forward)
+            if self.switched:
+                CURRENT.set(replaced(mode, forward_grad=True))
         except BaseException:
-            TRANSFORMS.set(self.before)
+            self._restore()
             raise
 
     def __exit__(self, *exc: object) -> None:
         try:
-            TRANSFORMS.set(self.before)
+            self._restore()
         except BaseException:
-            TRANSFORMS.set(self.before)
+            self._restore()
             raise
+
+    def _restore(self) -> None:
+        TRANSFORMS.set(self.before[0])
+        FORWARD.set(self.before[1])
+        if self.switched:
+            CURRENT.set(replaced(ready(), forward_grad=False))
 
 
 _WITHOUT_HOOKS: Final = functools.partial(
@@ -477,7 +491,7 @@ def jvp(
                 f"{list(t._raw.shape)}."
             )
     recording = ready().grad
-    with Level(), enable_grad():
+    with Level(forward=True), enable_grad():
         line = Linear(func, leaves, spec, has_aux, api)
         along = line.push(directions, recording)
     if strict and any(p is None for p in line.pulled):
@@ -496,7 +510,7 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
     The function runs once; each call of the result is one pass over what it did.
     """
     leaves, spec = flatten(primals)
-    with Level(), enable_grad():
+    with Level(forward=True), enable_grad():
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
     def along(*tangents: object) -> Any:

@@ -128,7 +128,7 @@ def jacfwd(
                 raise AttributeError(f"'{type(x).__name__}' object has no attribute 'numel'")
         check_randomness(randomness)
         state = get_rng_state() if randomness == "error" else None
-        with Level(), enable_grad():
+        with Level(forward=True), enable_grad():
             line = Linear(
                 _only(func, args, kwargs, picked), leaves, spec, has_aux,
                 "jvp(f, primals, tangents)",
