@@ -227,16 +227,16 @@ class _set_fwd_grad_enabled(_ModeContext):
         self.prev = former.forward_grad
         self.grad = former.grad
         try:
-            self._switch(mode, _recording_with(mode, former))
+            self._set_both(mode, _recording_with(mode, former))
         except BaseException:
-            self._switch(self.prev, self.grad)
+            self._set_both(self.prev, self.grad)
             raise
 
-    def _switch(self, before: bool, grad: bool) -> None:
+    def _set_both(self, before: bool, grad: bool) -> None:
         CURRENT.set(replaced(ready(), forward_grad=before, grad=grad))
 
     def _restore(self, before: bool) -> None:
-        self._switch(before, ready().grad)
+        self._set_both(before, ready().grad)
 
     def clone(self) -> _set_fwd_grad_enabled:
         """A context like this one."""
@@ -254,7 +254,7 @@ class _set_fwd_grad_enabled(_ModeContext):
 
     def _leave(self) -> None:
         inside = FORWARD.get() > 0
-        self._switch(self.prev, self.grad if inside else ready().grad)
+        self._set_both(self.prev, self.grad if inside else ready().grad)
 
 
 def _is_fwd_grad_enabled() -> bool:

@@ -30,7 +30,6 @@ from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.edges import GradientEdge
 from ..autograd.grad_mode import enable_grad
-from ..autograd.saving import disable_saved_tensors_hooks
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
 if TYPE_CHECKING:
@@ -38,21 +37,25 @@ if TYPE_CHECKING:
 
 
 class Level:
-    """Counts the transforms that are running in this context."""
+    """A transform that is running: counted in this context, which records for a derivative."""
+
+    def __init__(self, forward: bool = False, derivative: bool = True) -> None:
+        self.forward = forward
+        self.derivative = derivative
 
     # See Note [A context that is interrupted] in `autograd.grad_mode`.
-    def __init__(self, forward: bool = False) -> None:
-        self.forward = forward
-
     def __enter__(self) -> None:
-        mode = ready()
+        mode = self.mode = ready()
+        if self.derivative and not self.forward and mode.saved_hooks:
+            raise RuntimeError(NO_SAVED_HOOKS)
         self.before = TRANSFORMS.get(), FORWARD.get()
-        self.switched = self.forward and not mode.forward_grad
         try:
             TRANSFORMS.set(self.before[0] + 1)
-            FORWARD.set(self.before[1] + self.forward)
-            if self.switched:
-                CURRENT.set(replaced(mode, forward_grad=True))
+            if self.forward:
+                FORWARD.set(self.before[1] + 1)
+                CURRENT.set(replaced(mode, grad=True, forward_grad=True))
+            elif self.derivative:
+                CURRENT.set(replaced(mode, grad=True, saved_hooks_off=NO_SAVED_HOOKS))
         except BaseException:
             self._restore()
             raise
@@ -66,15 +69,18 @@ class Level:
 
     def _restore(self) -> None:
         TRANSFORMS.set(self.before[0])
-        FORWARD.set(self.before[1])
-        if self.switched:
-            CURRENT.set(replaced(ready(), forward_grad=False))
+        mode, now = self.mode, ready()
+        if self.forward:
+            FORWARD.set(self.before[1])
+            CURRENT.set(replaced(now, grad=mode.grad, forward_grad=mode.forward_grad))
+        elif self.derivative:
+            former = mode.saved_hooks_off
+            CURRENT.set(replaced(now, grad=mode.grad, saved_hooks_off=former))
 
 
-_WITHOUT_HOOKS: Final = functools.partial(
-    disable_saved_tensors_hooks,
+NO_SAVED_HOOKS: Final = (
     "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an "
-    "issue with your use case.",
+    "issue with your use case."
 )
 
 
@@ -130,7 +136,7 @@ def _requires(x: Tensor) -> bool:
     """Whether a tensor, or the batch behind it, requires grad."""
     while isinstance(x, BatchedTensor):
         x = x._value
-    return isinstance(x, TensorBase) and x.requires_grad
+    return isinstance(x, TensorBase) and (x._requires_grad or x.requires_grad)
 
 
 class Aliases:
@@ -150,10 +156,12 @@ class Aliases:
             self.leaves = [_alias(expand_over(x, self.layers)) for x in values]
             shown = [_writable(x) for x in self.leaves] if writable else self.leaves
         #: Where gradients end: a write gives what is shown another node.
-        self.ends: list[Any] = [
-            x if x is y or y._node is None else GradientEdge(y._node, 0)
-            for x, y in zip(self.leaves, shown)
-        ]
+        self.ends: list[Any] = self.leaves
+        if writable:
+            self.ends = [
+                x if y._node is None else GradientEdge(y._node, 0)
+                for x, y in zip(self.leaves, shown)
+            ]
         self.shown = [gathered(x, self.layers) for x in shown]
 
     def look_at(self, results: object) -> None:
@@ -181,8 +189,9 @@ class Aliases:
         Raises:
             RuntimeError: where the function has written to its arguments.
         """
-        if any(version_of(x) for x in self.leaves if x._node is not None):
-            raise RuntimeError(errors.LEAF_INPLACE)
+        for x in self.leaves:
+            if x._node is not None and version_of(x):
+                raise RuntimeError(errors.LEAF_INPLACE)
         live = [(o, c) for o, c in zip(outs, cotangents) if _requires(o)]
         if not live:
             return [_zeros(x) for x in self.shown]
@@ -266,7 +275,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         RuntimeError: for a function that returns something else than tensors.
         ValueError: for a primal that is no tensor.
     """
-    with Level(), _WITHOUT_HOOKS(), enable_grad():
+    with Level():
         leaves, spec = flatten(primals)
         aliases = Aliases(leaves)
         result = func(*unflatten(aliases.shown, spec))
@@ -338,7 +347,7 @@ def grad_and_value(
     @functools.wraps(func)
     def run(*args: Any, **kwargs: object) -> Any:
         recording = ready().grad
-        with Level(), _WITHOUT_HOOKS(), enable_grad():
+        with Level():
             picked = _picked(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
             aliases = Aliases(leaves)
@@ -491,7 +500,7 @@ def jvp(
                 f"{list(t._raw.shape)}."
             )
     recording = ready().grad
-    with Level(forward=True), enable_grad():
+    with Level(forward=True):
         line = Linear(func, leaves, spec, has_aux, api)
         along = line.push(directions, recording)
     if strict and any(p is None for p in line.pulled):
@@ -510,7 +519,7 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
     The function runs once; each call of the result is one pass over what it did.
     """
     leaves, spec = flatten(primals)
-    with Level(forward=True), enable_grad():
+    with Level(forward=True):
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
     def along(*tangents: object) -> Any:

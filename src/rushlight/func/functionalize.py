@@ -29,7 +29,7 @@ def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> 
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: object) -> Any:
-        with Level():
+        with Level(derivative=False):
             return func(*args, **kwargs)
 
     return run

@@ -10,7 +10,6 @@ from .._array import types as T
 from .._core.mode import ready
 from .._core.storage import TensorBase
 from .._table import PUBLIC
-from ..autograd.grad_mode import enable_grad
 from ..random import get_rng_state, set_rng_state
 from ._tree import flatten, tree_map, unflatten
 from .derivatives import Level, Linear, _picked, vjp
@@ -128,7 +127,7 @@ def jacfwd(
                 raise AttributeError(f"'{type(x).__name__}' object has no attribute 'numel'")
         check_randomness(randomness)
         state = get_rng_state() if randomness == "error" else None
-        with Level(forward=True), enable_grad():
+        with Level(forward=True):
             line = Linear(
                 _only(func, args, kwargs, picked), leaves, spec, has_aux,
                 "jvp(f, primals, tangents)",
