@@ -296,3 +296,8 @@ except AssertionError as error:
     assert text == "Torch not compiled with CUDA enabled"
     assert note.startswith("Rushlight: tensors live on the CPU here")
     assert note.endswith("(asked for at <string>:6)")
+
+
+def test_functorch_has_its_experimental_part() -> None:
+    code = "import functorch.experimental as e, torch\n"
+    assert aliased(code + "print(e.functionalize is torch.func.functionalize)") == "True"

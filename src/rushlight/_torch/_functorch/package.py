@@ -19,6 +19,8 @@ __all__ = [
     "make_functional", "make_functional_with_buffers", "vjp", "vmap",
 ]  # fmt: skip
 
+__path__: list[str] = []  # `functorch.experimental` lies below it; the finder of `torch` has it
+
 
 def _moved(function: Any, name: str, replacement: str) -> Any:
     """`function`, which warns that `functorch` is its old place."""

@@ -61,6 +61,8 @@ class _TorchFinder(MetaPathFinder):
         """
         if fullname == "functorch":
             place = "_torch._functorch.package"  # PyTorch installs this module beside its own
+        elif fullname == "functorch.experimental":
+            place = "_torch._functorch.experimental"
         elif fullname.startswith("torch."):
             place = home_of(fullname.removeprefix("torch.")) or ""
         else:
