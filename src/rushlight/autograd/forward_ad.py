@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._array import types as T
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, Mode, ready, replaced
 from .._core.run import FORWARD, TRANSFORMS
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
@@ -196,7 +196,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(primal, tangent)
 
 
-def _recording_with(forward_grad: bool, former: Any) -> bool:
+def _recording_with(forward_grad: bool, former: Mode) -> bool:
     """Whether operations are recorded while forward mode is on or off.
 
     `func.jvp` and its like go forward by what is recorded: without forward mode, nothing is.
