@@ -1,4 +1,10 @@
-"""Arrays whose channels lie last in memory: results are laid out as their sources are."""
+"""Arrays whose channels lie last in memory: results are laid out as their sources are.
+
+Note [What lies channels-last]
+As in PyTorch it is the strides that say so, whether or not there are gaps between the elements: the
+steps rise from the channels over the places, the last place first, to the batch. Where sizes of 1
+leave it open (one channel of one place, one sample selected from several), it is row-major.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +15,46 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["follow_layout"]
+__all__ = ["follow_layout", "suggests_channels_last"]
 
 
 def follow_layout(y: Array, *sources: Array) -> Array:
-    """`y` with its channels last in memory where a source of its number of dimensions has that."""
-    if y.ndim not in (4, 5):
+    """`y` with its channels last in memory where a source of its number of dimensions has that.
+
+    Else `y`, in row-major order. See Note [What lies channels-last].
+    """
+    ndim = y.ndim
+    if ndim != 4 and ndim != 5:
         return y
     for x in sources:
-        if not x.flags.c_contiguous and _channels_last(x):
-            moved = np.ascontiguousarray(y.transpose(0, *range(2, y.ndim), 1))
-            return moved.transpose(0, y.ndim - 1, *range(1, y.ndim - 1))
-    return y
+        strides = x.strides
+        if len(strides) == ndim and strides[1] <= strides[-1] and _rises(x.shape, strides):
+            return _channels_last(y)
+    return y if y.flags.c_contiguous else np.ascontiguousarray(y)
 
 
-def _channels_last(x: Array) -> bool:
-    return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)
+def suggests_channels_last(x: Array) -> bool:
+    """Whether results of `x` (4-d or 5-d) have their channels last in memory."""
+    strides = x.strides
+    return len(strides) in (4, 5) and strides[1] <= strides[-1] and _rises(x.shape, strides)
+
+
+def _rises(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    least, channels = 0, strides[1]
+    if not channels:
+        return False
+    for axis in (1, *range(len(shape) - 1, 1, -1), 0):
+        size, step = shape[axis], strides[axis]
+        if not size or step < least or (axis == 0 and least == channels):
+            return False
+        least = step * size if size > 1 else step
+    return True
+
+
+def _channels_last(y: Array) -> Array:
+    n, c, *places = y.shape
+    moved = np.empty((n, *places, c), y.dtype).transpose(0, y.ndim - 1, *range(1, y.ndim - 1))
+    if moved.strides == y.strides:
+        return y
+    moved[...] = y
+    return moved

@@ -32,7 +32,7 @@ from .. import kernels
 from ..linalg.matmul import matrix_product
 from ..shape.as_strided import window
 from ..types import FLOAT32
-from .channels_last import follow_layout as follow_layout
+from .channels_last import follow_layout
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -237,13 +237,6 @@ def _correlate_lines(x: Array, w: Array, out: Sizes, dilation: Sizes, groups: in
         planes = laid[:n].reshape(n, rows, out[0], *size[1:])
         y[start : start + n] = planes[inside]
     return y
-
-
-def conv_output(
-    x: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
-) -> Array:
-    """`correlate` without a bias, for outputs of `size`."""
-    return correlate(x, w, None, stride, pad, dilation, groups, size)
 
 
 # ---- the input --------------------------------------------------------------------------------
@@ -523,3 +516,22 @@ def channel_sums(g: Array) -> Array:
     flat = g.reshape(g.shape[0], g.shape[1], -1)
     # Long lines first: NumPy adds them pairwise, and quickly.
     return flat.sum(2, dtype=g.dtype).sum(0, dtype=g.dtype)
+
+
+# ---- the three, laid out like their operands ---------------------------------------------------
+def conv_output(
+    x: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array:
+    """`correlate` without a bias, for outputs of `size`."""
+    return follow_layout(correlate(x, w, None, stride, pad, dilation, groups, size), x, w)
+
+
+def conv_input(y: Array, w: Array, *geometry: Any) -> Array:
+    """`correlate_transposed`."""
+    return follow_layout(correlate_transposed(y, w, *geometry), y, w)
+
+
+def conv_weight(x: Array, y: Array, *geometry: Any) -> Array:
+    """`weigh`."""
+    w = weigh(x, y, *geometry)
+    return w if prod(w.shape[2:]) == 1 else follow_layout(w, x, y)

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import kernels
 from ..types import FLOAT32
+from .channels_last import follow_layout
 from .convolution import places
 
 if TYPE_CHECKING:
@@ -275,6 +276,10 @@ def _flat(where: Array, dims: int, area: int) -> Array:
 
 def place_in_planes(g: Array, indices: Array, size: Sizes) -> Array:
     """Zeros with planes of `size`, and each element of g added at its position in its plane."""
+    return follow_layout(_placed(g, indices, size), indices)
+
+
+def _placed(g: Array, indices: Array, size: Sizes) -> Array:
     dims = len(size)
     area = prod(size)
     shape = g.shape[: g.ndim - dims] + tuple(size)
@@ -286,7 +291,7 @@ def place_in_planes(g: Array, indices: Array, size: Sizes) -> Array:
             return found
     flat = _flat(indices, dims, area)
     if g.dtype.kind == "c":
-        parts = [place_in_planes(part, indices, size) for part in (g.real, g.imag)]
+        parts = [_placed(part, indices, size) for part in (g.real, g.imag)]
         return (parts[0] + 1j * parts[1]).astype(g.dtype)
     sums = np.bincount(flat, weights=g.reshape(-1).astype(np.float64), minlength=prod(shape))
     return sums.astype(g.dtype).reshape(shape)

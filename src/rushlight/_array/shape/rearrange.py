@@ -274,7 +274,7 @@ def constant_pad(x: Array, pad: tuple[int, ...], value: float = 0) -> Array:
     value = filling(value, x.dtype, prod(shape))
     out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(taken)]
-    return out if x.flags.c_contiguous else follow_layout(out, x)
+    return follow_layout(out, x)
 
 
 def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import follow_layout
+from ..._array.nn.channels_last import follow_layout, suggests_channels_last
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
@@ -64,16 +64,24 @@ def _mean_forward(dims: int) -> AnyCallable:
         checks.require(x, "fV", kernel)
         out = tuple(output_size)
         y = resample.adaptive_avg_pool(x, out)
-        return y if x.flags.c_contiguous else follow_layout(y, x)
+        return follow_layout(y, x) if dims == 2 else y
 
     return forward
+
+
+def _mean_backward(dims: int) -> AnyCallable:
+    def backward(g: Array, size: Shape) -> Array:
+        d = resample.adaptive_avg_pool_backward(g, size)
+        return follow_layout(d, g) if dims == 2 else d
+
+    return backward
 
 
 def _mean_rows(dims: int) -> tuple[Row, Row]:
     name = f"_adaptive_avg_pool{dims}d"
     backward = linear(
         f"{name}_backward(Tensor grad_output, int[] size) -> Tensor",
-        resample.adaptive_avg_pool_backward,
+        _mean_backward(dims),
         grad_output=calling(
             lambda: row, output_size=lambda grad_output_shape: grad_output_shape[-dims:]
         ),
@@ -121,19 +129,11 @@ def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Tensor:
             )
     else:
         out = input.mean(tuple(range(-1, -dims - 1, -1)), keepdim=True)
-        if (
-            not input._raw.flags.c_contiguous
-            and follow_layout(out._raw, input._raw) is not out._raw
-        ):
-            return table("to")(out, memory_format=_channels_last())
+        if suggests_channels_last(input._raw):
+            n, c = shape[:2]
+            return out.as_strided_((n, c, *(1,) * dims), (c, 1, *(c,) * dims))
         return out
     return apply_n(row.op, [input, size])
-
-
-def _channels_last() -> memory_format:
-    from ..._base.memory_format import channels_last
-
-    return channels_last
 
 
 def _mean_function(dims: int, row: Row) -> AnyCallable:
@@ -189,7 +189,7 @@ def _max_forward(dims: int) -> AnyCallable:
             raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {shape}")
         checks.require(x, "fV", name if dims == 2 else name + "_cpu")
         values, where = raw.adaptive_max_pool(x, tuple(output_size))
-        if x.flags.c_contiguous:
+        if dims == 3:
             return values, where
         return follow_layout(values, x), follow_layout(where, x)
 

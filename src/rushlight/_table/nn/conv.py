@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
+from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
@@ -67,7 +68,7 @@ conv_output = multilinear(
 conv_input = multilinear(
     "conv_input(Tensor grad, Tensor weight, int[] size, int[] stride, int[] padding, int[] "
     "dilation, int groups) -> Tensor",
-    raw.correlate_transposed,
+    raw.conv_input,
     grad=lambda xp, g, weight, grad_shape, stride, padding, dilation, groups: xp.conv_output(
         g, weight, grad_shape[2:], stride, padding, dilation, groups
     ),
@@ -86,7 +87,7 @@ conv_input = multilinear(
 conv_weight = multilinear(
     "conv_weight(Tensor input, Tensor grad, int[] size, int[] stride, int[] padding, int[] "
     "dilation, int groups) -> Tensor",
-    raw.weigh,
+    raw.conv_weight,
     input=lambda xp, g, grad, input_shape, stride, padding, dilation, groups: xp.conv_input(
         grad, g, input_shape[2:], stride, padding, dilation, groups
     ),
@@ -156,9 +157,7 @@ def _convolution(
         y = raw.correlate_transposed(x, w, size, stride, padding, dilation, groups)
         if bias is not None:
             y += bias.reshape(-1, *(1,) * dims)
-    if not x.flags.c_contiguous or not w.flags.c_contiguous:
-        return raw.follow_layout(y, x, w)
-    return y
+    return follow_layout(y, x, w)
 
 
 def _gradients(

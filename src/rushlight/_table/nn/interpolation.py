@@ -103,6 +103,7 @@ def _rows(kind: str, dims: int) -> Row:
     letters = ["scales"] if dims == 1 else [f"scales_{a}" for a in "dhw"[3 - dims :]]
     scales = ", ".join(f"float? {s}=None" for s in letters)
     corners = ", bool align_corners" if aligns else ""
+    follows = "cubic" not in mode and not (dims == 3 and mode.startswith("nearest"))
 
     def split(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
         return (rest[0], rest[1:]) if aligns else (False, rest)
@@ -110,12 +111,12 @@ def _rows(kind: str, dims: int) -> Row:
     def forward(x: Array, output_size: Shape, *rest: float | None) -> Array:
         _check(name, x, output_size, dims, kind)
         align, factors = split(rest)
-        y = raw.upsample(x, mode, tuple(output_size), align, factors)
-        return y if x.flags.c_contiguous else follow_layout(y, x)
+        return follow_layout(raw.upsample(x, mode, tuple(output_size), align, factors), x)
 
     def backward(g: Array, output_size: Shape, input_size: Shape, *rest: object) -> Array:
         align, factors = split(rest)
-        return raw.upsample_backward(g, mode, tuple(input_size), align, factors)
+        d = raw.upsample_backward(g, mode, tuple(input_size), align, factors)
+        return follow_layout(d, g) if follows else follow_layout(d)
 
     gradient = linear(
         f"{name}_backward(Tensor grad_output, int[] output_size, int[] input_size{corners}, "

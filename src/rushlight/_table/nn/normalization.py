@@ -190,7 +190,7 @@ def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array 
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
-    return out if x.flags.c_contiguous else follow_layout(out, x), centre, inverse
+    return follow_layout(out, x), centre, inverse
 
 
 def _check_channels(shape: Shape, training: bool, *given: Any) -> None:
@@ -207,10 +207,17 @@ def _check_channels(shape: Shape, training: bool, *given: Any) -> None:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {value.ndim}")
 
 
-def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Tensor,
-                     running_var: Tensor, save_mean: Tensor, save_invstd: Tensor, training: bool,
-                     eps: float, need: list[bool]) -> Any:  # fmt: skip
-    g, x = g0, input
+def _in_layout(x: Array, d_x: Array | None, *rest: Array | None) -> tuple[Array | None, ...]:
+    return None if d_x is None else follow_layout(d_x, x), *rest
+
+
+def _batch_kernel(g: Array, x: Array, *rest: Any) -> tuple[Array | None, ...]:
+    return _in_layout(x, *raw.batch_norm_backward(g, x, *rest))
+
+
+def _batch_gradients(g: Tensor, x: Tensor, weight: Tensor, mean: Any, var: Any, centre: Tensor,
+                     inverse: Tensor, training: bool, eps: float,
+                     need: list[bool]) -> Any:  # fmt: skip
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
     part = x.shape[1] / x.numel()
@@ -220,10 +227,28 @@ def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Te
         inverse = ((running_var + eps) ** -0.5).view(shape)
         moved = x - running_mean.view(shape)
     scaled = g if weight is None else g * weight.view(shape)
-    d_x = scaled * inverse
-    if training:
-        d_x = input_gradient(scaled, scaled * moved, moved, inverse, dims, part)
-    return _needed((d_x, (g * moved * inverse).sum(dims), g.sum(dims)), need)
+    d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
+    return _needed((d_x, (g * hat).sum(dims), g.sum(dims)), need)
+
+
+def _batch_joint(xp: Namespace, g0: TensorLike, input: TensorLike, weight: TensorLike,
+                 running_mean: TensorLike | None, running_var: TensorLike | None,
+                 save_mean: TensorLike, save_invstd: TensorLike, training: bool, eps: float,
+                 need: list[bool]) -> Any:  # fmt: skip
+    return xp.fused(
+        _batch_kernel,
+        _batch_gradients,
+        g0,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        training,
+        eps,
+        need,
+    )
 
 
 BATCH_NORM = general(
@@ -368,14 +393,13 @@ def _group_norm(x: Array, weight: Array | None, bias: Array | None, num_groups: 
                 eps: float) -> tuple[Array, ...]:  # fmt: skip
     _check_parameter_dtypes(x, weight, bias)
     losses.require_floats(x, "GroupNormKernelImpl")
-    out, mean, rstd = raw.group_norm(LAYER_NORM.op.raw, x, num_groups, weight, bias, eps)
-    return out if x.flags.c_contiguous else follow_layout(out, x), mean, rstd
+    out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
+    return follow_layout(out, x), mean, rstd
 
 
 def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
                   eps: float, need: list[bool]) -> tuple[Array | None, ...]:  # fmt: skip
-    layer: AnyCallable = LAYER_NORM.op.joint
-    return raw.group_norm_backward(layer, g, x, groups, mean, rstd, weight, eps, need)
+    return _in_layout(x, *raw.group_norm_backward(g, x, groups, mean, rstd, weight, need))
 
 
 def _group_gradients(g0: Tensor, input: TensorLike, group: int, mean: Tensor, rstd: Tensor,

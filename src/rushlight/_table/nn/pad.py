@@ -36,7 +36,7 @@ def _add_back(g: Tensor, shape: Shape, padding: Shape, mode: str) -> Tensor:
 
 
 def _follow_layout(y: Array, x: Array, mode: str) -> Array:
-    return y if mode == "circular" or x.flags.c_contiguous else follow_layout(y, x)
+    return y if mode == "circular" else follow_layout(y, x)
 
 
 def _borrowing(name: str, node: str, mode: str) -> Row:
@@ -46,7 +46,9 @@ def _borrowing(name: str, node: str, mode: str) -> Row:
         check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
         self=recorded(
             lambda g, self_shape, padding: _add_back(g, self_shape, padding, mode),
-            override=lambda g, shape, padding: raw.borrowed_backward(g, shape, padding, mode),
+            override=lambda g, shape, padding: _follow_layout(
+                raw.borrowed_backward(g, shape, padding, mode), g, mode
+            ),
         ),
         node=node,
         public=False,

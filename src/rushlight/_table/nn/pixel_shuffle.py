@@ -35,7 +35,7 @@ def _shuffle(x: Array, upscale_factor: int) -> Array:
             f"of upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
         )
     y = raw.shuffled(x, r)
-    return y if x.flags.c_contiguous else follow_layout(y, x)
+    return follow_layout(y, x)
 
 
 def _unshuffle(x: Array, downscale_factor: int) -> Array:
@@ -55,7 +55,7 @@ def _unshuffle(x: Array, downscale_factor: int) -> Array:
                 f"input.size({axis})={size} is not divisible by {r}"
             )
     y = raw.unshuffled(x, r)
-    return y if x.flags.c_contiguous else follow_layout(y, x)
+    return follow_layout(y, x)
 
 
 def _exchange(x: Array, groups: int) -> Array:
@@ -73,7 +73,7 @@ def _exchange(x: Array, groups: int) -> Array:
             f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
     y = raw.exchanged(x, groups)
-    return y if x.flags.c_contiguous else follow_layout(y, x)
+    return follow_layout(y, x)
 
 
 def _exchange_back(xp: ModuleType, g: TensorLike, self_shape: Shape, groups: int) -> TensorLike:

@@ -41,7 +41,7 @@ def _avg_pool(dims: int) -> AnyCallable:
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
         out = checks.pool_shape(f"avg_pool{dims}d", x, k, s, p, (1,) * dims, ceil_mode)
         y = raw.avg_pool(x, k, s, p, out, include, divisor)
-        return y if x.flags.c_contiguous else follow_layout(y, x)
+        return follow_layout(y, x) if dims == 2 else y
 
     return forward
 
@@ -52,7 +52,8 @@ def _avg_pool_backward(dims: int) -> AnyCallable:
         include: bool, divisor: int | None,
     ) -> Array:  # fmt: skip
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
-        return raw.avg_pool_backward(g, size, k, s, p, include, divisor)
+        d = raw.avg_pool_backward(g, size, k, s, p, include, divisor)
+        return follow_layout(d, g) if dims == 2 else d
 
     return forward
 
@@ -150,8 +151,6 @@ def _max_pool(dims: int) -> AnyCallable:
     ) -> tuple[Array, ...]:
         found = _max_parameters(dims, name, x, kernel_size, stride, padding, dilation, ceil_mode)
         values, where = raw.max_pool(x, *found)
-        if x.flags.c_contiguous:
-            return values, where
         return follow_layout(values, x), follow_layout(where, x)
 
     return forward
@@ -447,7 +446,7 @@ def _unpool(dims: int) -> AnyCallable:
         checks.unpool(dims, x, indices, output_size)
         checks.require(x, "fV", f"max_unpool{dims}d")
         out = raw.unpooled(x, indices, tuple(output_size))
-        return follow_layout(out, x) if dims == 2 and not x.flags.c_contiguous else out
+        return follow_layout(out, x) if dims == 2 else out
 
     return forward
 

@@ -1,0 +1,74 @@
+"""Results and gradients keep their channels last in memory where their inputs have them there."""
+
+import pytest
+
+import rushlight as torch
+import rushlight.nn.functional as F
+
+LAST = torch.channels_last
+
+
+def planes(n=2, c=3, h=4, w=6, gaps=False):
+    x = torch.randn(n, c, h + 2, w + 2).contiguous(memory_format=LAST)
+    return x[:, :, 1:-1, 1:-1] if gaps else x[:, :, :h, :w].contiguous(memory_format=LAST)
+
+
+RESULTS = {
+    "bilinear": lambda x: F.interpolate(x, (3, 5), mode="bilinear"),
+    "bicubic": lambda x: F.interpolate(x, (3, 5), mode="bicubic"),
+    "nearest, the same size": lambda x: F.interpolate(x, tuple(x.shape[2:])),
+    "max_pool2d": lambda x: F.max_pool2d(x, 2),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
+    "adaptive means": lambda x: F.adaptive_avg_pool2d(x, 2),
+    "one mean": lambda x: F.adaptive_avg_pool2d(x, 1),
+    "adaptive maxima": lambda x: F.adaptive_max_pool2d(x, 1),
+    "conv2d": lambda x: F.conv2d(x, torch.randn(4, x.shape[1], 3, 3), padding=1),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "group_norm": lambda x: F.group_norm(x, 1),
+    "reflect": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+}
+CONTIGUOUS_GRADIENTS = ("bicubic", "one mean", "nearest, the same size")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_results_follow_strides_that_rise_from_the_channels(name, gaps):
+    y = RESULTS[name](planes(gaps=gaps))
+    n, c, h, w = y.shape
+    assert y.stride() == (h * w * c, 1, w * c, c)
+
+
+@pytest.mark.parametrize("name", [n for n in RESULTS if n not in CONTIGUOUS_GRADIENTS])
+def test_gradients_lie_as_their_inputs_do(name):
+    x = planes().requires_grad_()
+    y = RESULTS[name](x)
+    (g,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    assert g.stride() == x.stride()
+
+
+def test_one_sample_selected_from_several_leaves_it_open():
+    x = planes()[0][None]
+    assert F.interpolate(x, (3, 5)).stride() == (45, 15, 5, 1)
+    assert F.max_pool2d(x, 2).stride() == (18, 6, 3, 1)
+
+
+def test_the_gradient_for_weights_lies_as_the_result_does():
+    w = torch.randn(4, 3, 3, 3, requires_grad=True)
+    F.conv2d(planes(), w, padding=1).sum().backward()
+    (g,) = torch.autograd.grad(F.conv2d(planes(), w).sum(), w)
+    assert g.shape == w.shape
+    y = F.conv2d(planes(), w)
+    (g,) = torch.autograd.grad(y, w, torch.ones_like(y))
+    assert g.stride() == (27, 1, 9, 3)
+
+
+def test_five_dimensions_follow_where_pytorch_does():
+    x = torch.randn(2, 3, 4, 4, 4).contiguous(memory_format=torch.channels_last_3d)
+    assert F.max_pool3d(x, 2).is_contiguous(memory_format=torch.channels_last_3d)
+    assert F.avg_pool3d(x, 2).is_contiguous()
+    assert F.adaptive_avg_pool3d(x, 2).is_contiguous()
+    assert F.adaptive_avg_pool3d(x, 1).stride() == (3, 1, 3, 3, 3)
+    x.requires_grad_()
+    y = F.interpolate(x, 3)
+    assert y.is_contiguous(memory_format=torch.channels_last_3d)
+    assert torch.autograd.grad(y, x, torch.ones_like(y))[0].is_contiguous()
