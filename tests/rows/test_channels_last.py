@@ -72,3 +72,36 @@ def test_five_dimensions_follow_where_pytorch_does():
     y = F.interpolate(x, 3)
     assert y.is_contiguous(memory_format=torch.channels_last_3d)
     assert torch.autograd.grad(y, x, torch.ones_like(y))[0].is_contiguous()
+
+
+def test_one_sample_of_three_dimensions_follows_where_it_fills_its_memory():
+    x = torch.randn(3, 4, 4, 4).permute(1, 2, 3, 0).contiguous().permute(3, 0, 1, 2)
+    y, where = F.max_pool3d(x, 2, return_indices=True)
+    assert y.stride() == where.stride() == (1, 12, 6, 3)
+
+
+@pytest.mark.parametrize("shape", [(8, 1, 3, 3), (4, 5, 1, 1), (2, 3, 4, 5)])
+def test_a_conversion_copies_what_does_not_suggest_the_format(shape):
+    x = torch.randn(*shape)
+    n, c, h, w = shape
+    steps = (c * h * w, 1, w * c, c)
+    y = x.to(memory_format=LAST)
+    assert y is not x and y.stride() == steps
+    assert x.to(torch.float64, memory_format=LAST).stride() == steps
+    assert x.bfloat16(memory_format=LAST).stride() == steps
+    assert y.to(memory_format=LAST) is y
+    assert y.to(memory_format=torch.contiguous_format).stride() == x.stride()
+    for like in (y.clone(), y.detach().double(), torch.zeros_like(y), torch.ones_like(y)):
+        assert like.stride() == steps
+    assert torch.rand_like(y.bfloat16()).stride() == steps
+
+
+def test_what_lies_so_with_gaps_is_not_converted():
+    x = planes(gaps=True)
+    assert x.to(memory_format=LAST) is x
+    assert x.contiguous(memory_format=LAST) is not x
+
+
+def test_a_filter_of_one_channel_says_how_the_result_lies():
+    w = torch.randn(8, 1, 3, 3).to(memory_format=LAST)
+    assert F.conv2d(torch.randn(2, 8, 4, 4), w, groups=8).stride() == (32, 1, 16, 8)

@@ -31,7 +31,9 @@ def empty_like(array: Array, raw: RawType | type) -> Array:
     Where several elements share memory the order of the dimensions is PyTorch's, not NumPy's.
     """
     try:
-        if array.flags.c_contiguous or not _is_spread(array.strides):
+        if array.flags.c_contiguous:
+            return keep_open_steps(np.empty_like(array, dtype=raw, subok=False), array)
+        if not _is_spread(array.strides):
             return np.empty_like(array, dtype=raw, subok=False)
         order = _order(array.shape, array.strides)
         made = np.empty([array.shape[d] for d in order], raw)
@@ -42,11 +44,28 @@ def empty_like(array: Array, raw: RawType | type) -> Array:
 
 def copy(array: Array, raw: RawType | type) -> Array:
     """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
-    if array.flags.c_contiguous or not _is_spread(array.strides):
+    if array.flags.c_contiguous:
+        return keep_open_steps(array.astype(raw), array)
+    if not _is_spread(array.strides):
         return array.astype(raw)
     made = empty_like(array, raw)
     np.copyto(made, array, casting="unsafe")
     return made
+
+
+def keep_open_steps(made: Array, array: Array) -> Array:
+    """A new row-major array with the strides of another, which sizes of 1 leave open."""
+    if 1 not in array.shape or array.ndim < 4:
+        return made
+    strides = array.strides
+    if made.itemsize != array.itemsize:
+        strides = tuple([s // array.itemsize * made.itemsize for s in strides])
+    if made.strides == strides or not made.size:
+        return made
+    if made.dtype.kind != "V":
+        return np.ndarray(made.shape, made.dtype, made, 0, strides)
+    whole = made.view(np.uint16)  # bfloat16 doesn't lend its buffer
+    return np.ndarray(made.shape, np.uint16, whole, 0, strides).view(made.dtype)
 
 
 def copy_laid_out_like(array: Array, like: Array) -> Array:

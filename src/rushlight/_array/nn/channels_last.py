@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["follow_layout", "suggests_channels_last"]
+__all__ = ["follow_layout", "follow_sample", "suggests_channels_last"]
 
 
 def follow_layout(y: Array, *sources: Array) -> Array:
@@ -31,6 +31,13 @@ def follow_layout(y: Array, *sources: Array) -> Array:
         if len(strides) == ndim and strides[1] <= strides[-1] and _rises(x.shape, strides):
             return _channels_last(y)
     return y if y.flags.c_contiguous else np.ascontiguousarray(y)
+
+
+def follow_sample(y: Array, x: Array) -> Array:
+    """`y`, one sample (C, D, H, W), with its channels last where `x` fills its memory like that."""
+    if x.flags.c_contiguous or not x.transpose(1, 2, 3, 0).flags.c_contiguous:
+        return y
+    return _channels_last(y[None])[0]
 
 
 def suggests_channels_last(x: Array) -> bool:

@@ -82,7 +82,8 @@ def marked(array: Array) -> Array:
 def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) -> Array:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
     if type(fill) is int and fill == 0 and (contiguous or array.flags.c_contiguous):
-        return zeros(array.shape, dtype)
+        made = zeros(array.shape, dtype)
+        return made if contiguous else dense.keep_open_steps(made, array)
     raw = to_raw(dtype)
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:

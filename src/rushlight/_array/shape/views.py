@@ -370,7 +370,7 @@ def slice_backward(
 # ---- copies -----------------------------------------------------------------------------------
 def clone(x: Array) -> Array:
     """A copy, laid out like `x`."""
-    return x.copy() if x.flags.c_contiguous else dense.copy(x, x.dtype)
+    return x.copy() if x.ndim < 4 and x.flags.c_contiguous else dense.copy(x, x.dtype)
 
 
 def contiguous_copy(x: Array) -> Array:

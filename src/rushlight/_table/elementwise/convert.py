@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.meta import hollowed
+from ..._array.nn.channels_last import suggests_channels_last
 from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, hollow as without_data, named_device
 from ..._base.memory_format import (
     channels_last,
     channels_last_3d,
+    contiguous_format,
     memory_format as MemoryFormat,
     preserve_format,
 )
@@ -96,9 +98,9 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
         _refuse_rank(self, memory_format)
     result = self if found is None else converted(self, found)
     if result is self and copy:
-        return self.clone()
+        return self.clone(memory_format=preserve_format if memory_format is None else memory_format)
     if memory_format is not None and memory_format is not preserve_format:
-        return result.contiguous(memory_format=memory_format)
+        return _laid_out(result, memory_format)
     return result
 
 
@@ -167,6 +169,14 @@ def _refuse_rank(t: Tensor, memory_format: MemoryFormat) -> None:
         t.contiguous(memory_format=memory_format)
 
 
+def _laid_out(t: Tensor, memory_format: MemoryFormat) -> Tensor:
+    """The tensor itself where its strides suggest that format, with gaps too, else a copy in it."""
+    given = contiguous_format
+    if suggests_channels_last(t._raw):
+        given = channels_last if t._raw.ndim == 4 else channels_last_3d
+    return t if given is memory_format else t.clone(memory_format=memory_format)
+
+
 _RANKS: Final = {channels_last: 4, channels_last_3d: 5}
 
 
@@ -183,7 +193,7 @@ def _caster(name: str, dtype: D.dtype) -> None:
         if _type(memory_format) is not MemoryFormat:
             raise misuse("method", name, (), {"memory_format": memory_format})
         _refuse_rank(self, memory_format)
-        return converted(self, dtype).contiguous(memory_format=memory_format)
+        return _laid_out(converted(self, dtype), memory_format)
 
     cast_to.__name__ = cast_to.__qualname__ = name
     cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
@@ -211,7 +221,7 @@ def cpu(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         return self
     if _type(memory_format) is not MemoryFormat:
         raise misuse("method", "cpu", (), {"memory_format": memory_format})
-    return self.contiguous(memory_format=memory_format)
+    return _laid_out(self, memory_format)
 
 
 @composite("private", method=True)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import follow_layout
-from ..._base.determinism import alert
+from ..._array.nn.channels_last import follow_layout, follow_sample
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
@@ -151,7 +150,8 @@ def _max_pool(dims: int) -> AnyCallable:
     ) -> tuple[Array, ...]:
         found = _max_parameters(dims, name, x, kernel_size, stride, padding, dilation, ceil_mode)
         values, where = raw.max_pool(x, *found)
-        return follow_layout(values, x), follow_layout(where, x)
+        follow = follow_sample if x.ndim == 4 and dims == 3 else follow_layout
+        return follow(values, x), follow(where, x)
 
     return forward
 
