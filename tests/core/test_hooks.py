@@ -223,3 +223,13 @@ def test_a_group_of_hooks_does_not_wait_for_the_only_root() -> None:
     )
     y.backward()
     assert seen == [[True, False], [False, True]]
+
+
+def test_a_kept_gradient_that_a_finished_vmap_left_is_replaced():
+    x = torch.randn(3, requires_grad=True) * 1
+    x.retain_grad()
+    y = x * 2
+    for _ in range(2):
+        torch.func.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(torch.eye(3))
+    torch.autograd.grad(y, x, torch.ones(3))
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]

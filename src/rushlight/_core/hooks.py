@@ -210,10 +210,16 @@ def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
     """Adds a gradient to a tensor that asked to retain it."""
     shown = wrapped(g, traced)
     old = keeper._grad
-    if old is None:
+    if old is None or (old._layered and _is_over(old)):
         keeper._grad = shown.clone() if traced else new_tensor(T.copy(shown._raw))
     else:
         keeper._grad = old + shown
+
+
+def _is_over(t: Any) -> bool:
+    """Whether a tensor is a batch of a vmap that has returned: nothing can be added to it."""
+    layer = getattr(t, "_layer", None)
+    return layer is not None and getattr(layer, "over", False)
 
 
 def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
