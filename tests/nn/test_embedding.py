@@ -92,3 +92,51 @@ def test_one_hot_puts_a_one_at_each_index() -> None:
     assert F.one_hot(torch.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     with pytest.raises(RuntimeError, match="Class values must be smaller than num_classes"):
         F.one_hot(torch.tensor([3]), 2)
+
+
+BAGS = torch.nn.functional.embedding_bag
+
+
+@pytest.mark.parametrize(
+    ("mode", "dtype", "padding", "text"),
+    [
+        ("sum", torch.float32, None, "Index 1 of input takes value 12 which is not in the valid"),
+        ("sum", torch.float64, None, "Expected idx >= 0 && idx < num_embeddings but found idx"),
+        ("mean", torch.float32, 0, "Expected idx >= 0 && idx < num_embeddings but found idx to"),
+        ("max", torch.float32, None, "Expected idx >= 0 && idx < num_embeddings but found idx"),
+    ],
+)
+def test_words_for_an_index_outside_depend_on_the_way(mode, dtype, padding, text):
+    with pytest.raises(RuntimeError, match=text):
+        BAGS(
+            torch.tensor([[1, 12]]), torch.ones(10, 2, dtype=dtype), mode=mode, padding_idx=padding
+        )
+
+
+def test_the_last_bag_takes_what_is_left_except_in_one_pass():
+    table, index = torch.arange(20.0).reshape(10, 2), torch.tensor([1, 2, 3, 4])
+    offsets = torch.tensor([0, 3, 3])
+    options = {"mode": "sum", "include_last_offset": True}
+    assert BAGS(index, table, offsets, **options).tolist() == [[12.0, 15.0], [0.0, 0.0]]
+    for rest in ({"padding_idx": 8}, {}):
+        table = table if rest else table.double()
+        found = BAGS(index, table, offsets, **options, **rest)
+        assert found.tolist() == [[12.0, 15.0], [8.0, 9.0]]
+
+
+def test_weights_of_indices_have_the_type_of_the_table():
+    with pytest.raises(RuntimeError, match="to have the same type as tensor for argument #1 'per"):
+        BAGS(
+            torch.tensor([[1, 2]]),
+            torch.ones(5, 2),
+            mode="sum",
+            per_sample_weights=torch.ones(1, 2, dtype=torch.float64),
+        )
+
+
+def test_the_operator_of_bags_takes_no_padding_as_minus_one():
+    table = torch.arange(6.0).reshape(3, 2).requires_grad_()
+    args = table, torch.tensor([0, 2]), torch.tensor([0])
+    for f in (torch._embedding_bag, torch._embedding_bag_forward_only):
+        assert f(*args)[0].tolist() == [[4.0, 6.0]]
+    assert not torch._embedding_bag_forward_only(*args)[0].requires_grad

@@ -34,7 +34,7 @@ CONTIGUOUS_GRADIENTS = ("bicubic", "one mean", "nearest, the same size")
 @pytest.mark.parametrize("gaps", [False, True])
 def test_results_follow_strides_that_rise_from_the_channels(name, gaps):
     y = RESULTS[name](planes(gaps=gaps))
-    n, c, h, w = y.shape
+    _, c, h, w = y.shape
     assert y.stride() == (h * w * c, 1, w * c, c)
 
 
@@ -83,7 +83,7 @@ def test_one_sample_of_three_dimensions_follows_where_it_fills_its_memory():
 @pytest.mark.parametrize("shape", [(8, 1, 3, 3), (4, 5, 1, 1), (2, 3, 4, 5)])
 def test_a_conversion_copies_what_does_not_suggest_the_format(shape):
     x = torch.randn(*shape)
-    n, c, h, w = shape
+    _, c, h, w = shape
     steps = (c * h * w, 1, w * c, c)
     y = x.to(memory_format=LAST)
     assert y is not x and y.stride() == steps

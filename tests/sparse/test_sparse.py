@@ -213,13 +213,12 @@ def test_diagonals_make_a_matrix():
     assert torch.equal(made.to_dense(), torch.eye(3) + torch.diag(torch.ones(2), 1))
 
 
-def test_data_of_another_layout_is_refused() -> None:
-    x, s = torch.randn(1, 2), torch.zeros(1, 2).to_sparse()
-    for mine, other in ((x, s), (s, x)):
-        with pytest.raises(RuntimeError, match="have incompatible tensor type"):
-            mine.data = other
-
-
-def test_stored_values_have_no_history() -> None:
-    s = torch.ones(3).to_sparse().requires_grad_()
-    assert s.values().requires_grad and not s._values().requires_grad
+def test_data_of_a_sparse_tensor_has_its_elements() -> None:
+    x = torch.eye(3).to_sparse()
+    assert x.data.to_dense().tolist() == torch.eye(3).tolist()
+    x.data = torch.zeros(2, 2).to_sparse()
+    assert x.shape == (2, 2) and x._nnz() == 0
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        x.data = torch.eye(2)
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        torch.eye(2).data = x

@@ -426,7 +426,9 @@ def converted(array: Any, dtype: D.dtype) -> Any:
         array = array.real
     if array.dtype.kind == "f" and raw.kind in "iu":
         return _to_integers(array, raw)
-    return array.astype(raw) if array.ndim < 4 and array.flags.c_contiguous else dense.copy(array, raw)
+    return (
+        array.astype(raw) if array.ndim < 4 and array.flags.c_contiguous else dense.copy(array, raw)
+    )
 
 
 def _to_integers(array: Any, raw: Any) -> Any:

@@ -87,6 +87,10 @@ PUSH_HOOKS: Final = (
 DATA_DTYPE: Final = (
     "data set to a tensor that requires gradients must be floating point or complex dtype"
 )
+DATA_LAYOUT: Final = (
+    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
+    "tensor type."
+)
 ASSIGNED_GRAD_KIND: Final = "assigned grad expected to be a Tensor or None but got grad of type "
 DETACHED_SAVED: Final = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."

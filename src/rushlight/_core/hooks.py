@@ -216,7 +216,7 @@ def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
         keeper._grad = old + shown
 
 
-def _is_over(t: Any) -> bool:
+def _is_over(t: object) -> bool:
     """Whether a tensor is a batch of a vmap that has returned: nothing can be added to it."""
     layer = getattr(t, "_layer", None)
     return layer is not None and getattr(layer, "over", False)

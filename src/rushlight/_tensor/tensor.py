@@ -211,7 +211,7 @@ class Tensor(_Methods):
             raise RuntimeError(errors.DATA_DTYPE)
         if self._layered or value._layered:
             if self.layout is not value.layout:
-                raise RuntimeError(errors.DATA_KIND)
+                raise RuntimeError(errors.DATA_LAYOUT)
             _hollow.adopted(self, value)
         if self._requires_grad and (
             self._raw.shape != value._raw.shape or self._raw.dtype != value._raw.dtype

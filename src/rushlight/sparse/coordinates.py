@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from .. import _table as ops
 from .._array import types as T
 from .._array.shape import sparse as raw
-from .._base import dtypes as D
+from .._base import dtypes as D, errors
 from .._base.memory_format import sparse_coo
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.tensor import Tensor
@@ -193,6 +193,18 @@ class SparseTensor(Tensor):
     @grad.setter
     def grad(self, value: Any) -> None:
         self.held.grad = None if value is None else value.coalesce().held
+
+    @property
+    def data(self) -> SparseTensor:
+        """The same elements without history."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: object) -> None:
+        if not isinstance(value, SparseTensor):
+            raise RuntimeError(errors.DATA_LAYOUT)
+        self._raw = value._raw
+        self.places, self.held, self.coalesced = value.places, value.held, value.coalesced
 
     def detach(self) -> SparseTensor:
         """The tensor without its history."""

@@ -526,12 +526,17 @@ def conv_output(
     return follow_layout(correlate(x, w, None, stride, pad, dilation, groups, size), x, w)
 
 
-def conv_input(y: Array, w: Array, *geometry: Any) -> Array:
+def conv_input(
+    y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array:
     """`correlate_transposed`."""
-    return follow_layout(correlate_transposed(y, w, *geometry), y, w)
+    x = correlate_transposed(y, w, size, stride, pad, dilation, groups)
+    return follow_layout(x, y, w)
 
 
-def conv_weight(x: Array, y: Array, *geometry: Any) -> Array:
-    """`weigh`."""
-    w = weigh(x, y, *geometry)
+def conv_weight(
+    x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Array:
+    """`weigh`; filters of one element are row-major."""
+    w = weigh(x, y, k, stride, pad, dilation, groups)
     return w if prod(w.shape[2:]) == 1 else follow_layout(w, x, y)

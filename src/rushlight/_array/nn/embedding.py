@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._base import dtypes as D
 from ..shape.gather import add_rows, embedding_backward
 from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
-from ..types import from_raw, internal_type_name
+from ..types import internal_type_name
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -106,8 +105,15 @@ def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
 # ---- bags -------------------------------------------------------------------------------------
 
 
-def bag_lengths(index: Array, offsets: Array, include_last: bool) -> tuple[Array, Array]:
-    """Where the bags begin, and how long they are.
+def _at_once(weight: Array, mode: int, padding_idx: int) -> bool:
+    """Whether PyTorch looks up and adds in one pass, which has words and limits of its own."""
+    return mode != 2 and padding_idx < 0 and weight.dtype != np.float64
+
+
+def bag_lengths(
+    index: Array, offsets: Array, include_last: bool, to_the_end: bool = False
+) -> tuple[Array, Array]:
+    """Where the bags begin, and how long they are; `to_the_end` the last one takes what is left.
 
     Raises: RuntimeError for offsets that don't fit.
     """
@@ -127,9 +133,29 @@ def bag_lengths(index: Array, offsets: Array, include_last: bool) -> tuple[Array
                 f"of {int(offsets[-1])}"
             )
     offsets = offsets.astype(np.int64)
-    if include_last:
-        return offsets[:-1], np.diff(offsets)
-    return offsets, np.diff(offsets, append=index.size)
+    if not include_last:
+        starts, lengths = offsets, np.diff(offsets, append=index.size)
+    else:
+        if to_the_end:
+            offsets[-1] = index.size
+        starts, lengths = offsets[:-1], np.diff(offsets)
+    if (lengths < 0).any():
+        raise RuntimeError(
+            "Expected i < index_size to be true, but got false.  (Could this error message be "
+            "improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return starts, lengths
+
+
+def bag_lengths_of(
+    weight: Array, mode: int, padding_idx: int, index: Array, offsets: Array, include_last: bool
+) -> tuple[Array, Array]:
+    """`bag_lengths`; PyTorch's one pass ends with the last offset, else with the last index.
+
+    Raises: RuntimeError for offsets that don't fit.
+    """
+    whole = not _at_once(weight, mode, padding_idx)
+    return bag_lengths(index, offsets, include_last, whole)
 
 
 def bag_numbers(lengths: Array) -> Array:
@@ -166,17 +192,20 @@ def embedding_bag(
     Raises: RuntimeError for an index that is no row, or offsets that don't fit.
     """
     require_indices(index, "embedding_bag")
-    starts, lengths = bag_lengths(index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
     if not _inside(index, weight.shape[0]):
         wrong = np.flatnonzero((index < 0) | (index >= weight.shape[0]))[0]
+        value, rows = int(index[wrong]), weight.shape[0]
+        if _at_once(weight, mode, padding_idx):
+            raise RuntimeError(
+                f"Index {wrong} of input takes value {value} which is not in the valid range "
+                f"[0, {rows})"
+            )
         raise RuntimeError(
-            f"Index {wrong} of input takes value {int(index[wrong])} which is not in the valid "
-            "range "
-            f"[0, {weight.shape[0]})"
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {value}"
         )
-    if scales is not None and scales.dtype != weight.dtype:
-        names = [D.scalar_name(from_raw(a.dtype)) for a in (weight, scales)]
-        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    if scales is not None:
+        refuse_scales_of_another_type(weight, scales)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     rows = weight.take(index[: bags.size][counted], axis=0)
     if mode == 2:
@@ -187,11 +216,24 @@ def embedding_bag(
     return sums / np.maximum(counts, 1).astype(sums.dtype)[:, None] if mode == 1 else sums
 
 
+def refuse_scales_of_another_type(weight: Array, scales: Array) -> None:
+    """Refuses weights of single indices of another type than the table's.
+
+    Raises: RuntimeError.
+    """
+    if scales.dtype != weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            f"#1 'per_sample_weights'; but type {type_of(weight)} does not equal "
+            f"{type_of(scales)} (while checking arguments for embedding_bag)"
+        )
+
+
 def bag_places(
     weight: Array, index: Array, offsets: Array, mode: int, include_last: bool, padding_idx: int
 ) -> tuple[Array, Array, Array]:
     """The bag of each index, how many count in each bag, and the rows that maxima come from."""
-    starts, lengths = bag_lengths(index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
     if mode == 0:
         nothing = np.zeros(starts.size, index.dtype)
         return np.empty(0, index.dtype), nothing, nothing.copy()
@@ -231,7 +273,7 @@ def embedding_bag_backward(
     scale_by_frequency: bool,
 ) -> Array:
     """The gradient of `embedding_bag` for its table."""
-    starts, lengths = bag_lengths(index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     if mode == 2:
@@ -270,7 +312,7 @@ def embedding_bag_rows(
     Raises: RuntimeError where rows are to be scaled by how often they were read.
     """
     refuse_frequencies(scale_by_frequency)
-    starts, lengths = bag_lengths(index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     if mode == 1:
@@ -283,7 +325,7 @@ def embedding_bag_weights(
     g: Array, weight: Array, index: Array, offsets: Array, include_last: bool, padding_idx: int
 ) -> Array:
     """The gradient of a summing `embedding_bag` for the weights of the single indices."""
-    starts, lengths = bag_lengths(index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight, 0, padding_idx, index, offsets, include_last)
     bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)
     out = np.zeros(index.shape, g.dtype)
     rows = weight.take(index[: bags.size], axis=0)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Shape, TensorLike
-    from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.pooling")

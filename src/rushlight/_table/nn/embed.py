@@ -21,7 +21,7 @@ from ..rows.row import Row, general, linear
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.embedding")
@@ -143,7 +143,7 @@ def _row_of(weight: Any, padding_idx: int) -> int:
 
 def _bag_gradient(
     g: Tensor,
-    weight: TensorLike,
+    weight: Tensor,
     indices: Tensor,
     offsets: Tensor,
     mode: int,
@@ -157,7 +157,9 @@ def _bag_gradient(
         raise RuntimeError(
             "derivative for embedding_bag_backward with mode 'max' is not implemented"
         )
-    starts, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last_offset)
+    starts, lengths = raw.bag_lengths_of(
+        weight._raw, mode, padding_idx, indices._raw, offsets._raw, include_last_offset
+    )
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
     counted = (used != padding_idx).to(g.dtype)
@@ -173,7 +175,9 @@ def _bag_gradient(
 def _bag_weight_gradient(
     g: Any, weight: Any, indices: Any, offsets: Any, include_last_offset: bool, padding_idx: int
 ) -> Any:
-    _, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last_offset)
+    _, lengths = raw.bag_lengths_of(
+        weight._raw, 0, padding_idx, indices._raw, offsets._raw, include_last_offset
+    )
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
     return (weight[used] * g[bags]).sum(1) * (used != padding_idx).to(g.dtype)
@@ -320,6 +324,37 @@ def embedding_bag_operator(
     return (out, *[new_tensor(array) for array in found])
 
 
+@composite("", name="_embedding_bag")
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: object = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`embedding_bag` of operators, where -1 says that no row is padding."""
+    return embedding_bag_operator(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+        include_last_offset, None if padding_idx < 0 else padding_idx,
+    )  # fmt: skip
+
+
+def _without_derivatives(function: AnyCallable) -> AnyCallable:
+    def forward_only(weight: Tensor, *rest: object, **named: object) -> tuple[Tensor, ...]:
+        """`_embedding_bag`, without derivatives."""
+        found: tuple[Tensor, ...] = function(weight.detach(), *rest, **named)
+        return found
+
+    return forward_only
+
+
+composite("", name="_embedding_bag_forward_only")(_without_derivatives(_embedding_bag))
+
+
 def _row_of_padding(weight: Tensor, padding_idx: int) -> int:
     if not weight.dim():
         raise IndexError(errors.no_dimension(0, 0))
@@ -361,12 +396,7 @@ def _check_bags(
 def _check_scales(weight: Any, indices: Any, mode: int, scales: Any) -> None:
     if mode != 0:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
-    if scales.dtype is not weight.dtype:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
-            f"#1 'per_sample_weights'; but type {raw.type_of(weight._raw)} does not equal "
-            f"{raw.type_of(scales._raw)} (while checking arguments for embedding_bag)"
-        )
+    raw.refuse_scales_of_another_type(weight._raw, scales._raw)
     for shown, fits in (
         ("dim() == 1", scales.dim() == 1),
         ("numel() == indices.numel()", scales.numel() == indices.numel()),

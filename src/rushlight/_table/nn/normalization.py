@@ -211,7 +211,7 @@ def _in_layout(x: Array, d_x: Array | None, *rest: Array | None) -> tuple[Array 
     return None if d_x is None else follow_layout(d_x, x), *rest
 
 
-def _batch_kernel(g: Array, x: Array, *rest: Any) -> tuple[Array | None, ...]:
+def _batch_kernel(g: Array, x: Array, *rest: object) -> tuple[Array | None, ...]:
     return _in_layout(x, *raw.batch_norm_backward(g, x, *rest))
 
 
