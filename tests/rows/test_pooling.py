@@ -161,3 +161,16 @@ def test_what_does_not_fit_is_refused_in_pytorchs_words(call: Any, words: str) -
     with pytest.raises(RuntimeError) as caught:
         call(rl.zeros(1, 2, 4, 4))
     assert words in str(caught.value)
+
+
+def test_places_that_were_written_are_noticed():
+    for f in (
+        lambda x: F.max_pool2d(x, 2, return_indices=True),
+        lambda x: x.max(3),
+        lambda x: x.sort(1),
+        lambda x: x.topk(2),
+    ):
+        y, places = f(rl.randn(2, 2, 4, 4, requires_grad=True))
+        places.fill_(0)
+        with pytest.raises(RuntimeError, match=r"\] is at version 1; expected version 0"):
+            y.sum().backward()

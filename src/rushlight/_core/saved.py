@@ -312,7 +312,8 @@ def _modified(
             name, alive = node.meta["view"]
             if alive() is not None:
                 operation = name
-        producer = f"{number} of {operation}"
+        if not T.is_discrete(array.dtype):
+            producer = f"{number} of {operation}"
     else:
         own = current_node(t)  # may refuse: a view that can't follow what was done to its base
         if own is not None:

@@ -19,7 +19,7 @@ from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
 from .run import ANOMALY
 from .saved import pack, pack_outputs
-from .storage import TensorBase, bump, new_tensor, version_of
+from .storage import TensorBase, bump, new_tensor, version_cell, version_of
 from .views import attach_view, follows, view_target
 
 if TYPE_CHECKING:
@@ -511,6 +511,15 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
         node.conj = True
 
 
+def _watch(node: Node, op: Op, out: TensorBase, k: int) -> None:
+    """Has the node count the writes into an output that is saved and doesn't lead to it."""
+    for kind, place, _ in op.entries:
+        if kind == OUT and place == k:
+            if node.out_cells is None:
+                node.out_cells = {}
+            node.out_cells[k] = version_cell(out)
+
+
 def finish(node: Node, op: Op, outs: list[TensorBase], mode: Mode) -> None:
     """Ties the outputs to their node."""
     several = op.n_out != 1
@@ -519,9 +528,13 @@ def finish(node: Node, op: Op, outs: list[TensorBase], mode: Mode) -> None:
     flags = op.differentiable_out
     for k, out in enumerate(outs):
         if flags and not flags[k]:
+            if op.saves_out:
+                _watch(node, op, out, k)
             continue
         if T.is_discrete(out._raw.dtype):
             if flags or several:
+                if op.saves_out:
+                    _watch(node, op, out, k)
                 continue
             raise RuntimeError(
                 f"Autograd not support dtype: {D.scalar_name(T.from_raw(out._raw.dtype))}"
