@@ -12,20 +12,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..types import is_channels_last
+
 if TYPE_CHECKING:
     from ..annotations import Array
 
 __all__ = ["follow_layout", "follow_sample", "suggests_channels_last"]
 
 
-def follow_layout(y: Array, *sources: Array) -> Array:
+def follow_layout(y: Array, *sources: Array, filled: bool = False) -> Array:
     """`y` with its channels last in memory where a source of its number of dimensions has that.
 
-    Else `y`, in row-major order. See Note [What lies channels-last].
+    Else `y`, in row-major order. See Note [What lies channels-last]. `filled`: sources that fill
+    their memory are what they can be, row-major before channels-last, whatever is left open.
     """
     ndim = y.ndim
     if ndim != 4 and ndim != 5:
         return y
+    if filled:
+        if sources[0].flags.c_contiguous:
+            return y
+        if is_channels_last(sources[0]):
+            return _channels_last(y)
     for x in sources:
         strides = x.strides
         if len(strides) == ndim and strides[1] <= strides[-1] and _rises(x.shape, strides):

@@ -7,7 +7,7 @@ logits' dtype.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def nll_loss(
     classes = log_p.shape[1] if log_p.ndim > 1 else log_p.shape[0]
     flat, counted = _checked_classes(target, classes, ignore_index)
     if log_p.ndim > 2:
-        wide = log_p.reshape(log_p.shape[0], classes, -1)
+        wide = log_p.reshape(log_p.shape[0], classes, prod(log_p.shape[2:]))
         index = flat.reshape(wide.shape[0], 1, wide.shape[2])
         picked = np.take_along_axis(wide, index, 1).reshape(-1)
     else:
@@ -147,7 +147,7 @@ def nll_loss_backward(
         value = np.where(weights == 0, 0.0, value * weights)
     out = np.zeros(log_p.shape, log_p.dtype)
     if log_p.ndim > 2:
-        wide = out.reshape(log_p.shape[0], classes, -1)
+        wide = out.reshape(log_p.shape[0], classes, prod(log_p.shape[2:]))
         index = flat.reshape(wide.shape[0], 1, wide.shape[2])
         if np.ndim(value):
             value = value.reshape(index.shape).astype(out.dtype)

@@ -107,7 +107,7 @@ def plans(
 ) -> list[AxisPlan]:
     """One plan for each axis, in the order of the input's dimensions: the grid names x first."""
     count = grid.shape[0]
-    points = grid.reshape(count, -1, len(size))
+    points = grid.reshape(count, prod(grid.shape[1:-1]), len(size))
     dims = len(size)
     return [
         axis_plan(points[:, :, dims - 1 - i], n, mode, padding, align) for i, n in enumerate(size)
@@ -128,7 +128,8 @@ def corners(found: list[AxisPlan], size: tuple[int, ...]) -> Any:
 
 def _rows(x: Array) -> Array:
     """(N, C, places…) as (N, places, C)."""
-    return np.ascontiguousarray(x.reshape(x.shape[0], x.shape[1], -1).swapaxes(1, 2))
+    planes = x.reshape(x.shape[0], x.shape[1], prod(x.shape[2:]))
+    return np.ascontiguousarray(planes.swapaxes(1, 2))
 
 
 def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
@@ -190,6 +191,8 @@ def grid_sample_backward(
         made = kernels.grid_sample.grid_sample_backward(g, x, grid, mode, padding, align, need)
         if made is not None:
             return made
+    if not g.size or not x.size:
+        return np.zeros(x.shape, x.dtype), np.zeros(grid.shape, grid.dtype)
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]
     area = prod(size)
     incoming = _rows(g)

@@ -32,6 +32,7 @@ from ..rows.composite import asking_too, composite
 from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
+from .rrelu import refuse_backward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -485,14 +486,14 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 @composite("nn.functional")
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Each element where it is positive, else `negative_slope` times it."""
-    row = _leaky_relu_written if inplace else leaky_relu_row
-    return _run(row, inplace, input, negative_slope)
+    out = _run(_leaky_relu_written if inplace else leaky_relu_row, inplace, input, negative_slope)
+    return refuse_backward(out, "leakyReLu") if inplace and negative_slope < 0 else out
 
 
 @composite("nn.functional")
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where it is positive, else alpha (exp(x) - 1)."""
-    return _run(_elu_written if inplace else elu_row, inplace, input, alpha, 1, 1)
+    return elu_(input, alpha, 1, 1) if inplace else _run(elu_row, False, input, alpha, 1, 1)
 
 
 SELU_ALPHA: Final = 1.6732632423543772848170429916717
@@ -519,7 +520,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         raise RuntimeError(errors.no_conversion("double"))
     if not isinstance(alpha, TensorBase) and alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _run(celu_row, inplace, input, alpha)
+    out = _run(celu_row, inplace, input, alpha)
+    return refuse_backward(out, "elu") if inplace and alpha < 0 else out
 
 
 @composite("nn.functional")
@@ -569,7 +571,8 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 @composite("nn.functional")
 def elu_(input: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
     """In-place version of `elu`."""
-    return _run(_elu_written, True, input, alpha, scale, input_scale)
+    out = _run(_elu_written, True, input, alpha, scale, input_scale)
+    return refuse_backward(out, "elu") if alpha < 0 else out
 
 
 @composite("nn.functional")

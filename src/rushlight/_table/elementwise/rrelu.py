@@ -50,6 +50,22 @@ rrelu_row = _row("RreluWithNoiseBackward0", True)
 _written = _row("RreluWithNoiseBackward1", False)  # in place
 
 
+def refuse_backward(out: Tensor, name: str) -> Tensor:
+    """`out`, which was written with a negative slope: its values don't say which side they had."""
+    node = out.grad_fn
+
+    def refuse(grads: object) -> None:
+        raise RuntimeError(
+            f"In-place {name} backward calculation is triggered with a negative slope which is not "
+            "supported. This is caused by calling in-place forward function with a negative slope, "
+            "please call out-of-place version instead."
+        )
+
+    if node is not None:
+        node.register_prehook(refuse)
+    return out
+
+
 def _run(
     input: Tensor,
     lower: float,
@@ -80,7 +96,12 @@ def _run(
     else:
         noise = new_tensor(T.empty((0,), x.dtype))
     args = [input, noise, lower, upper, training]
-    return apply_inplace(_written.op, args) if inplace else apply_n(rrelu_row.op, args)
+    if not inplace:
+        return apply_n(rrelu_row.op, args)
+    out = apply_inplace(_written.op, args)
+    if training or lower + upper >= 0:
+        return out
+    return refuse_backward(out, "leakyReLu")
 
 
 @composite("", method=False)

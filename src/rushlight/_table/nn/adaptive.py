@@ -277,10 +277,16 @@ def _fractional_forward(dims: int) -> AnyCallable:
     def forward(x: Array, kernel_size: Shape, output_size: Shape, samples: Any) -> Any:
         for word, value in (("kernel_size", kernel_size), ("output_size", output_size)):
             if len(value) != dims:
-                number = "two" if dims == 2 else "three"
+                number = "" if dims == 2 else "three "
                 raise RuntimeError(
                     f"fractional_max_pool{dims}d: {word} must either be a single Int or tuple of "
-                    f"{number} Ints"
+                    f"{number}Ints"
+                )
+        for axis in range(1, x.ndim):
+            if not x.shape[axis]:
+                raise RuntimeError(
+                    f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                    f"got{list(x.shape)} with dimension {axis} being empty."
                 )
         size = x.shape[x.ndim - dims :]
         for place, n, k, out in zip(_AXES[3 - dims :], size, kernel_size, output_size):
@@ -288,11 +294,15 @@ def _fractional_forward(dims: int) -> AnyCallable:
                 raise RuntimeError(
                     f"{name}(): pool {place} {k} too large relative to input {place} {n}"
                 )
+        if any(n < 0 for n in output_size):
+            first = next(n for n in output_size if n < 0)
+            shape = [*x.shape[: x.ndim - dims], *output_size]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {shape}")
         checks.require(x, "fV", f"fractional_max_pool{dims}d_out_frame")
         if samples.dtype != x.dtype:
             raise RuntimeError("Expect _random_samples to have the same dtype as input")
         if samples.ndim != 3:
-            raise RuntimeError(f"Expect _random_samples to have 3 dimensions got {samples.ndim}")
+            raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
         count, channels = (1, x.shape[0]) if x.ndim == dims + 1 else x.shape[:2]
         if samples.shape[0] < count:
             raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
@@ -300,7 +310,7 @@ def _fractional_forward(dims: int) -> AnyCallable:
             raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
         if samples.shape[2] != dims:
             raise RuntimeError(
-                f"Expect _random_samples.size(2) equals to {dims} got {samples.shape[2]}."
+                f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}."
             )
         return raw.fractional_max_pool(x, tuple(kernel_size), tuple(output_size), samples[:count])
 
@@ -375,8 +385,9 @@ def _fractional(dims: int) -> None:
             if input._raw.dtype.kind not in "fVc":
                 checks.require(input._raw, "", "check_uniform_bounds")
             _random_samples = table("rand")(count, planes, dims, dtype=input.dtype)
-        k = checks.each(kernel_size, dims)
-        out = checks.each(output_size, dims)
+        k, out = [
+            (v,) * dims if isinstance(v, int) else tuple(v) for v in (kernel_size, output_size)
+        ]
         return apply_n(row.op, [input, k, out, _random_samples])
 
     def function(

@@ -234,6 +234,31 @@ def _tuple(value: Any) -> tuple[int, ...]:
     return (value,) if isinstance(value, int) else tuple(value)
 
 
+def _slow(dims: int, name: str, transposed: bool, dilated: bool) -> None:
+    def function(
+        self: Tensor, weight: Tensor, kernel_size: object, bias: Tensor | None = None,
+        stride: int | Shape = 1, padding: int | Shape = 0, *rest: object, **named: object,
+    ) -> Tensor:  # fmt: skip
+        """`convolution`, under the name of one of PyTorch's kernels."""
+        if weight.dim() not in (2, dims + 2) or 0 in weight.shape[1:]:
+            raise RuntimeError(
+                f"non-empty 2D or {dims + 2}D weight tensor expected, but got: {list(weight.shape)}"
+            )
+        extra = rest[0] if transposed and rest else named.get("output_padding", 0)
+        dilation = rest[-1] if rest and (dilated or len(rest) > 1) else named.get("dilation", 1)
+        args = [self, weight, bias, _tuple(stride), _tuple(padding), _tuple(dilation)]
+        return apply_n(convolution.op, [*args, transposed, _tuple(extra), 1])
+
+    composite("private", name=name)(function)
+
+
+_slow(2, "thnn_conv2d", False, False)
+_slow(3, "slow_conv3d", False, False)
+for _dims in (2, 3):
+    _slow(_dims, f"slow_conv_dilated{_dims}d", False, True)
+    _slow(_dims, f"slow_conv_transpose{_dims}d", True, True)
+
+
 # ---- the public functions ---------------------------------------------------------------------
 def _batched(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
     """The input with a batch dimension, and whether it came without."""

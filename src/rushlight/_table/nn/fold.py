@@ -109,11 +109,19 @@ def _col2im(
     out = convolve.out_sizes(size, k, stride, padding, dilation)
     if out[0] * out[1] != count or min(out) < 1:
         shown = [f"({v[0]}, {v[1]})" for v in (size, k, dilation, padding, stride)]
-        raise RuntimeError(
+        given = (
             f"Given output_size={shown[0]}, kernel_size={shown[1]}, dilation={shown[2]}, "
-            f"padding={shown[3]}, stride={shown[4]}, expected size of input's dimension 2 to "
-            f"match the calculated number of sliding blocks {out[0]} * {out[1]} = "
-            f"{out[0] * out[1]}, but got input.size(2)={count}."
+            f"padding={shown[3]}, stride={shown[4]}, "
+        )
+        if out[0] * out[1] == count:
+            raise RuntimeError(
+                f"{given}calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), "
+                "which is too small (non-positive)"
+            )
+        raise RuntimeError(
+            f"{given}expected size of input's dimension 2 to match the calculated number of "
+            f"sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got "
+            f"input.size(2)={count}."
         )
     _refuse_integers(x, "col2im_out_cpu")
     batch = x if x.ndim == 3 else x[None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -264,12 +264,14 @@ def _targets(input: Tensor, size: object, factor: Any, dims: int, mode: str) -> 
                 "(o1, o2, ...,oK) format."
             )
         for n in size:
-            if not isinstance(n, int) and not isinstance(n, TensorBase):
+            if not isinstance(n, SupportsIndex) or (
+                isinstance(n, TensorBase) and n.is_floating_point()  # type: ignore[attr-defined]
+            ):
                 raise TypeError(
                     "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
                     f"Tuple[int, int, int], but got size with types {[type(x) for x in size]}"
                 )
-        return list(size), None
+        return size, None
     if not isinstance(factor, (list, tuple)):
         return None, [factor] * dims
     if len(factor) != dims:

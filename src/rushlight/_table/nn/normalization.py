@@ -190,7 +190,7 @@ def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array 
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
-    return follow_layout(out, x), centre, inverse
+    return follow_layout(out, x, filled=True), centre, inverse
 
 
 def _check_channels(shape: Shape, training: bool, *given: Any) -> None:

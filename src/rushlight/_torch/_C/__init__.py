@@ -195,6 +195,12 @@ def _get_privateuse1_backend_name() -> str:
 _TABLES = {"_nn": "nn.functional", "_linalg": "linalg", "_fft": "fft", "_special": "special"}
 
 
+_KERNELS = (
+    "thnn_conv2d", "slow_conv3d", "slow_conv_dilated2d", "slow_conv_dilated3d",
+    "slow_conv_transpose2d", "slow_conv_transpose3d",
+)  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     """Finds what is seldom asked for: the switches of TorchScript, and tables of functions."""
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
@@ -203,6 +209,9 @@ def __getattr__(name: str) -> Any:
         made = namespace(_TABLES[name]).module(f"torch._C.{name}")
         if name == "_nn":
             made._parse_to = _parse_to  # type: ignore[attr-defined]
+            private = namespace("private").module("torch._C._nn")
+            for kernel in _KERNELS:
+                setattr(made, kernel, getattr(private, kernel))
         return made
     if name == "StorageBase":
         from ..._tensor.untyped_storage import StorageBase
