@@ -38,6 +38,10 @@ else:
 
     def __getattr__(name: str) -> Callable[..., object]:
         """A function that is asked for the first time; says in whose name one is missing."""
+        if name == "grad":
+            from . import grad
+
+            return grad
         try:
             return _TABLE.find(name, globals())
         except KeyError:

@@ -213,6 +213,11 @@ class CyclicLR(_WithMomentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
+    @property
+    def _scale_fn_ref(self) -> Callable[[float], float] | None:
+        """The scale function of the mode; None where there is one of the caller's."""
+        return self.scale_fn if self._scale_fn_custom is None else None
+
     def scale_fn(self, x: float) -> float:
         """The height of a cycle (or at an iteration), as a part of the first one's."""
         if self._scale_fn_custom is not None:

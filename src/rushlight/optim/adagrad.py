@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
+from ..nn.parameter import is_lazy
 from ._ground import Tensor, f, words
 from ._rule import (
     RuleOptimizer,
@@ -91,6 +92,8 @@ class Adagrad(RuleOptimizer):
                 self._start(p, group["initial_accumulator_value"])
 
     def _start(self, p: Tensor, start: Any) -> None:
+        if is_lazy(p):
+            p.__torch_function__(f.full_like, ())
         kept = f.full_like(p, complex(start, start) if p.is_complex() else start).detach()
         self.state[p].update(step=new_count(), sum=kept)
 

@@ -342,8 +342,11 @@ class Optimizer:
         count = 0
         for group in self.param_groups:
             packed = {key: value for key, value in group.items() if key != "params"}
-            for place, parameter in enumerate(group["params"], count):
-                numbers[id(parameter)] = place  # the last place, where it stands in two
+            numbers |= {  # the first group that has it; there the last place
+                id(parameter): place
+                for place, parameter in enumerate(group["params"], count)
+                if id(parameter) not in numbers
+            }
             packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
             count += len(packed["params"])
             groups.append(packed)

@@ -26,3 +26,12 @@ from .rnn import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .transformer import *  # noqa: F403
 from .upsampling import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:
+    """`utils`, which star imports leave alone: `torch.nn.utils` is another module."""
+    if name != "utils":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from importlib import import_module
+
+    return import_module(f"{__name__}.utils")

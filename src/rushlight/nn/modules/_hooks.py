@@ -35,6 +35,13 @@ _forward_pre_everywhere = _everywhere.forward_pre
 _forward_everywhere = _everywhere.forward
 _backward_pre_everywhere = _everywhere.backward_pre
 _backward_everywhere = _everywhere.backward
+# Under PyTorch's names, for those who look.
+_global_forward_pre_hooks = _everywhere.forward_pre
+_global_forward_hooks = _everywhere.forward
+_global_forward_hooks_with_kwargs = _everywhere.forward_with_kwargs
+_global_forward_hooks_always_called = _everywhere.forward_always_called
+_global_backward_pre_hooks = _everywhere.backward_pre
+_global_backward_hooks = _everywhere.backward
 #: Holds something as soon as `compile()` of any module has been called.
 COMPILED: list[bool] = []
 

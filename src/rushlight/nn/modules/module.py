@@ -8,11 +8,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
+from ..._table.calls.argument_parser import complaint
 from .._ground import Tensor, device as as_device, dtypes, f, no_grad
-from ..parameter import is_lazy
+from ..parameter import Parameter, is_lazy
 from ._hooks import (
     COMPILED,
     Hooked,
+    _global_backward_hooks as _global_backward_hooks,
+    _global_backward_pre_hooks as _global_backward_pre_hooks,
+    _global_forward_hooks as _global_forward_hooks,
+    _global_forward_hooks_always_called as _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs as _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks as _global_forward_pre_hooks,
     register_module_backward_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -171,18 +178,26 @@ class Module(Registry, Hooked, Stateful):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replaces every parameter's data, gradient and every buffer by `fn` of it, in place."""
+        from ..._torch.__future__ import get_overwrite_module_params_on_conversion
+
         if recurse:
             for child in self.children():
                 child._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
-            # The parameter object stays, so optimizers and other modules keep pointing at it.
             with no_grad():
-                parameter.data = fn(parameter)
-                if parameter.grad is not None:
-                    wanted = parameter.grad.requires_grad
-                    parameter.grad = fn(parameter.grad).requires_grad_(wanted)
+                kept, applied, grad = parameter, fn(parameter), parameter.grad
+                if not is_lazy(parameter) and (
+                    get_overwrite_module_params_on_conversion()
+                    or applied.layout is not parameter.layout
+                ):
+                    kept = self._parameters[name] = Parameter(applied, parameter.requires_grad)
+                else:
+                    # The parameter object stays: optimizers and other modules keep pointing at it.
+                    parameter.data = applied
+                if grad is not None:
+                    kept.grad = fn(grad).requires_grad_(grad.requires_grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 lazy = is_lazy(buffer)
@@ -330,7 +345,8 @@ class Module(Registry, Hooked, Stateful):
         replica = type(self).__new__(type(self))
         replica.__dict__ = self.__dict__.copy()
         replica.__dict__.update(
-            _parameters=dict(self._parameters),
+            _is_replica=True,
+            _parameters={},
             _buffers=self._buffers.copy(),
             _modules=self._modules.copy(),
         )
@@ -361,21 +377,22 @@ def _addindent(s_: str, numSpaces: int) -> str:
 
 
 def _destination(*args: object, **kwargs: Any) -> tuple[Any, Any, bool]:
-    """Device, dtype and non_blocking from the four ways to call `to`."""
-    if (args and isinstance(args[0], Tensor)) or "tensor" in kwargs or "other" in kwargs:
-        like: Any = args[0] if args else kwargs.get("tensor", kwargs.get("other"))
-        blocking = args[1] if len(args) > 1 else kwargs.get("non_blocking", False)
+    """Device, dtype and non_blocking from the four ways to call `to`.
+
+    Raises: TypeError for what none of them takes, RuntimeError where a copy is asked for.
+    """
+    bound: list[tuple[Any, Any]] = []
+    problem = complaint("method", "to", args, kwargs, bound)
+    if problem is not None:
+        raise problem
+    named = {p.name: value for p, value in bound}
+    if named.get("copy"):
+        raise RuntimeError(".to() does not accept copy argument")
+    blocking = named.get("non_blocking", False)
+    like = named.get("tensor", named.get("other"))
+    if like is not None:
         return like.device, like.dtype, bool(blocking)
-    rest = [
-        dtypes.OF_PYTHON[a] if isinstance(a, type) and a in dtypes.OF_PYTHON else a for a in args
-    ]
-    device = kwargs.get("device")
-    if rest and not isinstance(rest[0], dtypes.dtype):
-        device = rest.pop(0)
-    dtype = rest.pop(0) if rest else kwargs.get("dtype")
-    blocking = rest.pop(0) if rest else kwargs.get("non_blocking", False)
+    device, dtype = named.get("device"), named.get("dtype")
     if isinstance(dtype, type) and dtype in dtypes.OF_PYTHON:
         dtype = dtypes.OF_PYTHON[dtype]
-    if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        raise TypeError(f"to() received an invalid combination of arguments - got {args}")
     return (None if device is None else as_device(device)), dtype, bool(blocking)

@@ -68,6 +68,7 @@ def _replica(module: Module, made: dict[int, Module]) -> Module:
     """A copy of one module and all below it; a submodule used twice stays one."""
     if id(module) not in made:
         copy = module._replicate_for_data_parallel()
+        copy._parameters = dict(module._parameters)
         made[id(module)] = copy
         for name, child in module._modules.items():
             copy._modules[name] = None if child is None else _replica(child, made)

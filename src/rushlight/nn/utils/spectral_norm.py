@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import functional as F
 from .._ground import Tensor, f, linalg, no_grad
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
     from ..modules.module import Module
@@ -92,6 +92,11 @@ class SpectralNorm:
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        if is_lazy(weight):
+            raise ValueError(
+                "The module passed to `SpectralNorm` can't have uninitialized parameters. Make "
+                "sure to run the dummy forward before applying spectral normalization"
+            )
         with no_grad():
             matrix = made.reshape_weight_to_matrix(weight)
             h, w = matrix.size()

@@ -4,7 +4,7 @@ import warnings
 
 from .._ground import Tensor
 from ..modules.module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 from ._norms import norm_except_dim, weight_of
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
@@ -38,6 +38,11 @@ class WeightNorm:
                 )
         made = WeightNorm(name, dim)
         weight = getattr(module, name)
+        if is_lazy(weight):
+            raise ValueError(
+                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure "
+                "to run the dummy forward before applying weight normalization"
+            )
         del module._parameters[name]
         lengths = norm_except_dim(weight, 2, made.dim)
         module.register_parameter(name + "_g", Parameter(lengths.data))
