@@ -103,7 +103,9 @@ def _by_class(i: Instruction) -> LoopFormula | None:
         return (GRADIENTS[i.rule](scale, a[1], a[2], None),)
 
     read = (g, target) if i.rule == "nll_loss_backward" else None
-    found = LoopFormula(i, logits.shape, slopes if back else each, split=1, ended=not back, read=read)
+    found = LoopFormula(
+        i, logits.shape, slopes if back else each, split=1, ended=not back, read=read
+    )
     found.whole.add(target.number)
     if not back:
         found.fixed.add(logits.number)

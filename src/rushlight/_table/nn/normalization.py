@@ -215,9 +215,10 @@ def _batch_kernel(g: Array, x: Array, *rest: object) -> tuple[Array | None, ...]
     return _in_layout(x, *raw.batch_norm_backward(g, x, *rest))
 
 
-def _batch_gradients(g: Tensor, x: Tensor, weight: Tensor, mean: Any, var: Any, centre: Tensor,
-                     inverse: Tensor, training: bool, eps: float,
-                     need: list[bool]) -> Any:  # fmt: skip
+def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Tensor,
+                     running_var: Tensor, save_mean: Tensor, save_invstd: Tensor, training: bool,
+                     eps: float, need: list[bool]) -> Any:  # fmt: skip
+    g, x = g0, input
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
     part = x.shape[1] / x.numel()
@@ -227,28 +228,10 @@ def _batch_gradients(g: Tensor, x: Tensor, weight: Tensor, mean: Any, var: Any, 
         inverse = ((running_var + eps) ** -0.5).view(shape)
         moved = x - running_mean.view(shape)
     scaled = g if weight is None else g * weight.view(shape)
-    d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
-    return _needed((d_x, (g * hat).sum(dims), g.sum(dims)), need)
-
-
-def _batch_joint(xp: Namespace, g0: TensorLike, input: TensorLike, weight: TensorLike,
-                 running_mean: TensorLike | None, running_var: TensorLike | None,
-                 save_mean: TensorLike, save_invstd: TensorLike, training: bool, eps: float,
-                 need: list[bool]) -> Any:  # fmt: skip
-    return xp.fused(
-        _batch_kernel,
-        _batch_gradients,
-        g0,
-        input,
-        weight,
-        running_mean,
-        running_var,
-        save_mean,
-        save_invstd,
-        training,
-        eps,
-        need,
-    )
+    d_x = scaled * inverse
+    if training:
+        d_x = input_gradient(scaled, scaled * moved, moved, inverse, dims, part)
+    return _needed((d_x, (g * moved * inverse).sum(dims), g.sum(dims)), need)
 
 
 BATCH_NORM = general(
@@ -256,7 +239,7 @@ BATCH_NORM = general(
     "Buffer(b!)? running_var, bool training, float momentum, float eps)"
     " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
     _batch_norm,
-    joint=recorded(_batch_gradients, override=raw.batch_norm_backward),
+    joint=recorded(_batch_gradients, override=_batch_kernel),
     node="NativeBatchNormBackward0",
     saved_as={"save_mean": "result1", "save_invstd": "result2"},
     differentiable_out=(True, False, False),
@@ -393,13 +376,15 @@ def _group_norm(x: Array, weight: Array | None, bias: Array | None, num_groups: 
                 eps: float) -> tuple[Array, ...]:  # fmt: skip
     _check_parameter_dtypes(x, weight, bias)
     losses.require_floats(x, "GroupNormKernelImpl")
-    out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
+    out, mean, rstd = raw.group_norm(LAYER_NORM.op.raw, x, num_groups, weight, bias, eps)
     return follow_layout(out, x), mean, rstd
 
 
 def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
                   eps: float, need: list[bool]) -> tuple[Array | None, ...]:  # fmt: skip
-    return _in_layout(x, *raw.group_norm_backward(g, x, groups, mean, rstd, weight, need))
+    layer: AnyCallable = LAYER_NORM.op.joint
+    found = raw.group_norm_backward(layer, g, x, groups, mean, rstd, weight, eps, need)
+    return _in_layout(x, *found)
 
 
 def _group_gradients(g0: Tensor, input: TensorLike, group: int, mean: Tensor, rstd: Tensor,

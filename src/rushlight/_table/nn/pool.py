@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout, follow_sample
+from ..._base.determinism import alert
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
