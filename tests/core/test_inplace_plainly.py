@@ -121,3 +121,12 @@ def test_integers_are_not_written_with_what_would_be_a_fraction(name: str) -> No
     with pytest.raises(RuntimeError, match="result type Float can't be cast"):
         getattr(x, name)()
     assert x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype, apart", [(torch.float32, 4), (torch.float64, 8), (torch.int64, 8)])
+def test_elements_that_lie_apart_are_negated_where_they_are(dtype: Any, apart: int) -> None:
+    x = torch.arange(24).to(dtype)
+    x[::apart].neg_()
+    assert x[::apart].tolist() == [-n for n in range(0, 24, apart)]
+    torch._foreach_neg_([x[::apart]])
+    assert x.tolist() == list(range(24))

@@ -306,17 +306,12 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
     try:
         if op.check is not None:
             op.check(args, raws)
-        if len(raws) == 1 and type(op.raw) is ufunc:
+        # NumPy's `negative` reads wrongly where elements lie 4 apart and are written apart, too.
+        if len(raws) == 1 and type(op.raw) is ufunc and array.flags.c_contiguous:
             try:
                 op.raw(array, array)
             except (MemoryError, ValueError) as error:
-                raise refusal(
-                    error,
-                    (
-                        array,
-                        array,
-                    ),
-                ) from None
+                raise refusal(error, (array, array)) from None
             bump(me)
             return True
         try:
