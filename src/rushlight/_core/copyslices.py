@@ -101,6 +101,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.names_c_type = False
     op.gives_bool = False
     op.real_only = ""
+    op.delivers = None
     op.name = name
     op.kind = "custom"
     op.node_class = node_class

@@ -19,6 +19,7 @@ from typing import Any, Final
 from .._array import types as T
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
+from .arrivals import in_order
 from .former_data import NOTED, expect_former_shapes
 from .formulas import (
     WORLDS as WORLDS,
@@ -88,7 +89,8 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
             if inputs is not None and roots[0].hooks is not None:
                 hear(roots[0], nrs[0], grads[0], run)
         for k, root in enumerate(roots):
-            deliver(root, nrs[k], grads[k], run)
+            if deliver(root, nrs[k], grads[k], run):
+                finish_leaf(root, run)
         execute(order, run)
         for callback in run.callbacks:  # a callback may queue another
             callback()
@@ -268,11 +270,11 @@ def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
     return times == 1 and r is not g
 
 
-def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> None:
-    """Adds a contribution (`fresh`: seen by nobody else); a leaf with its last one accumulates."""
+def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> bool:
+    """Adds a contribution (`fresh`: seen by nobody else); whether it is the last one of a leaf."""
     notes = child if run.table is None else run.table[child]
     if notes.run != run.number:
-        return
+        return False
     if r is not None:
         if nr:
             parts = notes.acc
@@ -292,12 +294,13 @@ def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> No
                 notes.owned = True
     if notes.pending:
         notes.pending -= 1
-        if notes.pending == 0:
-            finish_leaf(child, notes, run)
+        return notes.pending == 0
+    return False
 
 
-def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
+def finish_leaf(leaf: Vertex, run: Run) -> None:
     """A leaf has got all its contributions: capture or accumulate."""
+    notes = leaf if run.table is None else run.table[leaf]
     g = notes.acc
     owned = notes.owned
     notes.acc = None
@@ -335,6 +338,17 @@ def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
         run_post_hooks(hooks, [], [g], run.traced)
 
 
+def finish_leaves(node: Node, leaves: list[Vertex], run: Run) -> None:
+    """The leaves that a node has brought their last contributions, all of which have arrived."""
+    for leaf in in_order(node, leaves):
+        if run.profiler is None:
+            finish_leaf(leaf, run)
+        else:
+            event = run.profiler.enter_leaf()
+            finish_leaf(leaf, run)
+            run.profiler.leave(event)
+
+
 def execute(order: list[Node], run: Run) -> None:
     """The loop: every node in order, every live edge of it."""
     number = run.number
@@ -355,26 +369,24 @@ def execute(order: list[Node], run: Run) -> None:
         special = node.special
         if special >= GENERAL or whole or node.hooks is not None:
             grads = guarded(node, g, run) if anomaly else general(node, g, run)
+            leaves: list[Vertex] = []
             for i, child in enumerate(node.next):
                 if child is not None:
                     nr = 0 if node.nrs is None else node.nrs[i]
-                    if (anomaly and run.profiler is not None and grads[i] is not None
-                            and isinstance(child, TensorBase)):  # fmt: skip
-                        event = run.profiler.enter_leaf()
-                        deliver(child, nr, grads[i], run)
-                        run.profiler.leave(event)
-                    else:
-                        r = grads[i]
-                        fresh = (isinstance(r, ndarray) and not whole
-                                 and (r.nbytes >= WORTH_STEALING or NOTED.any)
-                                 and alone(node, r, grads, g))  # fmt: skip
-                        deliver(child, nr, r, run, fresh)
+                    r = grads[i]
+                    fresh = (isinstance(r, ndarray) and not whole
+                             and (r.nbytes >= WORTH_STEALING or NOTED.any)
+                             and alone(node, r, grads, g))  # fmt: skip
+                    if deliver(child, nr, r, run, fresh):
+                        leaves.append(child)
+            if len(leaves) > 0:
+                finish_leaves(node, leaves, run)
         else:
             op = node.op
             nrs = node.nrs
             targets = node.next
             complete: Vertex | None = None
-            others: list[Vertex] | None = None
+            several: list[Vertex] | None = None
             for i in range(len(targets)):
                 child = targets[i]
                 if child is None:
@@ -418,16 +430,15 @@ def execute(order: list[Node], run: Run) -> None:
                     if there.pending == 0:
                         if complete is None:
                             complete = child
-                        elif others is None:
-                            others = [child]
+                        elif several is None:
+                            several = [complete, child]
                         else:
-                            others.append(child)
+                            several.append(child)
             # Not before: where a formula for another input raises, no leaf has got anything.
-            if complete is not None:
-                finish_leaf(complete, complete if table is None else table[complete], run)
-                if others is not None:
-                    for leaf in others:
-                        finish_leaf(leaf, leaf if table is None else table[leaf], run)
+            if several is not None:
+                finish_leaves(node, several, run)
+            elif complete is not None:
+                finish_leaf(complete, run)
         if not keep:
             if node.op.simple:
                 node.saved = node.op.freed

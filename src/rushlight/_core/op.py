@@ -46,6 +46,7 @@ class Op:
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
+        "delivers",
     )  # fmt: skip
 
     name: str
@@ -98,6 +99,9 @@ class Op:
     names_c_type: bool  # refusals to cast a result name the type that is written as C++ does
     real_only: str  # the name under which complex results refuse to be differentiated, or none
     gives_bool: bool  # the result is bool, whatever types the operands are brought to
+    # Edges in the order in which their gradients are brought, where one node stands for several of
+    # PyTorch's; None: that of the edges.
+    delivers: tuple[int, ...] | None
 
 
 class Freed:

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from .arrivals import in_order
 from .mode import Mode, current, ready
 from .node import Node, Vertex
 
@@ -171,11 +172,13 @@ def execution_order() -> list[Vertex]:
     found: list[Vertex] = []
     for node in run.order:
         found.append(node)
+        complete: list[Vertex] = []
         for child in node.next:
             if child is not None and not isinstance(child, Node):
                 waiting[child] -= 1
                 if not waiting[child] and will_be_marked(child, run):
-                    found.append(child)
+                    complete.append(child)
+        found += in_order(node, complete)
     return found
 
 

@@ -171,7 +171,7 @@ def _weight_gradient(xp: Namespace, g: TensorLike, input: TensorLike) -> TensorL
     return xp.matmul(g.reshape((rows, g.shape[-1])).T, input.reshape((rows, input.shape[-1])))
 
 
-def _linear(name: str) -> Row:
+def _linear(name: str, *delivers: str) -> Row:
     return multilinear(
         "_linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
         raw.linear,
@@ -184,6 +184,7 @@ def _linear(name: str) -> Row:
         out=False,
         saved_as={"input": "mat1", "weight": "mat2"},
         lowering="linear",
+        delivers=delivers,
         samples=lambda mk: [
             (mk(2, 3), mk(4, 3), mk(4)),
             (mk(5, 2, 3), mk(4, 3), mk(4)),
@@ -193,8 +194,8 @@ def _linear(name: str) -> Row:
     )
 
 
-_linear_2d = _linear("AddmmBackward0")
-_linear_nd = _linear("ViewBackward0")
+_linear_2d = _linear("AddmmBackward0", "bias", "input", "weight")
+_linear_nd = _linear("ViewBackward0", "bias", "weight", "input")
 _linear_2d_plain = _linear("MmBackward0")
 _linear_nd_plain = _linear("UnsafeViewBackward0")
 _linear_1d_plain = _linear("SqueezeBackward4")
@@ -281,8 +282,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"expected {sizes[0]}"
         )
     k, i, j = sizes
+    columns = input1.reshape((-1, i, 1))  # the oldest step: its gradient comes last
     rows = linear(input2.reshape((-1, j)), weight.reshape((k * i, j))).reshape((-1, k, i))
-    products = matmul(rows, input1.reshape((-1, i, 1)))
+    products = matmul(rows, columns)
     out = products.reshape((*first[:-1], k))
     return out if bias is None else out + bias
 

@@ -52,8 +52,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     x1, x2 = x1.to(dtype), x2.to(dtype)
     shape = raw.broadcast_shape(x1._raw.shape, x2._raw.shape)
     if x1._raw.shape != shape or x2._raw.shape != shape:
-        x1, x2 = x1.expand(shape), x2.expand(shape)
-    return (_directions(x1, dim, eps) * _directions(x2, dim, eps)).sum(dim)
+        x2, x1 = x2.expand(shape), x1.expand(shape)  # the gradient of x1 comes first
+    norm1, norm2 = _lengths(x1, dim, eps), _lengths(x2, dim, eps)
+    direction2 = x2 / norm2
+    return (x1 / norm1 * direction2).sum(dim)
 
 
 def _number(value: float, like: Tensor) -> Any:
@@ -61,7 +63,7 @@ def _number(value: float, like: Tensor) -> Any:
     return new_tensor(raw.filled(value, like._raw.dtype))
 
 
-def _directions(x: Tensor, dim: int, eps: float) -> Tensor:
+def _lengths(x: Tensor, dim: int, eps: float) -> Tensor:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
     raw.floor_at(memory_of(norm), eps)
@@ -69,7 +71,7 @@ def _directions(x: Tensor, dim: int, eps: float) -> Tensor:
     if mode.recorder is not None:
         mode.recorder.refilled(norm, partial(raw.floor_at, low=eps), draws=0)
         count_write(norm, mode)
-    return x / norm
+    return norm
 
 
 @composite("", "nn.functional")

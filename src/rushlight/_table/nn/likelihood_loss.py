@@ -61,9 +61,12 @@ def _kl_each(input: Any, target: Tensor, log_target: bool) -> Tensor:
     if not (input.is_floating_point() and target.is_floating_point()):
         kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")
+    # The later term is the first to be done, as in PyTorch: leaves get their gradients so.
     if log_target:
-        return target.exp() * (target - input)
-    return target.xlogy(target) - target * input
+        gap = target - input
+        return target.exp() * gap
+    product = target * input
+    return target.xlogy(target) - product
 
 
 @composite("", name="kl_div")

@@ -18,7 +18,7 @@ from ..._formula import recurrent_cells as cells
 from ..linalg.matmul import linear
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
-from ..rows.row import general
+from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
 
@@ -35,7 +35,7 @@ raw = later("nn.recurrent")
 
 
 def _plain_step(
-    part: Tensor, states: tuple[object, ...], w: Tensor, b: Tensor, relu: bool
+    part: Tensor, states: tuple[object, ...], w: Tensor, b: object, relu: bool
 ) -> tuple[tuple[Any, ...], Any]:
     h = cells.plain(part + linear(states[0], w, b), relu)
     return (h,), (h, relu)
@@ -47,7 +47,7 @@ def _plain_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...
 
 
 def _lstm_step(
-    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor, _: bool = False
+    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor | None, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h, c = states
     i, f, u, o = (part + linear(h, w, b)).chunk(4, -1)
@@ -62,7 +62,7 @@ def _lstm_back(kept: tuple[Tensor, ...], d: tuple[Any, ...]) -> tuple[Any, Any, 
 
 
 def _gru_step(
-    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor, _: bool = False
+    part: Tensor, states: tuple[Tensor, ...], w: Tensor, b: Tensor | None, _: bool = False
 ) -> tuple[tuple[Any, ...], Any]:
     h = states[0]
     (r, z, n), (hr, hz, hn) = part.chunk(3, -1), linear(h, w, b).chunk(3, -1)
@@ -203,6 +203,9 @@ def _draws(mk: Any, gates: int, *middle: bool | None, states: int = 1) -> list[t
     ]
 
 
+# PyTorch's last operation, at the first row, brings its gradients first.
+_STEPWISE = ("b_hh", "w_hh", "b_ih", "w_ih", "input", "hx")
+
 _plain = general(
     "_rnn_layer(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
     "bool relu, int[]? batch_sizes, bool reverse) -> (Tensor output, Tensor hy)",
@@ -215,6 +218,7 @@ _plain = general(
     out=False,
     dtypes="float",
     lowering="rnn",
+    delivers=_STEPWISE,
     samples=lambda mk: _draws(mk, 1, False),
     doc="One direction of one plain recurrent layer.",
 )
@@ -230,23 +234,29 @@ def _lstm_gradients(
     return _gradients("lstm", gs, input, (hx, cx), weights, batch_sizes, reverse, False, need)
 
 
-_lstm = general(
-    "_lstm_layer(Tensor input, Tensor hx, Tensor cx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, "
-    "Tensor? b_hh, Tensor? w_hr, int[]? batch_sizes, bool reverse) -> "
-    "(Tensor output, Tensor hy, Tensor cy, Tensor gates, Tensor cells)",
-    raw.lstm,
-    joint=recorded(_lstm_gradients, override=raw.lstm_backward),
-    differentiable_out=(True, True, True, False, False),
-    node="MkldnnRnnLayerBackward0",
-    namespace="private",
-    public=False,
-    method=False,
-    out=False,
-    dtypes="float",
-    lowering="lstm",
-    samples=lambda mk: _draws(mk, 4, None, states=2),
-    doc="One direction of one LSTM layer.",
-)
+def _lstm_row(node: str, *delivers: str) -> Row:
+    return general(
+        "_lstm_layer(Tensor input, Tensor hx, Tensor cx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, "
+        "Tensor? b_hh, Tensor? w_hr, int[]? batch_sizes, bool reverse) -> "
+        "(Tensor output, Tensor hy, Tensor cy, Tensor gates, Tensor cells)",
+        raw.lstm,
+        joint=recorded(_lstm_gradients, override=raw.lstm_backward),
+        differentiable_out=(True, True, True, False, False),
+        node=node,
+        namespace="private",
+        public=False,
+        method=False,
+        out=False,
+        dtypes="float",
+        lowering="lstm",
+        delivers=delivers,
+        samples=lambda mk: _draws(mk, 4, None, states=2),
+        doc="One direction of one LSTM layer.",
+    )
+
+
+_lstm = _lstm_row("MkldnnRnnLayerBackward0")
+_lstm_steps = _lstm_row("StackBackward0", "w_hr", *_STEPWISE, "cx")
 
 
 def _gru_gradients(
@@ -272,6 +282,7 @@ _gru = general(
     out=False,
     dtypes="float",
     lowering="gru",
+    delivers=_STEPWISE,
     samples=lambda mk: _draws(mk, 3),
     doc="One direction of one GRU layer.",
 )
@@ -293,7 +304,10 @@ def _layer(
         stem = "plain" if kind in ("relu", "tanh") else kind
         return _stepwise(stem, x, states, weights, sizes, reverse, relu)
     if kind == "lstm":
-        found = apply_n(_lstm.op, [x, *states, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse])
+        # oneDNN has neither packed sequences nor projections, and single precision only.
+        single = sizes is None and w_hr is None and T.dtype_of(x) is D.float32
+        row = _lstm if single else _lstm_steps
+        found = apply_n(row.op, [x, *states, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse])
         return found[0], (found[1], found[2])
     if kind == "gru":
         found = apply_n(_gru.op, [x, *states, w_ih, w_hh, b_ih, b_hh, sizes, reverse])
@@ -484,8 +498,8 @@ def lstm_cell(
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     _check_cell(input, hx, w_ih, w_hh, 4)
-    part = linear(input, w_ih, b_ih)
-    h, c = _lstm_step(part, (hx[0], hx[1]), w_hh, b_hh)[0]
+    part = linear(hx[0], w_hh, b_hh)  # as in `_plain_cell`
+    h, c = _lstm_step(part, (input, hx[1]), w_ih, b_ih)[0]
     return h, c
 
 
@@ -499,21 +513,32 @@ def gru_cell(
     return _gru_step(part, (hx,), w_hh, b_hh)[0][0]
 
 
+def _plain_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: object, b_hh: object, relu: bool
+) -> Tensor:
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
+    # The state's part comes first: what is younger, the input's, gets its gradients first.
+    part = linear(hx, w_hh, b_hh)
+    state: Tensor = _plain_step(part, (input,), w_ih, b_ih, relu)[0][0]
+    return state
+
+
 @composite()
 def rnn_tanh_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Any = None
-) -> Any:
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
     """One step of a plain recurrent network with tanh: the new state."""
-    _check_cell(input, (hx,), w_ih, w_hh, 1)
-    part = linear(input, w_ih, b_ih)
-    return _plain_step(part, (hx,), w_hh, b_hh, False)[0][0]
+    return _plain_cell(input, hx, w_ih, w_hh, b_ih, b_hh, False)
 
 
 @composite()
 def rnn_relu_cell(
-    input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: object = None, b_hh: Any = None
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: object = None, b_hh: object = None
 ) -> Tensor:
     """One step of a plain recurrent network with relu: the new state."""
-    _check_cell(input, (hx,), w_ih, w_hh, 1)
-    part = linear(input, w_ih, b_ih)
-    return _plain_step(part, (hx,), w_hh, b_hh, True)[0][0]
+    return _plain_cell(input, hx, w_ih, w_hh, b_ih, b_hh, True)

@@ -68,7 +68,7 @@ class Row:
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
-        "schema", "op", "simple_op", "simple_defaults", "out",
+        "delivers", "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
     text: str
@@ -107,6 +107,7 @@ class Row:
     lowering: str
     unit: str
     given_numbers: bool
+    delivers: tuple[str, ...]
     # What settling finds:
     schema: Schema
     op: Op
@@ -299,6 +300,7 @@ def declare(
     lowering: str = "",
     unit: str = "",
     given_numbers: bool = False,
+    delivers: tuple[str, ...] = (),
     **formulas: object,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -331,7 +333,8 @@ def declare(
     `_compile/lowering` that knows a native form of the row, beside the formula of an
     elementwise one. `unit` says that a one gives the other operand as it is: on the "right"
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
-    compiled step is given in each call.
+    compiled step is given in each call. `delivers` names the tensors in the order in which leaves
+    among them accumulate, where that isn't the order of the arguments.
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -382,6 +385,7 @@ def declare(
     row.lowering = lowering
     row.unit = unit
     row.given_numbers = given_numbers
+    row.delivers = delivers
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(
@@ -559,6 +563,11 @@ def _op(
     op.names_c_type = row.names_c_type
     op.gives_bool = row.gives_bool
     op.real_only = row.real_only if isinstance(row.real_only, str) else op.name * row.real_only
+    op.delivers = None
+    if row.delivers:
+        op.delivers = tuple(op.tensors.index(schema.positions[name]) for name in row.delivers)
+        if len(op.delivers) != len(op.tensors) or op.lists >= 0:
+            raise ValueError(f"{schema.text}: `delivers` doesn't name each tensor")
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = (

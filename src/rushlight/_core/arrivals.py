@@ -1,0 +1,69 @@
+"""Which of several leaves accumulates first, where one node has brought the last gradient of each.
+
+PyTorch puts what is ready into a binary heap that compares ages, and all leaves are of one age: in
+which order they run is that in which the heap gives equal elements, which is what `heapq` does,
+too. What else waits there isn't looked at, only what the node itself leads to. A node that stands
+for several of PyTorch's says in which order these would bring their gradients (`delivers`).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from .node import Node, Vertex
+
+
+class Arrival:
+    """A vertex that is ready; the youngest goes first, and leaves before all nodes."""
+
+    __slots__ = ("vertex", "age")
+
+    def __init__(self, vertex: Vertex) -> None:
+        self.vertex = vertex
+        self.age = vertex.seq if isinstance(vertex, Node) else -1
+
+    def __lt__(self, other: Arrival) -> bool:
+        if self.age < 0 or other.age < 0:
+            return self.age < 0 and other.age >= 0
+        return self.age > other.age
+
+
+def in_order(node: Node, leaves: list[Vertex]) -> list[Vertex]:
+    """Several leaves, given by the edges of the node that completed them, as they accumulate."""
+    order = node.op.delivers
+    found: list[Vertex] = []
+    if order is not None:
+        for i in order:
+            child = node.next[i]
+            for leaf in leaves:
+                if leaf is child:
+                    found.append(leaf)
+        return found if len(found) == len(leaves) else last_of_each(found)
+    if len(leaves) < 4:
+        return leaves
+    heap: list[Arrival] = []
+    seen: set[int] = set()
+    ready = {id(leaf) for leaf in leaves}
+    for child in node.next:
+        if child is None or id(child) in seen:
+            continue
+        if isinstance(child, Node) or id(child) in ready:
+            seen.add(id(child))
+            heappush(heap, Arrival(child))
+    while heap:
+        vertex = heappop(heap).vertex
+        if not isinstance(vertex, Node):
+            found.append(vertex)
+    return found
+
+
+def last_of_each(leaves: list[Vertex]) -> list[Vertex]:
+    """Leaves that stand in several places, at the last one."""
+    found: list[Vertex] = []
+    seen: set[int] = set()
+    for leaf in reversed(leaves):
+        if id(leaf) not in seen:
+            seen.add(id(leaf))
+            found.append(leaf)
+    found.reverse()
+    return found
