@@ -100,3 +100,21 @@ def test_draws_like_a_tensor_follow_its_memory() -> None:
     torch.manual_seed(0)
     assert drawn.stride() == (1, 4)
     assert drawn.t().flatten().tolist() == torch.randint(100, (12,)).tolist()
+
+
+def test_what_goes_into_out_says_first_what_out_can_not_be() -> None:
+    out = torch.zeros(2, dtype=torch.int8)
+    with pytest.raises(RuntimeError, match="device type cuda does not match device type of out"):
+        torch.full((2,), 5, device="cuda", out=out)
+    for make in (torch.zeros, torch.ones):
+        with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow"):
+            make(2, -1, out=out)
+    with pytest.raises(RuntimeError, match=r"^n must be non-negative, got-1"):
+        torch.randperm(-1, out=out)
+    with pytest.raises(RuntimeError, match=r"^Only Tensors of floating point and complex"):
+        torch.zeros(2, requires_grad=True, out=out)
+
+
+def test_a_range_that_leads_away_is_refused_before_its_whole_step() -> None:
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="inconsistent with step"):
+        torch.range(0, -2, 0.5, dtype=torch.int8)

@@ -162,17 +162,25 @@ def usable(where: str | device | int) -> device:
     return META if found.type == "meta" else check_cpu(found)
 
 
-def hollow(where: str | device | int | None) -> bool:
+def hollow(where: str | device | int | None, out: object = None) -> bool:
     """Whether a new tensor gets no data: the device, or else the default one, is "meta".
 
     Raises:
-        AssertionError, RuntimeError: for a device that isn't here, as `check_cpu` does.
+        AssertionError, RuntimeError: for a device that isn't here, as `check_cpu` does, or isn't
+            that of `out`.
     """
     if where is None:
         return DEFAULTS.told and default_device() is META
     if where is CPU or (type(where) is str and where == "cpu"):
         return False
-    return usable(where) is META
+    try:
+        return usable(where) is META
+    except AssertionError:
+        if out is None:
+            raise
+        kind = named_device(where).type
+        text = f"device type {kind} does not match device type of out parameter (cpu)"
+        raise RuntimeError(text) from None
 
 
 _NO_ACCELERATOR: Final = "Cannot access accelerator device when none is available."

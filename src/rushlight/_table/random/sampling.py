@@ -80,10 +80,10 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     ) -> Any:  # fmt: skip
         if size is not None:
             sizes = (*sizes, size)
-        nowhere = hollow(device)
+        nowhere = hollow(device, out)
         _check_generator(name, sizes, generator)
         found = dtype_or_default(type_for(out, dtype))
-        shape = size_of(name, sizes)
+        shape = size_of(name, sizes, out)
         if nowhere and out is None:
             return _hollow.empty_meta(shape, found, requires_grad)
         if found.category < D.FLOAT:
@@ -163,14 +163,14 @@ def randint(
     Raises:
         RuntimeError: where `low` isn't below `high`.
     """
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     low, high, rest = _bounds("randint", args, kwargs)
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.empty_meta(size_of("randint", (size,)), found, requires_grad)
     array = discrete.randint(
-        stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
+        stream_of(generator), low, high, size_of("randint", (size,), out), T.to_raw(found)
     )
     return delivered(array, out, requires_grad)
 
@@ -212,7 +212,9 @@ def randperm(
     Raises:
         RuntimeError: for a negative n.
     """
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
+    if n < 0 and out is not None:
+        raise RuntimeError(f"n must be non-negative, got{n}")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = D.int64 if dtype is None else dtype_or_default(dtype)
@@ -260,7 +262,7 @@ def normal(
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)
-        if hollow(device) and out is None:
+        if hollow(device, out) and out is None:
             return _hollow.empty_meta(shape, found, requires_grad)
         array = raw_create.empty(shape, found)
         distributions.normal_(stream, array, float(mean), float(std))

@@ -12,7 +12,7 @@ from ..._core.storage import TensorBase
 __all__ = ["size_of"]
 
 
-def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+def size_of(name: str, size: tuple[Any, ...], out: object = None) -> tuple[int, ...]:
     """A shape given as numbers or as one sequence.
 
     Raises:
@@ -29,6 +29,8 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     shape = tuple([_extent(name, s, place, packed) for place, s in enumerate(size)])
     for s in shape:
         if s < 0:
+            if out is not None:  # which is given that size
+                raise RuntimeError(errors.NUMEL_OVERFLOW)
             if name == "zeros":
                 raise RuntimeError("zeros: Dimension size must be non-negative.")
             raise RuntimeError(

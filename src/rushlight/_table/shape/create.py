@@ -82,6 +82,8 @@ def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False)
     if out._raw.shape != array.shape:
         out._raw = T.empty(array.shape, out._raw.dtype)
     place(out, array)
+    if requires_grad and T.is_discrete(out._raw.dtype):
+        raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
     return out.requires_grad_() if requires_grad else out
 
 
@@ -285,7 +287,7 @@ def _sized(name: str, fill: AnyCallable) -> AnyCallable:
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: memory_format | None = None,
              **kwargs: object) -> TensorLike | None:  # fmt: skip
-        nowhere = hollow(device)
+        nowhere = hollow(device, out)
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
         if kwargs:
@@ -293,7 +295,7 @@ def _sized(name: str, fill: AnyCallable) -> AnyCallable:
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         found = dtype_or_default(dtype if out is None else type_for(out, dtype), name)
-        shape = size_of(name, size)
+        shape = size_of(name, size, None if name == "empty" else out)
         steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
             if steps is not None:
@@ -450,13 +452,13 @@ def full(
     pin_memory: bool = False,
 ) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     value = _number("full", "fill_value", 2, fill_value)
     dtype = type_for(out, dtype)
     found = infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.empty_meta(size_of("full", (size,)), found, requires_grad)
-    array = raw.full(size_of("full", (size,)), value, found)
+    array = raw.full(size_of("full", (size,), out), value, found)
     return delivered(array, out, requires_grad)
 
 
@@ -473,7 +475,7 @@ def eye(
     pin_memory: bool = False,
 ) -> Any:
     """Ones on the diagonal of an n × m matrix of zeros."""
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:

@@ -53,7 +53,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     Raises:
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     places = _PLACES
     if end is None:
         start, end = 0, start
@@ -109,7 +109,7 @@ def range_(
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
         "produces values in [start, end)."
     )
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     if end is None:
         start, end = 0, start
     found = dtype_or_default(type_for(out, dtype))
@@ -117,7 +117,10 @@ def range_(
         raise NotImplementedError(errors.not_implemented("range_cpu", D.scalar_name(found)))
     whole = found.category == D.INT
     wide = T.to_raw(D.int64 if whole else D.float32 if found.itemsize == 2 else D.float64)
-    start, end, step = (number_like(_number(v), wide) for v in (start, end, step))
+    given = [_number(v) for v in (start, end, step)]
+    start, end, step = (number_like(v, wide) for v in given)
+    if not step:  # which it may be as a whole number only
+        _check_range(*given)
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     if nowhere and out is None:
@@ -158,7 +161,7 @@ def linspace(
     Raises:
         RuntimeError: for a negative number of steps.
     """
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     _check_steps("linspace", start, end, steps)
     start, end = _number(start), _number(end)
     found = _type_between("linspace", start, end, dtype, out)
@@ -228,7 +231,7 @@ def logspace(
     requires_grad: bool = False,
 ) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
-    nowhere = hollow(device)
+    nowhere = hollow(device, out)
     _check_steps("logspace", start, end, steps)
     start, end = _number(start), _number(end)
     found = _type_between("logspace", start, end, dtype, out)
