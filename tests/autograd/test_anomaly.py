@@ -132,3 +132,13 @@ def test_views_made_in_anomaly_mode_are_views() -> None:
             v.mul_(3)
             (g,) = torch.autograd.grad(y.sum(), x)
             assert g.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+
+
+def test_a_hook_that_fails_names_its_node() -> None:
+    y = torch.rand(3, 3, requires_grad=True).t()
+    y.register_hook(lambda g: 1 / 0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(ZeroDivisionError), torch.autograd.detect_anomaly():
+            y.sum().backward(inputs=[y])
+    assert str(seen[-1].message).startswith("Error detected in TBackward0. No forward pass")

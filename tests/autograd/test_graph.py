@@ -246,19 +246,31 @@ def test_a_node_called_by_hand_gives_what_its_formulas_give() -> None:
     assert values.grad_fn(torch.ones(3)).shape == (2, 3)
 
 
-def test_a_saved_result_shares_the_version_of_the_result() -> None:
-    b = torch.rand(2, requires_grad=True).exp()
-    saved = b.grad_fn._saved_result
+def test_nodes_know_of_outputs_that_have_gradients() -> None:
+    x = torch.rand(3, 3, requires_grad=True)
+    for values, *_ in (x.max(0), x.sort(), torch.unique(x, return_counts=True)):
+        node = values.grad_fn
+        assert [m.dtype for m in node._input_metadata] == [torch.float32]
+    heard = []
+    values = x.max(0).values
+    values.grad_fn.register_prehook(lambda grads: heard.append(len(grads)))
+    values.grad_fn.register_hook(lambda grads, outs: heard.append(len(outs)))
+    values.sum().backward()
+    assert heard == [1, 1]
+    assert x.grad.sum() == 3
+    assert x.max(0).values.grad_fn(torch.ones(3)).sum() == 3
+
+
+def test_a_node_without_derivative_refuses_even_where_nobody_wants_any() -> None:
+    y = torch.floor_divide(torch.rand(3, requires_grad=True), 2)
+    with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
+        y.sum().backward(inputs=[y])
+    assert torch.autograd.grad(y.sum(), y)[0].tolist() == [1, 1, 1]
+
+
+def test_a_view_made_without_recording_has_no_node_to_wait_for() -> None:
+    x = torch.rand(2, 2, requires_grad=True)
     with torch.no_grad():
-        b += 1
-    assert saved._version == b._version == 1
-
-
-def test_a_tensor_that_is_saved_often_is_copied_once() -> None:
-    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
-        a = torch.randn(2, 3, requires_grad=True).clone()
-        b, c, view = a**2, a**2, a[0] ** 2
-        a.sin_()
-        assert len(context.cloned) == 2  # the whole and the part
-        del b, c, view
-        assert not context.cloned
+        view = x.view(4)
+    with pytest.raises(AssertionError, match="Expected gradient function to be set"):
+        torch.autograd.graph.register_multi_grad_hook([view, x], lambda grads: None)

@@ -34,6 +34,7 @@ from .hooks import (
     Hooks,
     before,
     enter,
+    known_outputs,
     retain,
     run_post_hooks,
     run_pre_hooks,
@@ -363,7 +364,7 @@ def execute(order: list[Node], run: Run) -> None:
         g = notes.acc
         notes.acc = None
         if watched or node.hooks is not None:
-            g = before(node, g, run)
+            g = prepared(node, g, run) if anomaly else before(node, g, run)
             if watched and node in run.ends:
                 continue
         special = node.special
@@ -468,9 +469,19 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
     if hooks is not None and hooks.post:
         outs: list[Any] = []  # given up, as in PyTorch, where no hook had asked for them by then
         if awaited:
-            outs = g if type(g) is list else [g]
+            outs = known_outputs(node, g) if type(g) is list else [g]
         return run_post_hooks(hooks, grads, outs, traced)
     return grads
+
+
+def prepared(node: Node, g: Any, run: Run) -> Any:
+    """As `before`, in anomaly mode: says where the node was made whose hook fails."""
+    try:
+        return before(node, g, run)
+    except Exception:
+        if run.anomaly and ANOMALY.explain is not None:
+            ANOMALY.explain(node)
+        raise
 
 
 def guarded(node: Node, g: Any, run: Run) -> list[Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .._base.annotations import AnyCallable, Arguments
 
 ndarray: Final = _ndarray
+REFUSES: Final = (PICK_G,)  # the picks of a formula that only says that there is none
 
 
 class Worlds:
@@ -202,6 +203,8 @@ def look_at(node: Node, i: int, traced: bool) -> None:
     As in PyTorch a node unpacks all that it saved for its live edges before it computes anything.
     """
     picks = node.op.picks[i]
+    if picks == REFUSES:
+        node.op.formulas[i](None)
     for k in (picks,) if node.op.forms[i] == CALL_G_SAVED else picks:
         if k >= 0:
             unpack(node, k, traced)

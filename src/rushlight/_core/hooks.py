@@ -183,13 +183,26 @@ def before(node: Node, g: Any, run: Run) -> Any:
             if position is not None:
                 run.results[position] = parts[nr]
     if hooks is not None and hooks.pre and node not in run.ends:
-        parts = run_pre_hooks(hooks, parts, traced)
+        known = run_pre_hooks(hooks, known_outputs(node, parts), traced)
+        if len(known) == len(parts):
+            parts = known
+        else:
+            flags = node.op.differentiable_out
+            parts = [known.pop(0) if flags[nr] else None for nr in range(len(parts))]
     if several:
         for p in parts:
             if p is not None:
                 return parts
         return None
     return parts[0]
+
+
+def known_outputs(node: Node, grads: list[Any]) -> list[Any]:
+    """The gradients of a node's outputs that PyTorch's node knows of: those that have any."""
+    flags = node.op.differentiable_out
+    if len(flags) != len(grads):
+        return grads
+    return [g for g, flag in zip(grads, flags) if flag]
 
 
 def retain(hooks: Hooks, nr: int, g: Any, traced: bool) -> None:

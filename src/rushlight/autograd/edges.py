@@ -23,7 +23,7 @@ from .._core.mode import current, ready
 from .._core.node import STEP, Node as CoreNode, Vertex, note_output
 from .._core.storage import TensorBase
 from .hooks import vertex_of_tensor
-from .output_metadata import input_metadata, note_inputs
+from .output_metadata import input_metadata, note_inputs, takes_gradients
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -118,9 +118,8 @@ def _call(self: Any, *grads: Any) -> Any:
     """
     node = core_of(self)
     assert isinstance(node, CoreNode)
-    flags = node.op.differentiable_out
-    count = 1 if node.out_meta is None else len(node.out_meta)
-    wanted = sum(flags) if flags else count
+    flags = takes_gradients(node)
+    wanted = sum(flags)
     if len(grads) != wanted:
         raise TypeError(f"expected {wanted} arguments, got {len(grads)} instead")
     for i, g in enumerate(grads):
@@ -128,7 +127,7 @@ def _call(self: Any, *grads: Any) -> Any:
             raise TypeError(f"argument {i} is not a Variable")
     traced = ready().grad
     given = iter(g if traced or g is None else g._raw for g in grads)
-    values = [next(given) if not flags or flags[k] else None for k in range(count)]
+    values = [next(given) if flag else None for flag in flags]
     need = [child is not None for child in node.next]
     found = input_gradients(
         node, values[0] if node.out_meta is None else values, need, traced, False

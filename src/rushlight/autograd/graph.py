@@ -105,6 +105,8 @@ def register_multi_grad_hook(
         places.append(vertex_of_tensor(t)[0])
         if places[-1] is t:
             refuse_leaf_in_inference()
+            if t._view is not None and t._view.tracked:  # made while nothing was recorded
+                raise AssertionError("Expected gradient function to be set")
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
     def hook_of(position: int) -> Callable[[Tensor], None]:

@@ -16,6 +16,8 @@ from .._core.op import ARG, SHAPE
 from .._core.storage import TensorBase
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._array.annotations import RawType
     from .._base.annotations import Shape
 
@@ -92,7 +94,20 @@ def _saved_shape(node: CoreNode, pos: int) -> Shape | None:
 
 def input_metadata(vertex: Vertex) -> tuple[_InputMetadata, ...]:
     """The metadata of all outputs of a vertex; empty where it isn't known."""
-    return tuple(_InputMetadata(shape, kind) for shape, kind in outputs_of(vertex) or ())
+    known = outputs_of(vertex) or ()
+    flags = takes_gradients(vertex)
+    return tuple(_InputMetadata(*found) for found, flag in zip(known, flags) if flag)
 
 
-__all__ = ["input_metadata", "note_inputs", "outputs_of"]
+def takes_gradients(vertex: Vertex) -> Sequence[bool]:
+    """Whether each output of a vertex takes a gradient; PyTorch's nodes know of no others."""
+    if not isinstance(vertex, CoreNode) or vertex.out_meta is None:
+        return (True,)
+    if vertex.op.kind == "custom":
+        return (True,) * len(vertex.out_meta)
+    if vertex.op.differentiable_out:
+        return vertex.op.differentiable_out
+    return [not T.is_discrete(raw_type) for _, raw_type in vertex.out_meta]
+
+
+__all__ = ["input_metadata", "note_inputs", "outputs_of", "takes_gradients"]

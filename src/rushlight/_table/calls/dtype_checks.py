@@ -196,6 +196,7 @@ def no_derivative(name: str) -> Callable[[Any], Any]:
     def formula(g: object) -> NoReturn:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
+    formula.refuses = True  # type: ignore[attr-defined]  # even where no gradient is wanted
     return formula
 
 

@@ -113,7 +113,7 @@ def lay_out(
             picks.append(())
             continue
         found = picks_of[id(formula)]
-        if found == (PICK_G,):
+        if found == (PICK_G,) and not getattr(formula, "refuses", False):
             forms.append(CALL_G)
             picks.append(0)
         elif len(found) == 2 and found[0] == PICK_G and found[1] >= 0:
