@@ -417,19 +417,13 @@ def test_a_row_is_not_written_to_a_place(dtype: Any) -> None:
         x[1] = torch.ones(3, 1, dtype=dtype)
 
 
-def test_nothing_is_looked_up_in_tensors_without_elements() -> None:
-    x, far = torch.empty(0, 1, 2), torch.tensor([5])
-    assert x.index_add(1, far, x).shape == x.shape
-    assert x.index_copy(1, far, x).shape == x.shape
-    assert x.index_fill(1, far, 0).shape == x.shape
-    with pytest.raises(RuntimeError, match="INDICES element is out of DATA bounds, id=5 axis_dim"):
-        x.index_select(1, far)
-    with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
-        x.index_select(0, torch.tensor([0]))
+def test_nothing_comes_back_from_a_number_that_is_overwritten() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x.put(torch.tensor([0]), torch.tensor([7.0]))
+    (y * y).backward()
+    assert x.grad.item() == 0
 
 
-def test_the_warning_of_byte_masks_names_the_line_of_the_program() -> None:
-    mask = torch.tensor([1, 0], dtype=torch.uint8)
-    with pytest.warns(UserWarning, match=r"indexing with dtype torch\.uint8") as seen:
-        torch.ones(2)[mask]
-    assert seen[0].filename == __file__
+def test_filled_places_of_an_expanded_tensor_leave_it_in_order() -> None:
+    x = torch.zeros(2, 3).expand(2, -1, -1)
+    assert x.index_fill(0, torch.tensor([0]), 2.0).stride() == (6, 3, 1)

@@ -311,6 +311,8 @@ def refuse_shared(array: Any, other: Any, whole: bool = False) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
+    if whole and other is array and array.size:
+        raise RuntimeError(errors.SHARED_WITH_WRITTEN)
     if owner(array) is not owner(other) or not array.size or not other.size:
         return
     if not (is_dense(array) and is_dense(other)):

@@ -19,6 +19,7 @@ from ..axes import LEAD, axis_of
 from ..number import number_like, wrapped
 from ..types import from_raw
 from . import gather as fast
+from .views import clone
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar, Shape, TensorLike
@@ -230,10 +231,8 @@ def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
     if not isinstance(value, np.ndarray):
         value = number_like(value, x.dtype)
     n = x.shape[axis] if x.ndim else 1
-    out = np.array(x)
-    if not x.size and x.ndim > 1:
-        return out
     _inside(index, n, axis, IndexError, negative=True)
+    out = clone(x) if x.ndim else np.array(x)
     if x.ndim == 0:
         if index.size:
             out[...] = value
@@ -541,7 +540,7 @@ def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Arra
             f"source.numel() = {source.size}, index.numel() = {index.size}"
         )
     where = _flat_places(x, index, "put_", "Tried to put elements into").reshape(-1)
-    out = x.copy("C")
+    out = np.array(x, order="C")  # of a number, too, where `x` is a gradient
     flat = out.reshape(-1)
     if accumulate:
         fast.add_rows(flat, np.where(where < 0, where + x.size, where), source.reshape(-1))
