@@ -212,14 +212,34 @@ def test_an_out_of_another_size_is_laid_out_like_the_result() -> None:
     assert torch.cumsum(turned, 0, out=torch.empty(0)).stride() == (3, 1)
 
 
-def test_places_that_lie_in_what_is_written_are_refused() -> None:
-    places, mask, y = torch.tensor([2, 1, 0]), torch.ones(4, dtype=torch.bool), torch.ones(4)
-    for call in (
-        lambda: places.index_fill_(0, places, 0),
-        lambda: places.index_put_((places,), places.clone()),
-        lambda: mask[1:].masked_fill_(mask[:-1], False),
-    ):
-        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written"):
-            call()
-    assert places.tolist() == [2, 1, 0]
-    assert y.masked_fill_(mask, y[0]).tolist() == [1.0] * 4
+@pytest.mark.parametrize("name", ["scatter_", "scatter_add_", "index_add_", "index_copy_"])
+def test_a_column_is_not_its_own_source(name: str) -> None:
+    column = torch.ones(2, 3)[:, 1:2]
+    places = torch.zeros(1, 1, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        getattr(column, name)(1, places if "scatter" in name else places[0], column)
+    assert column.tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack", "dstack", "column_stack"])
+def test_what_is_joined_is_not_written_over(name: str) -> None:
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        getattr(torch, name)([x, x], out=x)
+    assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["sum", "cumsum", "prod", "nansum", "mean"])
+def test_a_result_that_would_be_recorded_is_refused_before_its_dimension(name: str) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="support automatic differentiation"):
+        getattr(torch, name)(x, 3, out=torch.zeros(2))
+
+
+def test_a_view_made_without_recording_is_refused_as_what_is_written() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad():
+        view = x.diagonal()
+    x.detach().add_(1)
+    with pytest.raises(RuntimeError, match="in no_grad mode and is being modified inplace"):
+        view += view

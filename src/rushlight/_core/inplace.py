@@ -206,6 +206,8 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     dtype = array.dtype
     if (dtype is not FLOAT32 and dtype is not FLOAT64) or 0 in array.strides:
         return False
+    if mode.grad and may_record(me):
+        return False
     if isinstance(other, TensorBase):
         if not other._plain:
             return False
@@ -221,8 +223,6 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
         kind = type(value)
         if kind is not float and kind is not int:
             return False
-    if mode.grad and (me._requires_grad or (me._view is not None and follows(me))):
-        return False
     try:
         op.raw(array, value, array)
     except Exception:

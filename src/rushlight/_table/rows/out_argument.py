@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from .row import Row
 
 # Operations that read elements in another order than they write: `out` may not be an operand.
-_NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
+_NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select",
+                          "stack"}  # fmt: skip
 
 #: Those of them that make `out` as large as the result before they look at what it shares.
 _GROWS: Final = frozenset({"cat", "index_select"})
@@ -74,6 +75,8 @@ def apply_out(row: Row, args: Arguments, out: Tensor | Sequence[Tensor], name: s
             if handled is not NOT_HANDLED:
                 return handled
     if (name or row.schema.name) in _TYPED_BY_OUT and isinstance(out, TensorBase):
+        if mode.grad and (out.requires_grad or args[0].requires_grad):
+            raise RuntimeError(errors.out_requires_grad(_shown(name or row.schema.name)))
         args = _typed(row, args, T.from_raw(out._raw.dtype))
     return run_into(
         name or row.schema.name,

@@ -139,26 +139,26 @@ def _list(tensors: Any, name: str) -> list[Any]:
     return found
 
 
-def _finished(result: Any, out: Tensor | None) -> Any:
+def _joined(tensors: Any, dim: int, out: Tensor | None) -> Any:
+    """The tensors one after the other along a dimension, in `out` where there is one."""
     if out is None:
-        return result
-    from ..rows.out_argument import place
+        return apply_list(cat.op, tensors, (dim,))
+    from ..rows.out_argument import apply_out
 
-    place(out, result._raw)
-    return out
+    return apply_out(cat, [tensors, dim], out)
 
 
 @composite("")
 def hstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their second dimension; vectors along their only one."""
     found = [atleast_1d(x) for x in _list(tensors, "hstack")]
-    return _finished(apply_list(cat.op, found, (0 if found[0]._raw.ndim == 1 else 1,)), out)
+    return _joined(found, 0 if found[0]._raw.ndim == 1 else 1, out)
 
 
 @composite("")
 def vstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their first dimension; vectors as rows."""
-    return _finished(apply_n(cat.op, [[atleast_2d(x) for x in _list(tensors, "vstack")], 0]), out)
+    return _joined([atleast_2d(x) for x in _list(tensors, "vstack")], 0, out)
 
 
 composite("", name="row_stack")(vstack)
@@ -167,7 +167,7 @@ composite("", name="row_stack")(vstack)
 @composite("")
 def dstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their third dimension."""
-    return _finished(apply_n(cat.op, [[atleast_3d(x) for x in _list(tensors, "dstack")], 2]), out)
+    return _joined([atleast_3d(x) for x in _list(tensors, "dstack")], 2, out)
 
 
 @composite("")
@@ -177,7 +177,7 @@ def column_stack(tensors: object, *, out: Tensor | None = None) -> Tensor:
         reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x
         for x in _list(tensors, "column_stack")
     ]
-    return _finished(apply_list(cat.op, found, (1,)), out)
+    return _joined(found, 1, out)
 
 
 def _block_backward(
