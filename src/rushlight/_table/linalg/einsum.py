@@ -80,7 +80,7 @@ def _contract(pair: Pair, a: Tensor, b: Any) -> Tensor:
         )
         return product if pair.gone is None else product.sum(pair.gone)
     if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
-        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
+        raw.bmm(a._raw.reshape(1, 1, -1)[..., :1], b._raw.reshape(1, -1, 1)[:, :1])  # refuses
     if pair.order_a is not None:
         a = a.permute(pair.order_a)
     if pair.order_b is not None:

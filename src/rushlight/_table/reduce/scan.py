@@ -281,7 +281,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
         _refuse_step("trapezoid", dx)
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
-        return multiplied(inner - multiplied(ends, 0.5), dx)
+        return multiplied(inner - multiplied(ends, 0.5), float(dx))
     width = _samples_distance(y, x, dim)
     total = table("sum")((_part(y, dim, 0, -1) + _part(y, dim, 1, 0)) * width, dim)
     return divided(total, 2.0)
@@ -301,12 +301,12 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
     _refuse_bools("cumulative_trapezoid", x, y)
     if y._raw.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    dim = _dimension(y, dim)
+    along, dim = dim, _dimension(y, dim)
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
         _refuse_step("cumulative_trapezoid", dx)
-        return table("cumsum")(multiplied(pairs, dx / 2.0), dim)
-    return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), dim), 2.0)
+        return table("cumsum")(multiplied(pairs, dx / 2.0), along)
+    return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), along), 2.0)
 
 
 @composite(numpy_words=True)
