@@ -225,11 +225,17 @@ def test_a_group_of_hooks_does_not_wait_for_the_only_root() -> None:
     assert seen == [[True, False], [False, True]]
 
 
-def test_a_kept_gradient_that_a_finished_vmap_left_is_replaced():
-    x = torch.randn(3, requires_grad=True) * 1
-    x.retain_grad()
-    y = x * 2
-    for _ in range(2):
-        torch.func.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(torch.eye(3))
-    torch.autograd.grad(y, x, torch.ones(3))
-    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+def test_what_is_asked_for_on_the_way_has_not_gone_through_its_hooks() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    y.register_hook(lambda g: g * 3)
+    y.retain_grad()
+    kept = {"retain_graph": True}
+    on_the_way = torch.autograd.grad(y.sum(), [x, y], **kept)
+    assert [g.tolist() for g in on_the_way] == [[3, 3], [1, 1]]
+    assert y.grad.tolist() == [3, 3]
+    assert torch.autograd.grad(y.sum(), y, **kept)[0].tolist() == [3, 3]
+    first, second = x.expand(2, 2).unbind()
+    first.register_hook(lambda g: g * 3)
+    found = torch.autograd.grad((first + second).sum(), [x, first, second])
+    assert [g.tolist() for g in found] == [[4, 4], [1, 1], [1, 1]]

@@ -161,7 +161,11 @@ def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
 
 
 def before(node: Node, g: Any, run: Run) -> Any:
-    """Tensor hooks, kept gradients, captures and node pre-hooks, in this order."""
+    """Tensor hooks, kept gradients and node pre-hooks, in this order, and captures.
+
+    What is captured of a node that goes on is what has arrived, as in PyTorch, which calls the
+    tensor hooks later; of one that only ends there it is what the hooks have made of it.
+    """
     hooks = node.hooks
     if hooks is not None:
         run.node = node
@@ -174,6 +178,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
     else:
         parts = [g]
     for nr in range(len(parts)):
+        arrived = parts[nr]
         if hooks is not None:
             if hooks.tensor.get(nr):
                 parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
@@ -181,7 +186,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
         if captures is not None:
             position = captures.get((node, nr))
             if position is not None:
-                run.results[position] = parts[nr]
+                run.results[position] = parts[nr] if node in run.ends else arrived
     if hooks is not None and hooks.pre and node not in run.ends:
         known = run_pre_hooks(hooks, known_outputs(node, parts), traced)
         if len(known) == len(parts):

@@ -219,13 +219,6 @@ KNOWN: list[Named] = [
     ),
     Named(
         "Compound products take other steps",
-        "value",
-        r"autograd\.grad\(",
-        program=r"quantile(.*\n)+.*register_hook\(lambda g: g \* 2\)",
-        variable=r"g\[",
-    ),
-    Named(
-        "Compound products take other steps",
         "accepted",
         r"grad_fn\(",
         torch="^TypeError: expected 3 arguments, got 1 instead",
