@@ -59,7 +59,7 @@ def _form(shown: str) -> str:
     return shown.partition("), ")[0]
 
 
-_GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
+GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
 _GIVEN = r"(g|n|log)(\[|$)"  # variables that hold gradients, or what hooks have seen
 _SEVERAL = (
     r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
@@ -76,27 +76,27 @@ _UNRECORDED = r"(no_grad|inference_mode|set_grad_enabled)\((False)?\)"
 _RESHAPED = "transpose|swapaxes|swapdims|squeeze|unsqueeze|as_strided"
 
 KNOWN: list[Named] = [
-    # ---- the graph
-    Named("Gradients have no past", "is_view|version|stride", _GRADIENTS, variable=_GIVEN),
-    Named("Gradients have no past", "requires_grad", _GRADIENTS, variable=_GIVEN),
+    Named("Gradients have no past", "is_view|version|stride", GRADIENTS, variable=_GIVEN),
+    Named("Gradients have no past", "requires_grad", GRADIENTS, variable=_GIVEN),
     Named("Gradients have no past", "version", "one_hot|quantile|isclose|diff", ours="^0$"),
     Named("Gradients have no past", "version", "@|matmul|linear", "^[12]$", "^0$"),
     # What comes from them by a view, or by an operation that gives it back.
     Named(
         "Gradients have no past",
         "version|value",
-        r"_version|broadcast|movedim|reshape|dropout|view|squeeze|expand|flatten|float|contiguous",
+        r"_version|broadcast|movedim|reshape|dropout|view|squeeze|expand|flatten|float|contiguous|"
+        r"\w\[",
         "^2$",
         "^0$",
         program="one_hot|quantile",
     ),
     # What a hook notes of a gradient's version.
-    Named("Gradients have no past", "value", _GRADIENTS, "^[1-9]$", "^0$", variable="log"),
+    Named("Gradients have no past", "value", GRADIENTS, "^[1-9]$", "^0$", variable="log"),
     # A gradient that is spread over a mean's input can't be written.
     Named(
         "Gradients have no past",
         "refused",
-        _GRADIENTS,
+        GRADIENTS,
         ours="refers to a single memory location",
         program=r"lambda g: g\.mul_\(2\)",
     ),
@@ -127,15 +127,36 @@ KNOWN: list[Named] = [
         "Results of inference tensors have no past",
         "version",
         torch="^[1-9]$",
-        ours="^0$",
+        ours=r"^\d$",
         program=r"inference_mode\(\)",
+    ),
+    Named(
+        "Results of inference tensors have no past",
+        "version",
+        torch="^inference$",
+        ours="^0$",
+        program=r"inference_mode\(\)(.*\n)+.*\.data = ",
+    ),
+    Named(
+        "Results of inference tensors have no past",
+        "version",
+        r"\.view\((\w+\.dtype|torch\.\w+)\)",
+        torch="^0$",
+        ours="^inference$",
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
     Named("Layout has fewer details", "stride", _ELEMENTWISE, mixed=True),
-    Named("Layout has fewer details", "stride", laid_out=True),
+    Named("Layout has fewer details", "stride|offset|shares", laid_out=True),
     Named("Layout has fewer details", "stride", r"polygamma\(", program=r"expand\("),
     Named("Layout has fewer details", "stride", r"(batch_norm|index_put|put|cdist)\("),
-    Named("Layout has fewer details", "stride", r"diagonal_scatter\(", program=r"as_strided\("),
+    Named("Layout has fewer details", "stride|offset", r"(slice|select|diagonal)_scatter\("),
+    Named(
+        "Layout has fewer details",
+        "message",
+        "as_strided",
+        torch=r"^setStorage: .* storage offset [1-9]",
+        ours=r"^setStorage: .* storage offset 0, .* out of bounds for storage of size 0$",
+    ),
     Named(
         "Gradients have no past",
         "warning",
@@ -155,7 +176,7 @@ KNOWN: list[Named] = [
     Named(
         "A gradient of a larger source is given",
         "message",
-        _GRADIENTS,
+        GRADIENTS,
         torch=r"^Function Scatter\w*Backward\d returned an invalid gradient",
     ),
     Named(
@@ -173,14 +194,14 @@ KNOWN: list[Named] = [
     Named(
         "A tensor whose memory is set keeps no base",
         "accepted",
-        _GRADIENTS,
+        GRADIENTS,
         torch="derivative for set_ is not implemented",
         set_view=True,
     ),
     Named(
         "A change of shape is always recorded",
         "accepted",
-        _GRADIENTS,
+        GRADIENTS,
         torch="(CopySlices|Backward[0-9]) returned an invalid gradient",
         program=rf"{_UNRECORDED}: \w+\.(t|{_RESHAPED})_\(",
     ),
@@ -223,6 +244,13 @@ KNOWN: list[Named] = [
         r"grad_fn\(",
         torch="^TypeError: expected 3 arguments, got 1 instead",
         program="group_norm|layer_norm|batch_norm",
+    ),
+    Named(
+        "Compound products take other steps",
+        "node|graph",
+        torch="^TransposeBackward0$|'TransposeBackward0'",
+        ours="^CloneBackward0$|'CloneBackward0'",
+        program=r" @ |matmul\(",
     ),
     Named("Compound products take other steps", "graph", program=_SEVERAL),
     Named(
@@ -279,12 +307,36 @@ KNOWN: list[Named] = [
     # A hook that writes what it is given changes what a node saves.
     Named("Nodes save what their formulas read", "value", _HOOKED + r"\(lambda t: t\.mul_"),
     Named(
-        "Nodes save what their formulas read", "refused|accepted|variable", r"grad_fn\._saved|dir\("
+        "The graph of a gradient has other nodes",
+        "refused",
+        GRADIENTS,
+        ours="element 0 of tensors does not require grad",
+        program="create_graph=True",
+    ),
+    Named("The graph of a gradient has other nodes", "is_leaf|requires_grad", r"\.grad_fn\("),
+    Named(
+        "A leaf has no node that is noted",
+        "warning",
+        GRADIENTS,
+        torch="Error detected in torch::autograd::AccumulateGrad",
+        program="detect_anomaly",
+    ),
+    Named(
+        "A write without a derivative is recorded in views, too",
+        "graph|refused",
+        torch=r"'CopySlices', \(|^ok$",
+        ours=r"'CopySlices', \(|derivative for aten::(heaviside|floor_divide)_ is not implemented",
+        program=r"heaviside_\(|floor_divide_\(|//= ",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "refused|accepted|variable",
+        r"grad_fn\._(raw_)?saved|dir\(",
     ),
     Named(
         "Nodes save what their formulas read",
         "accepted",
-        _GRADIENTS,
+        GRADIENTS,
         torch="outside of the 'allow_mutation_on_saved_tensors'",
     ),
     Named("A gradient of a larger source is given", "shape", r"\.grad_fn\(", program="scatter"),
@@ -297,7 +349,7 @@ KNOWN: list[Named] = [
     Named(
         "Nodes save what their formulas read",
         "accepted",
-        _GRADIENTS,
+        GRADIENTS,
         torch=r"inplace operation: \[torch.\w+Tensor \[\d+, \d+\]\], which is output 0 of "
         r"AsStrided, is at version 3; expected version 2|"
         r"modified by an inplace operation: \[[^]]*\]\] is at version [12]; expected version [01]",
@@ -306,7 +358,7 @@ KNOWN: list[Named] = [
     Named(
         "Nodes save what their formulas read",
         "message",
-        _GRADIENTS,
+        GRADIENTS,
         torch=r"output 0 of AsStrided, is at version 3",
         program=r"vander\(",
     ),
@@ -333,8 +385,16 @@ KNOWN: list[Named] = [
     ),
     Named(
         "What a hook unpacks to another shape",
-        "accepted|refused|exception type|message",
-        _GRADIENTS,
+        "exception type",
+        GRADIENTS,
+        torch=r"^RuntimeError: (scatter\(\): Expected dtype int32/int64|.*invalid gradient)",
+        ours="^IndexError: ",
+        program=_HOOKED + r"\(lambda t: 7, lambda t: torch\.ones\(2, 3\)\)",
+    ),
+    Named(
+        "What a hook unpacks to another shape",
+        "accepted|refused|message",
+        GRADIENTS,
         program=_HOOKED + r"\(lambda t: 7, lambda t: torch\.ones\(2, 3\)\)",
     ),
     Named(
@@ -369,7 +429,7 @@ KNOWN: list[Named] = [
     Named(
         "A tensor keeps no other shape than its data's",
         "accepted|exception type|message",
-        _GRADIENTS,
+        GRADIENTS,
         torch=r"invalid gradient at index \d - got|appears to not have been used in the graph|"
         r"does not require grad",
         program=r"\.data = ",
@@ -377,7 +437,7 @@ KNOWN: list[Named] = [
     Named(
         "A tensor keeps no other shape than its data's",
         "accepted",
-        _GRADIENTS,
+        GRADIENTS,
         torch=r"invalid gradient at index \d - got",
         program=r"\.resize_\(",
     ),
@@ -385,9 +445,23 @@ KNOWN: list[Named] = [
     Named(
         "A tensor keeps no other shape than its data's",
         "grad",
-        _GRADIENTS,
+        GRADIENTS,
         program=r"\.data = ",
         form=True,
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "shape",
+        GRADIENTS,
+        program=r"\.data = ",
+        variable=r"g\[",
+    ),
+    Named(
+        "A tensor whose memory is set keeps no base",
+        "accepted",
+        GRADIENTS,
+        torch="appears to not have been used in the graph|returned an invalid gradient at index",
+        program=r"\.set_\(",
     ),
     Named(
         "A tensor keeps no other shape than its data's",
@@ -395,180 +469,6 @@ KNOWN: list[Named] = [
         torch=r"^ok$|nference tensor",
         program=r"inference_mode\(\): (\w+\.data = |(.*\n)+.*\.data = )",
     ),
-    # ---- memory
-    Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
-    Named(
-        "A write with a place outside writes nothing", "shape|value|version", r"out=", raised=r"\w"
-    ),
-    Named(
-        "Overlapping memory is written as a whole",
-        "refused|accepted|message|exception type",
-        r"(addb?mm|baddbmm|addmv|addr|masked_scatter|tri[lu])_\(|out=",
-        ours=r"refers? to a single memory location",
-        tangled=True,
-    ),
-    Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
-    Named(
-        "A storage that is shared is another one",
-        "value",
-        r"\w_\(|\] = |[-+*/%]= ",
-        moved=True,
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        torch=r"^unsupported operation: some elements of the input tensor and the written-to",
-        ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim|"
-        r"result type|output with shape)",
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        torch="^Inference tensors cannot be saved for backward",
-        ours="size of tensor|dimension|[0-9]D tensor|shape",
-    ),
-    Named(
-        "Of several faults one is told",
-        "warning",
-        r"index_reduce_\(",
-        torch=r"^\[\]$",
-        ours="index_reduce.. is in beta",
-        raised="refer to a single memory location",
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        r"index_(add|copy)_\(|mul_\(",
-        torch=r"^(index_add_\(\): Number of indices|A view was created in no_grad mode)",
-    ),
-    Named(
-        "Of several faults one is told",
-        "exception type",
-        r"scatter_(reduce|add)_\(|silu\(|glu\(|baddbmm\(",
-        torch=r"^(IndexError: Dimension out of|RuntimeError: (Autograd not support|Halving dim|"
-        r"result type Long))",
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp)_\(",
-        torch=r"^(expand\(torch|Integer division with addcdiv|The expanded size|Incompatible "
-        r"matrix|Index tensor must have|Dimension specified as 0|ldexp can't be cast)",
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        r"torch\.matmul\(.*out=",
-        torch=r"^(both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out)",
-    ),
-    Named(
-        "Of several faults one is told",
-        "message",
-        r"torch\.outer\(.*out=",
-        torch=r"^mul\(\): functions with out=",
-        ours=r"^outer\(\): functions with out=",
-    ),
-    Named(
-        "A write with a place outside writes nothing",
-        "warning",
-        r"out=",
-        torch="was resized since it had shape",
-        ours=r"^\[\]$",
-        raised=r"\w",
-    ),
-    Named(
-        "A write with a place outside writes nothing",
-        "value",
-        r"(//|%)= |(floor_divide|remainder|fmod|div)_\(",
-        raised="ZeroDivisionError",
-    ),
-    # ---- words and numbers
-    Named(
-        "A matrix that is nearly singular",
-        "value",
-        r"solve|inv|inverse|pinv|slogdet|float_power|\*\*",
-        torch=r"\d{5}\.\d|e\+\d|-19\.",
-        program=r"solve\(|inv\(|inverse\(|slogdet\((\w+) @ \1\.t\(\)",
-    ),
-    Named(
-        "A matrix that is nearly singular",
-        "accepted|refused",
-        r"solve\(|inv\(|inverse\(|cholesky\(",
-        torch="_LinAlgError|^ok$",
-        ours="_LinAlgError|^ok$",
-    ),
-    Named(
-        "A matrix that is nearly singular",
-        "value",
-        r"normalize|corrcoef",
-        program=r"cross\((\w+), \1, dim=-?\d\)",
-    ),
-    Named(
-        "A least-squares problem is broadcast by its batches",
-        "shape|accepted",
-        r"lstsq\(\w+, \w+\)",
-    ),
-    Named(
-        "PyTorch refuses what it laid out itself",
-        "accepted",
-        r"kron\(",
-        torch="^RuntimeError: view size is not compatible with input tensor's size and stride",
-    ),
-    Named(
-        "A tensor without dimensions has no size",
-        "message",
-        r"\w\[[12]\]",
-        torch=r"^select\(\) cannot be applied to a 0-dim tensor",
-        ours="^index [12] is out of bounds for dimension 0 with size 0",
-        program=r"resize_\(\(\)\)",
-    ),
-    Named(
-        "Whether a new result is a view of a hidden tensor",
-        "is_view",
-        r"tile\(|repeat\(",
-        program=r"inference_mode\(\): ",
-    ),
-    Named(
-        "Whether a new result is a view of a hidden tensor",
-        "is_view",
-        r"atleast_3d\(",
-        program=r"max_pool1d\(",
-    ),
-    Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
-    Named(
-        "The shortest functions look at their arguments late",
-        "exception type|message",
-        torch=r"must be Tensor, not|has no attribute|expected Tensor as element",
-        ours=r"must be Tensor, not|has no attribute",
-    ),
-    Named(
-        "The shortest functions look at their arguments late",
-        "exception type",
-        "embedding",
-        torch="Dimension specified as 0",
-        ours="'weight' must be 2-D",
-    ),
-    # Systems without a solution.
-    Named("Signs of singular vectors", "grad|value", program=r"lstsq"),
-    # Products of less than full rank, some of whose vectors are any that are left.
-    Named("Signs of singular vectors", "value", r"(eigh|svd)\((\w+) @ \2\.t\(\)"),
-    Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
-    Named("Sums of complex numbers are taken part by part", "value", halves=True),
-    Named(
-        "Nothing is discarded of an answer",
-        "warning",
-        r"\b(logical_(and|or|xor)|eq|ne)(_\(|\(.*out=)",
-        torch="Casting complex values to real",
-        ours=r"^\[\]$",
-    ),
-    Named(
-        "Signs of singular vectors",
-        "value",
-        r"slogdet\((\w+) @ \1\.t\(\)",
-        torch=r"^-?[01]\.0$",
-    ),
-    Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
-    Named("Signs of singular vectors", "value", r"svd|eigh|qr", signs=True),
 ]
 
 
@@ -580,5 +480,6 @@ def reason(difference: Difference, program: list[str]) -> str | None:
 # It needs what is above.
 from tests.compare.fuzz.known_calls import CALLS  # noqa: E402
 from tests.compare.fuzz.known_orders import ORDERS  # noqa: E402
+from tests.compare.fuzz.known_values import VALUES  # noqa: E402
 
-KNOWN += CALLS + ORDERS
+KNOWN += VALUES + CALLS + ORDERS

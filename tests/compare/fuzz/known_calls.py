@@ -39,6 +39,12 @@ CALLS: list[Named] = [
         torch=rf"{_OPERAND}",
         program=r"\.numpy\(\)",
     ),
+    Named(
+        "NumPy's functions have gradients",
+        kind="message",
+        torch="^Can't call numpy",
+        program=r"\.numpy\(\)",
+    ),
     Named("Complex numbers of half precision", ours=r"torch\.complex32"),
     Named(
         "Complex numbers of half precision",
@@ -86,6 +92,21 @@ CALLS: list[Named] = [
         torch=r"^\[\('UserWarning', \"torch.range is deprecated",
         ours=r"^\[\]$",
         raised="functions with out=|does not match dtype of out parameter",
+    ),
+    Named(
+        "A call that is refused isn't warned of",
+        kind="warning",
+        statement=r"[.]where\(.*out=",
+        torch=r"^\[\]$",
+        ours="where received a uint8 condition tensor",
+        raised=r"\w",
+    ),
+    Named(
+        "Of several faults one is told",
+        kind="message",
+        statement=r"[.]rand\(torch\.tensor\(2\.0\), dtype=",
+        torch=r"^rand\(\) received an invalid combination of arguments - got \(Tensor, dtype",
+        ours=r"^rand\(\): argument 'size' \(position 1\) must be tuple of ints, not Tensor$",
     ),
     Named(
         "Of several faults one is told",
@@ -213,7 +234,7 @@ CALLS: list[Named] = [
     Named(
         "Conjugates are computed at once",
         kind="is_view|shares",
-        statement=r"\b(conj\((x\d+)?\)|adjoint\()",
+        statement=r"\b(conj\((x\d+)?\)|adjoint\()|\.m?H$",
     ),
     Named(
         "Whether a new result is a view of a hidden tensor",
@@ -273,7 +294,7 @@ CALLS: list[Named] = [
         kind="accepted|message",
         statement=r"\[.*\.\.\..*\.\.\..*\]",
         torch=r"^(IndexError: )?Dimension out of range",
-        ours=r"^(ok|index -?\d+ is out of bounds for dimension \d with size 0)$",
+        ours=r"^(ok|Dimension out of|index -?\d+ is out of bounds for dimension \d with size 0$)",
     ),
     Named(
         "A step of zero is refused whatever the bounds are",
