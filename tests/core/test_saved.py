@@ -401,3 +401,13 @@ def test_a_layer_refuses_a_number_where_hooks_save_it() -> None:
         pytest.raises(RuntimeError, match="linear need to be at least 1D, but they are 0D and 2D"),
     ):
         torch.nn.functional.linear(torch.tensor(1.0), weight, bias)
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "amax", "std"])
+def test_a_formula_that_can_not_use_what_was_unpacked_says_so(name: str) -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: 7, lambda t: torch.ones(2, 3)):
+        y = getattr(x, name)(0)
+    with pytest.raises(RuntimeError, match="a hook has unpacked one to another shape or type"):
+        y.sum().backward()
+    assert x.grad is None

@@ -118,3 +118,8 @@ def test_what_goes_into_out_says_first_what_out_can_not_be() -> None:
 def test_a_range_that_leads_away_is_refused_before_its_whole_step() -> None:
     with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="inconsistent with step"):
         torch.range(0, -2, 0.5, dtype=torch.int8)
+
+
+def test_triangles_take_python_types() -> None:
+    assert torch.triu_indices(1, 2, dtype=int).dtype is torch.int64
+    assert torch.tril_indices(1, 2, dtype=int).dtype is torch.int64

@@ -128,3 +128,12 @@ def test_derivatives_are_exact_for_a_parabola_at_second_order() -> None:
     assert d.tolist() == pytest.approx([0.0, 2.0, 6.0, 8.0])
     (d,) = torch.gradient(torch.tensor([1.0, 4.0, 9.0]))
     assert d.tolist() == [3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_where_nothing_is_added_up_a_bool_stays_one(name: str) -> None:
+    for x in (torch.tensor(True), torch.ones(0, dtype=torch.bool)):
+        assert getattr(x, name)(0, dtype=torch.bool).dtype is torch.bool
+        assert getattr(x.clone(), name + "_")(0).equal(x)
+    with pytest.raises(NotImplementedError, match=f"{name}_out_cpu"):
+        getattr(torch.ones(2), name)(0, dtype=torch.bool)

@@ -349,3 +349,10 @@ def test_views_say_what_they_do_not_take() -> None:
     with pytest.raises(RuntimeError, match="split expects split_size be non-negative"):
         torch.split(x, -1, dim=7)
     assert [part.tolist() for part in x.split(torch.tensor(3))] == [[1.0] * 3] * 2
+
+
+def test_a_size_of_zero_is_repeated_any_number_of_times() -> None:
+    assert torch.zeros(2, 0).tile(-3).shape == (2, 0)
+    assert torch.zeros(0).repeat(0, -2).shape == (0, 0)
+    with pytest.raises(RuntimeError, match="negative dimension -3"):
+        torch.zeros(2, 1).tile(-3)

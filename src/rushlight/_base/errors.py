@@ -165,6 +165,14 @@ def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]
     )
 
 
+def unpacked_otherwise(name: str) -> str:
+    """What a node says that can't compute with what hooks have given back."""
+    return (
+        f"Function {name} can't use its saved tensors: a hook has unpacked one to another shape or "
+        "type than it had"
+    )
+
+
 def invalid_gradient(name: str, i: int, have: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """The message for a gradient that a node gives and that doesn't fit its input."""
     return (

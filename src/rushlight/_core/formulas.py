@@ -110,9 +110,12 @@ def call_formula(node: Node, formula: AnyCallable, picks: tuple[int, ...], g: An
             return mode.recorder.formula(formula, arguments)
     try:
         return formula(*arguments)
-    except ValueError:
+    except (TypeError, ValueError):
         if node.special & (PACKED | CHECKED):  # what has been saved may have any shape
             refuse_shapes(arguments)
+        if node.special & PACKED:
+            name = type(node).__name__
+            raise RuntimeError(errors.unpacked_otherwise(name)) from None
         raise
 
 

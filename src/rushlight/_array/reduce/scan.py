@@ -39,7 +39,7 @@ def _accumulated(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) 
     axis = _checked(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = converted(x, dtype)
-    if dtype is D.bool_ and x.size:
+    if dtype is D.bool_ and x.size and x.ndim:
         name = "cumsum" if ufunc is np.add else "cumprod"
         raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
     stored = np.dtype(np.int64) if x.dtype.kind in "biu" and dtype is None else x.dtype

@@ -36,8 +36,8 @@ def repeat(x: Array, repeats: tuple[int, ...]) -> Array:
         )
     shape = (1,) * (len(repeats) - x.ndim) + x.shape
     wanted = tuple([r * n for r, n in zip(repeats, shape)])
-    for r, n in zip(repeats, wanted):
-        if r < 0:
+    for n in wanted:
+        if n < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: {errors.shape_text(wanted)}"
             )

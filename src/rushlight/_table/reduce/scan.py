@@ -118,7 +118,9 @@ def _keeps_type(name: str, raws: Arguments) -> None:
             f"{D.c_name(wanted)} should match"
         )
     if found is D.bool_:
-        raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
+        if raws[0].ndim and raws[0].size:
+            raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
+        raws[2] = found
 
 
 def _note_type(row: Row) -> None:
