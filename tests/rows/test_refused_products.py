@@ -53,3 +53,10 @@ def test_shapes_and_types_are_told_before_a_division_by_zero() -> None:
         torch.ones(1, dtype=torch.int32).remainder_(zero)
     with pytest.raises(RuntimeError, match="result type Int can't be cast"):
         torch.ones(3, 1, dtype=torch.bool).floor_divide_(zero)
+
+
+def test_a_stack_of_halves_takes_no_other_type() -> None:
+    x = torch.ones(1, 2, 2, dtype=torch.float16)
+    with pytest.raises(RuntimeError, match=r"^expected scalar type Half but found Float$"):
+        torch.baddbmm(x, x, x.float())
+    assert torch.baddbmm(x, x, x).tolist() == [[[3, 3], [3, 3]]]

@@ -476,7 +476,7 @@ def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> 
         raise RuntimeError("Input dtypes must be the same, got: input "
                            f"{_C_NAMES[c.dtype.name]}, batch1: {_C_NAMES[a.dtype.name]}, "
                            f"batch2: {_C_NAMES[b.dtype.name]}")  # fmt: skip
-    if a.dtype.itemsize > 2:
+    if a.dtype.itemsize > 2 or a.dtype != b.dtype:  # which is refused
         return _add_scaled(c, bmm(a, b), beta, alpha)
     bmm(a[:0], b[:0])  # the checks alone
     return _add_scaled(c, bmm(_wide(a), _wide(b)), beta, alpha)
