@@ -132,11 +132,12 @@ KNOWN: list[Named] = [
     ),
     Named(
         "Results of inference tensors have no past",
-        "version",
-        torch="^inference$",
-        ours="^0$",
+        "version|is_view",
+        torch="^(inference|False)$",
+        ours="^(0|True)$",
         program=r"inference_mode\(\)(.*\n)+.*\.data = ",
     ),
+    Named("Compound products take other steps", "is_view", r"\w\.t\(\) @ ", "^True$", "^False$"),
     Named(
         "Results of inference tensors have no past",
         "version",
