@@ -96,6 +96,14 @@ CALLS: list[Named] = [
     Named(
         "A call that is refused isn't warned of",
         kind="warning",
+        statement=r"[.]tensor\(torch[.]tensor\(.*device=\d",
+        torch="To copy construct from a tensor",
+        ours=r"^\[\]$",
+        raised=r"\w",
+    ),
+    Named(
+        "A call that is refused isn't warned of",
+        kind="warning",
         statement=r"[.]where\(.*out=",
         torch=r"^\[\]$",
         ours="where received a uint8 condition tensor",
