@@ -274,3 +274,21 @@ def test_a_view_made_without_recording_has_no_node_to_wait_for() -> None:
         view = x.view(4)
     with pytest.raises(AssertionError, match="Expected gradient function to be set"):
         torch.autograd.graph.register_multi_grad_hook([view, x], lambda grads: None)
+
+
+def test_a_saved_result_shares_the_version_of_the_result() -> None:
+    b = torch.rand(2, requires_grad=True).exp()
+    saved = b.grad_fn._saved_result
+    with torch.no_grad():
+        b += 1
+    assert saved._version == b._version == 1
+
+
+def test_a_tensor_that_is_saved_often_is_copied_once() -> None:
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        a = torch.randn(2, 3, requires_grad=True).clone()
+        b, c, view = a**2, a**2, a[0] ** 2
+        a.sin_()
+        assert len(context.cloned) == 2  # the whole and the part
+        del b, c, view
+        assert not context.cloned

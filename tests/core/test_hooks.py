@@ -239,3 +239,13 @@ def test_what_is_asked_for_on_the_way_has_not_gone_through_its_hooks() -> None:
     first.register_hook(lambda g: g * 3)
     found = torch.autograd.grad((first + second).sum(), [x, first, second])
     assert [g.tolist() for g in found] == [[4, 4], [1, 1], [1, 1]]
+
+
+def test_a_kept_gradient_that_a_finished_vmap_left_is_replaced():
+    x = torch.randn(3, requires_grad=True) * 1
+    x.retain_grad()
+    y = x * 2
+    for _ in range(2):
+        torch.func.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(torch.eye(3))
+    torch.autograd.grad(y, x, torch.ones(3))
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]

@@ -427,3 +427,21 @@ def test_nothing_comes_back_from_a_number_that_is_overwritten() -> None:
 def test_filled_places_of_an_expanded_tensor_leave_it_in_order() -> None:
     x = torch.zeros(2, 3).expand(2, -1, -1)
     assert x.index_fill(0, torch.tensor([0]), 2.0).stride() == (6, 3, 1)
+
+
+def test_nothing_is_looked_up_in_tensors_without_elements() -> None:
+    x, far = torch.empty(0, 1, 2), torch.tensor([5])
+    assert x.index_add(1, far, x).shape == x.shape
+    assert x.index_copy(1, far, x).shape == x.shape
+    assert x.index_fill(1, far, 0).shape == x.shape
+    with pytest.raises(RuntimeError, match="INDICES element is out of DATA bounds, id=5 axis_dim"):
+        x.index_select(1, far)
+    with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+        x.index_select(0, torch.tensor([0]))
+
+
+def test_the_warning_of_byte_masks_names_the_line_of_the_program() -> None:
+    mask = torch.tensor([1, 0], dtype=torch.uint8)
+    with pytest.warns(UserWarning, match=r"indexing with dtype torch\.uint8") as seen:
+        torch.ones(2)[mask]
+    assert seen[0].filename == __file__

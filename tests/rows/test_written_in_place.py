@@ -243,3 +243,16 @@ def test_a_view_made_without_recording_is_refused_as_what_is_written() -> None:
     x.detach().add_(1)
     with pytest.raises(RuntimeError, match="in no_grad mode and is being modified inplace"):
         view += view
+
+
+def test_places_that_lie_in_what_is_written_are_refused() -> None:
+    places, mask, y = torch.tensor([2, 1, 0]), torch.ones(4, dtype=torch.bool), torch.ones(4)
+    for call in (
+        lambda: places.index_fill_(0, places, 0),
+        lambda: places.index_put_((places,), places.clone()),
+        lambda: mask[1:].masked_fill_(mask[:-1], False),
+    ):
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written"):
+            call()
+    assert places.tolist() == [2, 1, 0]
+    assert y.masked_fill_(mask, y[0]).tolist() == [1.0] * 4

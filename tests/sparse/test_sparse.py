@@ -222,3 +222,15 @@ def test_data_of_a_sparse_tensor_has_its_elements() -> None:
         x.data = torch.eye(2)
     with pytest.raises(RuntimeError, match="incompatible tensor type"):
         torch.eye(2).data = x
+
+
+def test_data_of_another_layout_is_refused() -> None:
+    x, s = torch.randn(1, 2), torch.zeros(1, 2).to_sparse()
+    for mine, other in ((x, s), (s, x)):
+        with pytest.raises(RuntimeError, match="have incompatible tensor type"):
+            mine.data = other
+
+
+def test_stored_values_have_no_history() -> None:
+    s = torch.ones(3).to_sparse().requires_grad_()
+    assert s.values().requires_grad and not s._values().requires_grad

@@ -28,10 +28,6 @@ INFERENCE_REQUIRES_GRAD: Final = (
     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 )
 INFERENCE_VERSION: Final = "Inference tensors do not track version counter."
-DATA_KIND: Final = (
-    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
-    "tensor type."
-)
 LEAF_INPLACE: Final = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW_INPLACE: Final = (
     "a view of a leaf Variable that requires grad is being used in an in-place operation."
