@@ -383,6 +383,8 @@ def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Array | None:
             return np.add(a, np.multiply(b, alpha))
     elif not isinstance(b, np.ndarray):
         b = typed(b, a)  # NumPy's product of two numbers would be of double precision
+    if not isinstance(a, np.ndarray):
+        a = typed(a, b)
     return _add_product(a, b, typed(alpha, b))
 
 

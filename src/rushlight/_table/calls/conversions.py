@@ -14,10 +14,11 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
+from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
 from ..._base.schema import Parameter
 from ..._core.slow import read_by_python
-from ..._core.storage import TensorBase
+from ..._core.storage import TensorBase, new_tensor
 from ..rows.row import Row
 from .argument_parser import is_index, is_number_tensor, is_one_for_all
 
@@ -184,6 +185,14 @@ def _item(value: object) -> Any:
     if not is_number_tensor(value):
         raise Unfit
     return read_by_python(value, "a number").item()
+
+
+def as_lone_tensor(value: Any) -> TensorBase:
+    """A number as a tensor without dimensions, of the type that numbers have by themselves."""
+    number = T.python_number(value) if hasattr(value, "item") else value
+    if type(number) is int and not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError("int too big to convert")
+    return new_tensor(array_of(number, None))
 
 
 def _float(value: object) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._array import types as T
 from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.apply import apply1, apply2, apply_n, runner
@@ -22,9 +23,9 @@ from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
 from ..rows.view_calls import view_function
-from .argument_parser import complaint, is_one_for_all
+from .argument_parser import NUMBERS_TOO, complaint, is_one_for_all
 from .call_errors import explain_rows
-from .conversions import Unfit, accepts, by_value, integers
+from .conversions import Unfit, accepts, as_lone_tensor, by_value, integers
 from .deprecated_orders import old_order
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
@@ -198,12 +199,37 @@ class Dispatcher:
             if isinstance(plan, Plan):
                 plan.lasting = lasting
                 return plan
+        if self.short in NUMBERS_TOO:
+            alone = of_numbers(self.rows, args, kwargs)
+            if alone is not None:
+                return alone
         if self.kind == "python" and self.short in ASKED:
             getattr(args[0] if args else kwargs["input"], ASKED[self.short])
         if self.short in _WITHOUT_KERNEL:
             form = "dtype_out" if given and "out" in given else "dtype"
             raise NotImplementedError(errors.no_kernel(f"{self.short}.{form}"))
         raise explain_rows(self.short, self.rows, args, kwargs)
+
+
+def of_numbers(
+    rows: list[Row], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> Plan | None:
+    """The plan of a call with numbers for all tensors, as of `mul(5, 3)`: one becomes a tensor."""
+    first = args[0] if args else kwargs.get("input")
+    others = (*args, *kwargs.values())
+    if not T.is_number(first) or any(isinstance(a, TensorBase) for a in others):
+        return None
+    stand_in = as_lone_tensor(first)
+    args, kwargs = (stand_in, *args[1:]) if args else args, dict(kwargs)
+    if not args:
+        kwargs["input"] = stand_in
+    for row in rows:
+        plan = match(row, args, kwargs)
+        if isinstance(plan, Plan):
+            plan.convert.insert(0, (0, as_lone_tensor))
+            plan.direct = False
+            return plan
+    return None
 
 
 def reordered(
