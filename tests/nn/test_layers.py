@@ -92,3 +92,34 @@ def test_losses_reduce_as_asked() -> None:
 def test_cross_entropy_of_even_logits_is_the_log_of_the_classes() -> None:
     loss = nn.CrossEntropyLoss()(rl.zeros(2, 4), rl.tensor([1, 3]))
     assert loss.item() == pytest.approx(1.3862943611)
+
+
+def test_a_linear_layer_asks_a_class_that_finds_attributes_its_own_way() -> None:
+    class Doubled(nn.Linear):
+        def __getattr__(self, name: str) -> object:
+            found = super().__getattr__(name)
+            return found * 0 + 2 if name in ("weight", "bias") else found
+
+    class Recurrent(nn.RNN):
+        def __getattr__(self, name: str) -> object:
+            found = super().__getattr__(name)
+            return found * 0 if name.startswith(("weight", "bias")) else found
+
+    assert Doubled(3, 1)(rl.ones(1, 3)).tolist() == [[8.0]]
+    assert not Recurrent(2, 2)(rl.ones(1, 2))[0].any()
+    assert nn.Linear(1, 1)._finds_attributes is False
+
+
+def test_a_linear_bias_of_several_dimensions_is_added_as_the_product_takes_it() -> None:
+    x, weight = rl.ones(2, 2, 3), rl.ones(4, 3)
+    linear = nn.functional.linear
+    assert linear(x[0, 0], weight, rl.ones(1, 4)).tolist() == [4.0] * 4
+    assert linear(x, weight, rl.ones(2, 4)).shape == (2, 2, 4)
+    bias = rl.ones(1, 4, requires_grad=True)
+    linear(x, weight, bias).sum().backward()
+    assert bias.grad.tolist() == [[4.0] * 4]
+    with pytest.raises(RuntimeError, match=r"The expanded size of the tensor \(4\) must match"):
+        linear(x, weight, rl.ones(2, 1))  # four rows in one product
+    with pytest.raises(RuntimeError, match="mat2 must be a matrix, got 1-D tensor"):
+        linear(x[0, 0], rl.ones(3), rl.ones(4))
+    assert linear(rl.ones(3), rl.ones(3), rl.tensor(2.0)).item() == 5.0

@@ -201,11 +201,28 @@ _linear_nd_plain = _linear("UnsafeViewBackward0")
 _linear_1d_plain = _linear("SqueezeBackward4")
 
 
+def _joins_product(input: Any, bias: Any) -> bool:
+    """Whether the bias is added within the product, over all rows of the input as one matrix."""
+    shape = bias._raw.shape
+    row = len(shape) == 1 or sum(n != 1 for n in shape) == 1
+    return row and input.is_contiguous() and bias.is_contiguous()
+
+
+def _product_and_bias(input: Any, weight: Any, bias: Any) -> Any:
+    """x Wᵀ + b for a bias, or a weight, that isn't of the usual number of dimensions."""
+    if weight._raw.ndim == 2 and _joins_product(input, bias):
+        *stack, width = input._raw.shape
+        rows = apply_n(_linear_2d.op, [input.reshape((prod(stack), width)), weight, bias])
+        return rows.reshape((*stack, weight._raw.shape[0]))
+    return matmul(input, _traced.table("t")(weight)).add_(bias)
+
+
 @composite("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> Tensor:
     """x Wᵀ + b.
 
-    Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).
+    Shapes: input (*, in), weight (out, in) or (in), bias (out), (), or one that fits the product;
+    the result (*, out).
 
     Raises:
         RuntimeError: where shapes or types don't fit.
@@ -229,12 +246,18 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> 
             raise RuntimeError(
                 f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
             )
-        if rank == 1 and bias is not None:
-            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
-        out = matmul(input, _traced.table("t")(weight))
-        return out if bias is None else out + bias
+        if bias is not None:
+            if rank == 1 and (ndim == 2 or _joins_product(input, bias)):
+                raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+            return _product_and_bias(input, weight, bias)
+        return matmul(input, _traced.table("t")(weight))
     if bias is not None:
-        row = _linear_2d if ndim == 2 else _linear_nd
+        if ndim == 2:
+            row = _linear_2d
+        elif isinstance(bias, TensorBase) and bias._raw.ndim != 1:
+            return _product_and_bias(input, weight, bias)
+        else:
+            row = _linear_nd
     elif ndim == 2:
         row = _linear_2d_plain
     else:
