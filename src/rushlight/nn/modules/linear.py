@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
+from ._lookups import FOUND, ReadsParameters
 from .module import Module
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class Linear(ReadsParameters, Module):
     """`input @ weight.T + bias`, along the last dimension.
 
     Weight and bias start uniform in ±1/√in_features.
@@ -75,6 +76,8 @@ class Linear(Module):
         table: dict[str, Any] = self._parameters
         try:
             weight, bias = table["weight"], table["bias"]
+            if FOUND and self._finds_attributes:
+                weight, bias = self.weight, self.bias
         except KeyError:
             weight, bias = self.weight, self.bias
         output: Tensor = F.linear(input, weight, bias)

@@ -11,6 +11,7 @@ from .. import init
 from .._ground import Tensor, f
 from ..packed import PackedSequence
 from ..parameter import Parameter
+from ._lookups import ReadsParameters
 from ._own_names import own
 from .module import Module
 
@@ -35,7 +36,7 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
     return tensor.index_select(dim, permutation)
 
 
-class RNNBase(Module):
+class RNNBase(ReadsParameters, Module):
     """What the recurrent layers share: their parameters, checks, and how they print.
 
     Parameters by layer and direction: weight_ih, weight_hh, bias_ih, bias_hh, and weight_hr with a
@@ -162,7 +163,7 @@ class RNNBase(Module):
         given = self.__dict__.get("_given_weights")
         if given is not None:
             return given
-        table = self._parameters
+        table = {} if self._finds_attributes else self._parameters
         # What a parametrization or pruning replaced is an attribute of another kind.
         return [
             table[name] if name in table else getattr(self, name, None)
