@@ -45,6 +45,8 @@ class TorchName(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """How `import torch` gets Rushlight."""
+        if fullname == "functorch":
+            return _functorch()
         if fullname != "torch":
             return None
         package = PathFinder.find_spec("rushlight")
@@ -62,6 +64,18 @@ class TorchName(MetaPathFinder):
         from rushlight._torch.alias import TorchDistribution
 
         return (TorchDistribution(),)
+
+
+def _functorch() -> ModuleSpec | None:
+    """How `import functorch` gets Rushlight's, which comes with torch."""
+    import torch
+
+    del torch
+    for finder in sys.meta_path:
+        spec = finder.find_spec("functorch", None)
+        if spec is not None:
+            return spec
+    return None
 
 
 def install() -> None:

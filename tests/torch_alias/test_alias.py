@@ -301,3 +301,14 @@ except AssertionError as error:
 def test_functorch_has_its_experimental_part() -> None:
     code = "import functorch.experimental as e, torch\n"
     assert aliased(code + "print(e.functionalize is torch.func.functionalize)") == "True"
+
+def test_an_import_by_call_of_a_name_that_is_not_there_gives_the_module() -> None:
+    code = """
+import torch
+print(__import__("torch.nn", fromlist=["x"]) is torch.nn, torch.cuda._initialized)
+try:
+    from torch.nn import x
+except ImportError as error:
+    print(str(error).partition(" (")[0])
+"""
+    assert aliased(code).splitlines() == ["True False", "cannot import name 'x' from 'torch.nn'"]

@@ -43,6 +43,11 @@ def test_import_torch_gives_rushlight(hooked: dict[str, str]) -> None:
     assert run(hooked, "-c", code) == ["rushlight.nn True"]
 
 
+def test_functorch_comes_with_it_whoever_is_imported_first(hooked: dict[str, str]) -> None:
+    code = "import functorch, torch, rushlight; print(functorch.vmap.__name__, torch is rushlight)"
+    assert run(hooked, "-c", code) == ["vmap True"]
+
+
 def test_torch_is_found_before_it_is_imported_and_nothing_is_loaded_for_that(
     hooked: dict[str, str],
 ) -> None:

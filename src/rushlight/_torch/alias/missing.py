@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from opcode import opmap
 from types import ModuleType
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _OURS: Final = __name__.partition(".")[0]
+_IMPORT_NAME: Final = opmap["IMPORT_NAME"]  # the instruction of an import statement
 
 
 def lacking(what: str, where: str | None, nearest: str | None = None) -> str:
@@ -119,12 +121,13 @@ def refuse_from_import(fullname: str) -> None:
 
 
 def _asked_by_from_import() -> bool:
+    # `__import__("torch.nn", fromlist=["x"])`, which gets the module without the name, is none.
     frame: Any = sys._getframe(3)
+    found = False
     while frame is not None and frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-        if frame.f_code.co_name == "_handle_fromlist":
-            return True
+        found = found or frame.f_code.co_name == "_handle_fromlist"
         frame = frame.f_back
-    return False
+    return found and frame is not None and frame.f_code.co_code[frame.f_lasti] == _IMPORT_NAME
 
 
 def asked_by_import() -> bool:
