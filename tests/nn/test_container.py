@@ -66,3 +66,13 @@ def test_a_parameter_dict_sorts_plain_dictionaries() -> None:
     assert list(values | {"z": rl.ones(1)}) == ["a", "b", "z"]
     assert values.popitem()[0] == "b" and values.get("b") is None
     assert list(dict(values.named_parameters())) == ["a"]
+
+
+def test_containers_find_places_by_the_names_that_programs_use() -> None:
+    chain = nn.Sequential(nn.ReLU(), nn.Tanh())
+    assert chain._get_item_by_idx(chain._modules.values(), -1) is chain[1]
+    assert nn.ModuleList(chain)._get_abs_string_index(-1) == "1"
+    assert nn.ParameterList([rl.ones(1)])._get_abs_string_index(0) == "0"
+    for find in (nn.ModuleList()._get_abs_string_index, lambda i: chain._get_item_by_idx([], i)):
+        with pytest.raises(IndexError, match="index 2 is out of range"):
+            find(2)

@@ -13,6 +13,7 @@ from .. import missing_devices as absent
 from ..missing_devices import AcceleratorError, OutOfMemoryError
 from ..types import Device as _Device
 
+_initialized = False
 _NO_CUDA = "Torch not compiled with CUDA enabled"
 _space = globals()
 

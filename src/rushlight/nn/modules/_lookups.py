@@ -5,7 +5,7 @@ A class that finds attributes its own way (`__getattr__`, a property `weight`) i
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ._registry import Registry
 
@@ -21,8 +21,7 @@ class ReadsParameters:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        here: Any = cls
-        asked = [getattr(here, "__getattr__", None), cls.__getattribute__]
+        asked = [getattr(cls, "__getattr__", None), cls.__getattribute__]
         named = any(name.startswith(("weight", "bias")) for c in cls.__mro__ for name in vars(c))
         cls._finds_attributes = named or asked != [Registry.__getattr__, object.__getattribute__]
         if cls._finds_attributes:

@@ -6,8 +6,8 @@ import operator
 import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from itertools import chain
-from typing import Any, Self, cast, overload
+from itertools import chain, islice
+from typing import Any, Self, TypeVar, cast, overload
 
 from ..parameter import Parameter
 from .module import Module, _addindent
@@ -22,6 +22,8 @@ __all__ = [
     "ParameterList",
     "Sequential",
 ]
+
+Item = TypeVar("Item")
 
 
 def _position(index: int, length: int) -> int:
@@ -57,9 +59,11 @@ class Sequential(Module):
             input = module(input)
         return input
 
+    def _get_item_by_idx(self, iterator: Iterable[Item], idx: int) -> Item:
+        return next(islice(iterator, _position(idx, len(self)), None))
+
     def _name_at(self, index: int) -> str:
-        names = list(self._modules)
-        return names[_position(index, len(names))]
+        return self._get_item_by_idx(self._modules, index)
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         self._modules = {str(place): module for place, module in enumerate(modules)}
@@ -173,10 +177,13 @@ class ModuleList(Module):
     def __getitem__(self, idx: int | slice) -> Module | ModuleList:
         if isinstance(idx, slice):
             return type(self)(list(self._modules.values())[idx])
-        return cast(Module, self._modules[str(_position(idx, len(self)))])
+        return cast(Module, self._modules[self._get_abs_string_index(idx)])
+
+    def _get_abs_string_index(self, idx: int) -> str:
+        return str(_position(idx, len(self)))
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, str(_position(idx, len(self))), module)
+        setattr(self, self._get_abs_string_index(idx), module)
 
     def __delitem__(self, idx: int | slice) -> None:
         modules = list(self._modules.values())

@@ -34,7 +34,7 @@ class ParameterList(Module):
         if values is not None:
             self += values
 
-    def _name_at(self, index: int) -> str:
+    def _get_abs_string_index(self, index: int) -> str:
         place = operator.index(index)
         if not -self._size <= place < self._size:
             raise IndexError(f"index {place} is out of range")
@@ -47,10 +47,10 @@ class ParameterList(Module):
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(self[place] for place in range(*idx.indices(self._size)))
-        return getattr(self, self._name_at(idx))
+        return getattr(self, self._get_abs_string_index(idx))
 
     def __setitem__(self, idx: int, param: object) -> None:
-        setattr(self, self._name_at(idx), _as_parameter(param))
+        setattr(self, self._get_abs_string_index(idx), _as_parameter(param))
 
     def __len__(self) -> int:
         return self._size
