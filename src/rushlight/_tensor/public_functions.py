@@ -24,8 +24,16 @@ from typing import TYPE_CHECKING, Any, Final
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
+from .._native.cpython.unbound import function_of, unbound
 from .._table import PUBLIC
-from .._table.rows.composite import ASK_THEMSELVES, COMPOSITES, METHODS, POSITIONAL
+from .._table.rows.composite import (
+    ASK_THEMSELVES,
+    BUILTINS,
+    COMPOSITES,
+    METHODS,
+    POSITIONAL,
+    as_called,
+)  # fmt: skip
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .tensor import Tensor
@@ -41,6 +49,8 @@ from .torch_function import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from .._base.annotations import AnyCallable
 
 
 #: (namespace, name) -> the function that users call
@@ -190,7 +200,7 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
         return NOT_HANDLED
     types = tuple(type(item) for item in found)
     for item in found:
-        answer = item.__torch_function__(function, types, args, kwargs or None)
+        answer = item.__torch_function__(as_called(function), types, args, kwargs or None)
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, (), types)
@@ -259,12 +269,13 @@ def _after(
 
 # Functions that are handed on as they were called; PyTorch has them in its compiled part.
 _AS_CALLED: Final = frozenset({
-    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
-    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_",
+    "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d",
     "cosine_similarity", "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear",
     "logsigmoid", "native_channel_shuffle", "one_hot", "pairwise_distance", "pdist",
     "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
-    "scaled_dot_product_attention", "selu_", "softplus", "threshold_",
+    "scaled_dot_product_attention", "selu_", "softplus", "softshrink", "threshold_",
 })  # fmt: skip
 
 
@@ -296,16 +307,43 @@ def _spelled(
     return tuple(first), named
 
 
-def _face(key: tuple[str, str]) -> object:
+def _face(key: tuple[str, str]) -> AnyCallable:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
     module = f"rushlight.{space}" if space else "rushlight"
-    return asking_function(PUBLIC[key], name, overload, module)
+    made: AnyCallable = asking_function(PUBLIC[key], name, overload, module)
+    return made
 
 
-def _function_of(key: tuple[str, str]) -> Any:
-    asks = key[0] in ASKING and (key in COMPOSITES or key in _APART)
-    return _face(key) if asks else PUBLIC[key]
+#: Functions that are Python's in PyTorch too, which a class binds as it binds all of them.
+_IN_PYTHON: Final = frozenset({
+    "_assert", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+    "broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "eig", "einsum",
+    "from_dlpack", "lobpcg", "lstsq", "lu", "matrix_rank", "meshgrid", "norm", "pca_lowrank",
+    "solve", "split", "stft", "svd_lowrank", "symeig", "tensordot", "unique",
+    "unique_consecutive", "unravel_index",
+})  # fmt: skip
+
+
+#: Namespaces whose functions lie in a module of PyTorch's compiled part of the same name.
+_COMPILED: Final = ("fft", "linalg", "special")
+
+
+def _function_of(key: tuple[str, str]) -> AnyCallable:
+    space, name = key
+    asks = space in ASKING and (key in COMPOSITES or key in _APART)
+    function: AnyCallable = _face(key) if asks else PUBLIC[key]
+    compiled = name in _AS_CALLED or space in _COMPILED or not (space or name in _IN_PYTHON)
+    if not compiled:
+        if space and function.__name__ == name and function is not PUBLIC.get(("", name)):
+            function.__module__ = f"rushlight.{space}"
+        return function
+    if function not in BUILTINS:
+        if space in _COMPILED:
+            name, space = f"{space}_{name}", f"_C._{space}"
+        module = f"rushlight.{space}" if space else "rushlight"
+        BUILTINS[function] = unbound(function, name, module)
+    return BUILTINS[function]
 
 
 FACES.all_later(PUBLIC, _function_of)
@@ -315,7 +353,7 @@ FACES.all_later(PUBLIC, _function_of)
 def _method(function: Callable[..., object], name: str) -> object:
     key = ("", name)
     if key in COMPOSITES and PUBLIC[key] is function:
-        return FACES[key]
+        return function_of(FACES[key])
     return asking_function(function, name, FACTORY_METHODS.get(name, ""))
 
 

@@ -20,6 +20,8 @@ from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED
 from .._core.mode import CURRENT, ask_class, current, ready, replaced
 from .._core.storage import TensorBase, init_tensor
+from .._native.cpython.unbound import function_of
+from .._table.rows.composite import as_called
 from .._table.shape.shape import alias
 from .tensor import Tensor
 
@@ -181,7 +183,7 @@ def by_mode(
     kwargs: dict[str, object],
 ) -> Any:
     """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
-    mode = ready()
+    mode, function = ready(), as_called(function)
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
@@ -230,7 +232,7 @@ def ask_of_misfit(function: Any, args: Any, kwargs: Any) -> Any:
         if _inside_of_another():
             return NOT_HANDLED  # the function that the program has called asks first
     for item in found:
-        answer = item.__torch_function__(function, types, args, kwargs or None)
+        answer = item.__torch_function__(as_called(function), types, args, kwargs or None)
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, (), types)
@@ -243,7 +245,8 @@ def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
     if not any(asks(arg) for arg in args if not isinstance(arg, TensorBase)):
         return NOT_HANDLED
     package = sys.modules[_PACKAGE]
-    function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
+    public = getattr(package, op.row.schema.name.lstrip("_"), None)
+    function = _function_of(op) if public is None else function_of(public)
     if hasattr(function, "_asks"):  # it asks the classes itself when it hears of the error
         return NOT_HANDLED
     first, named = _without_defaults(op, args)
@@ -274,7 +277,7 @@ def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> ob
     if inplace:
         function = _writing(op, writer)
     else:
-        function = op.function if op.function is not None else _function_of(op)
+        function = as_called(op.function) if op.function is not None else _function_of(op)
     first, named = _without_defaults(op, args)
     given = tuple(first)
     if stack:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import _table as _ops
+from .._tensor import public_functions as _functions
 
-_TABLE: Final = _ops.namespace("fft")
+_TABLE: Final = _functions.namespace("fft")
 _TABLE.fill(globals())
 
 __all__ = sorted(_TABLE.names)  # noqa: PLE0605  (the table says what there is)

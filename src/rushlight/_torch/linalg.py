@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import _table as _ops
 from .._array.linalg.linalg import LinAlgError as LinAlgError
+from .._tensor import public_functions as _functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TABLE: Final = _ops.namespace("linalg")
+_TABLE: Final = _functions.namespace("linalg")
 _TABLE.fill(globals())
 
 __all__ = sorted([*_TABLE.names, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import _table as _ops
+from .._tensor import public_functions as _functions
 
-_TABLE: Final = _ops.namespace("masked")
+_TABLE: Final = _functions.namespace("masked")
 _TABLE.fill(globals())
 
 _REFUSED: Final = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")

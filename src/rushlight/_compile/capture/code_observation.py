@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 from ..._core.storage import CLASSES
@@ -208,7 +208,7 @@ def refused(function: object) -> str | None:
         if module is None:  # a method of a builtin class, called through the class
             return None
         return f"the step calls `{module}.{name}`"
-    if isinstance(owner, OWN_METHODS):
+    if isinstance(owner, (*OWN_METHODS, FunctionType)):  # see Note [Functions that don't bind]
         return None
     kind = type(owner)
     if kind.__module__ in ("collections", "rushlight._tensor.tensor", "rushlight", "_contextvars",

@@ -201,14 +201,14 @@ _linear_nd_plain = _linear("UnsafeViewBackward0")
 _linear_1d_plain = _linear("SqueezeBackward4")
 
 
-def _joins_product(input: Any, bias: Any) -> bool:
+def _joins_product(input: Tensor, bias: Tensor) -> bool:
     """Whether the bias is added within the product, over all rows of the input as one matrix."""
     shape = bias._raw.shape
     row = len(shape) == 1 or sum(n != 1 for n in shape) == 1
     return row and input.is_contiguous() and bias.is_contiguous()
 
 
-def _product_and_bias(input: Any, weight: Any, bias: Any) -> Any:
+def _product_and_bias(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """x Wᵀ + b for a bias, or a weight, that isn't of the usual number of dimensions."""
     if weight._raw.ndim == 2 and _joins_product(input, bias):
         *stack, width = input._raw.shape
@@ -247,15 +247,15 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> 
                 f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
             )
         if bias is not None:
-            if rank == 1 and (ndim == 2 or _joins_product(input, bias)):
+            if rank == 1 and (ndim == 2 or _joins_product(input, bias)):  # type: ignore[arg-type]
                 raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
-            return _product_and_bias(input, weight, bias)
+            return _product_and_bias(input, weight, bias)  # type: ignore[arg-type]
         return matmul(input, _traced.table("t")(weight))
     if bias is not None:
         if ndim == 2:
             row = _linear_2d
         elif isinstance(bias, TensorBase) and bias._raw.ndim != 1:
-            return _product_and_bias(input, weight, bias)
+            return _product_and_bias(input, weight, bias)  # type: ignore[arg-type]
         else:
             row = _linear_nd
     elif ndim == 2:

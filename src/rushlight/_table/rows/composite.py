@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -17,6 +18,13 @@ METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
 POSITIONAL: Final[dict[Any, Any]] = {}
 #: A function of the table -> the one that users call, which asks in its own first lines.
 ASK_THEMSELVES: Final[dict[Any, Any]] = {}
+#: A function -> the builtin by which users know it, see Note [Functions that don't bind].
+BUILTINS: Final[dict[AnyCallable, AnyCallable]] = {}
+
+
+def as_called(function: AnyCallable) -> AnyCallable:
+    """A function as users call it, who may compare it with what they have imported."""
+    return BUILTINS.get(function, function)
 
 
 def asks(function: F) -> F:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import autograd
 from ..._base.device import default_device, device
@@ -24,7 +24,7 @@ from ..._core.mode import (
 )
 from ..._core.run import RUNNING, execution_order, will_run
 from ..._core.storage import TensorBase
-from ..._table import namespace
+from ..._tensor.public_functions import namespace
 from ..._tensor.settings import is_warn_always_enabled, set_warn_always
 from ..._tensor.torch_function import (
     DisableTorchFunctionSubclass,
@@ -35,6 +35,9 @@ from ...autograd.function import Function as _FunctionBase
 from ...autograd.variable import ExecutionEngine as _ImperativeEngine
 from ...random import Generator
 from . import _autograd, _functions, _script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: The class of the class of tensors, as packages ask for it.
 _TensorMeta = type(TensorBase)
@@ -191,8 +194,10 @@ def _get_privateuse1_backend_name() -> str:
     return "privateuseone"
 
 
-# The table's functions, under the names of the parts of PyTorch's compiled code that hold them.
-_TABLES = {"_nn": "nn.functional", "_linalg": "linalg", "_fft": "fft", "_special": "special"}
+def _find_in(space: str) -> Callable[[str], Any]:
+    """What finds the functions of a namespace by PyTorch's names, `fft_ifft`, and by ours."""
+    table: Any = namespace(space).module(f"torch._C._{space}")
+    return lambda name: getattr(table, name.removeprefix(f"{space}_"))
 
 
 _KERNELS = (
@@ -205,22 +210,8 @@ def __getattr__(name: str) -> Any:
     """Finds what is seldom asked for: the switches of TorchScript, and tables of functions."""
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
         return namespace("").module("torch._C._VariableFunctions")
-    if name in _TABLES:
-        made = namespace(_TABLES[name]).module(f"torch._C.{name}")
-        if name == "_nn":
-            made._parse_to = _parse_to  # type: ignore[attr-defined]
-            private = namespace("private").module("torch._C._nn")
-            for kernel in _KERNELS:
-                setattr(made, kernel, getattr(private, kernel))
-        return made
-    if name == "StorageBase":
-        from ..._tensor.untyped_storage import StorageBase
-
-        return StorageBase
-    if name == "_storage_address":
-        return lambda tensor: tensor.untyped_storage()._cdata
-    if name == "_functorch":
-        return importlib.import_module(f"{__name__}._functorch")
+    if name in ("_functorch", "_nn", "_linalg", "_fft", "_special"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         from . import _dispatch
 

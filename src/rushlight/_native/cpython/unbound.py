@@ -1,0 +1,64 @@
+"""Python functions as builtins, which a class that has one as an attribute doesn't bind.
+
+Note [Functions that don't bind]
+PyTorch's functions are builtins: `class A: op = torch.flatten` calls it without the instance. A
+builtin whose C function is Python's own `PyObject_Vectorcall`, and whose `self` is the function,
+passes a call on as it came, in some 20 ns.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import ctypes
+import sys
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Final
+
+from .references import keep_forever
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+
+__all__ = ["function_of", "unbound"]
+
+_AS_IT_CAME: Final = 0x80 | 0x02  # `METH_FASTCALL | METH_KEYWORDS`
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+def unbound(function: AnyCallable, name: str, module: str) -> AnyCallable:
+    """The builtin that calls a function, under a name; the function itself outside CPython."""
+    if sys.implementation.name != "cpython" or type(function) is not FunctionType:
+        return function
+    interface = ctypes.pythonapi
+    call = ctypes.cast(interface.PyObject_Vectorcall, ctypes.c_void_p).value
+    doc = None if function.__doc__ is None else function.__doc__.encode()
+    definition = _MethodDef(name.encode(), call, _AS_IT_CAME, doc)
+    keep_forever(definition)  # the builtin may outlive this module
+    make = interface["PyCFunction_NewEx"]
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    made: AnyCallable = make(ctypes.addressof(definition), function, module)
+    return made
+
+
+def function_of(value: AnyCallable) -> AnyCallable:
+    """The Python function behind a builtin that `unbound` has made; any other value itself."""
+    if type(value) is BuiltinFunctionType and type(value.__self__) is FunctionType:
+        return value.__self__
+    return value
+
+
+def _by_name(function: AnyCallable) -> object:
+    """How pickles hold a builtin: those made here by their name, as they hold functions."""
+    return function.__name__ if function_of(function) is not function else function.__reduce__()
+
+
+copyreg.pickle(BuiltinFunctionType, _by_name)  # type: ignore[arg-type]

@@ -1,0 +1,7 @@
+"""The functions of `torch.special`, where PyTorch's compiled part has them."""
+
+from __future__ import annotations
+
+from . import _find_in
+
+__getattr__ = _find_in("special")
