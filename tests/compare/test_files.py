@@ -1,6 +1,9 @@
 """Files of each side read by the other."""
 
 import io
+import pickle
+import subprocess
+import sys
 import zipfile
 from typing import Any
 
@@ -156,3 +159,24 @@ def test_places_are_asked_once_for_each_storage(options: dict[str, Any]) -> None
         reader.load(buffer, map_location=lambda s, place: calls.append(place))  # noqa: B023
         asked.append(calls)
     assert asked[0] == asked[1]
+
+
+def test_a_plain_pickle_of_pytorch_is_read_where_torch_is_rushlight() -> None:
+    net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.LSTM(2, 3))
+    base = torch.arange(6.0)
+    values = [net, base, base[2:], torch.eye(2).to_sparse(), torch.nn.Parameter(torch.ones(1))]
+    code = """
+import sys, rushlight
+rushlight.install_as_torch()
+import pickle, torch
+net, base, part, sparse, parameter = pickle.load(sys.stdin.buffer)
+assert part.tolist() == [2.0, 3.0, 4.0, 5.0]
+print(type(net[1]) is torch.nn.LSTM, base.tolist(), sparse.to_dense().tolist(), parameter)
+print(sum(p.sum().item() for p in net.parameters()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(values), capture_output=True, check=True
+    )
+    shown, total = done.stdout.decode().splitlines()[0], done.stdout.splitlines()[-1]
+    assert shown.startswith("True [0.0, 1.0, 2.0, 3.0, 4.0, 5.0] [[1.0, 0.0], [0.0, 1.0]] Param")
+    assert float(total) == pytest.approx(sum(p.sum().item() for p in net.parameters()))

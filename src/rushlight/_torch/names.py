@@ -43,7 +43,7 @@ MODULES: Final[dict[str, str]] = {
     "futures": "utils._futures",
     "nn.quantized": "_torch.ao.nn.quantized",
     "return_types": "_tensor.return_types",
-    "storage": "_tensor.storage",
+    "storage": "_torch.storage",
     "utils.model_zoo": "_torch.model_zoo",
 }
 

@@ -1,5 +1,6 @@
 """Sequences of several lengths: padded batches, and packed ones, which hold no padding."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Self
 
@@ -124,6 +125,17 @@ class PackedSequence(PackedSequence_):
     def is_pinned(self) -> bool:
         """Whether the rows are in pinned memory."""
         return bool(self.data.is_pinned())
+
+
+def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """`tensor` in another order along `dim`; warns, because `index_select` does it."""
+    warnings.warn(
+        "`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` "
+        "instead",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return tensor.index_select(dim, permutation)
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:

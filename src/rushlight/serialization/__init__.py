@@ -10,7 +10,13 @@ from .._base.device import device
 from .budget import load_limits
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load
-from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+from .names import (
+    add_safe_globals,
+    clear_safe_globals,
+    get_layout as _get_layout,  # noqa: F401 -- pickles of PyTorch's name it
+    get_safe_globals,
+    safe_globals,
+)
 from .safetensors import load_safetensors, save_safetensors
 from .save import save
 from .settings import (

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
 from .._base.device import device
-from .._base.memory_format import layout, strided
+from .._base.memory_format import layout, sparse_coo, sparse_csr, strided
 from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
 from .._table.modes.meta import emptied, empty_strided_meta
+from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def rebuild_tensor(storage: Array, offset: int, size: Any, stride: Any, requires
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
     (offset,), shape, strides = _numbers((offset,)), _numbers(size), _numbers(stride)
     if not M.is_array(storage):
-        raise TypeError(f"a tensor over a {type(storage).__name__}, which is no storage")
+        storage = _memory_of(storage)
     if metadata:
         conjugate, negative = bool(metadata.get("conj")), bool(metadata.get("neg"))
         if conjugate or negative:
@@ -84,6 +85,16 @@ def rebuild_tensor(storage: Array, offset: int, size: Any, stride: Any, requires
     t._requires_grad = bool(requires_grad)
     out: Tensor = t
     return out
+
+
+def _memory_of(storage: object) -> Array:
+    """The memory of a storage that is an object, as plain pickles have them."""
+    if isinstance(storage, TypedStorage):
+        return M.retyped(storage._untyped_storage._data, storage.dtype)
+    if isinstance(storage, UntypedStorage):
+        memory: Array = storage._data
+        return memory
+    raise TypeError(f"a tensor over a {type(storage).__name__}, which is no storage")
 
 
 def _numbers(row: Shape) -> tuple[int, ...]:
@@ -120,8 +131,10 @@ def rebuild_untyped_tensor(
     metadata: object = None,
 ) -> object:
     """The same over a storage of bytes, as files have it for types without a storage class."""
-    if not isinstance(dtype, D.dtype) or not M.is_array(storage):
-        raise TypeError("a tensor whose type or storage is none")
+    if not isinstance(dtype, D.dtype):
+        raise TypeError("a tensor whose type is none")
+    if not M.is_array(storage):
+        storage = _memory_of(storage)
     return rebuild_tensor(
         M.retyped(storage, dtype), offset, size, stride, requires_grad, hooks, metadata
     )
@@ -170,11 +183,26 @@ def _attributes(state: Any) -> dict[str, object]:
     return dict(state[0] or {}) if isinstance(state, tuple) else dict(state)
 
 
-def _layout(name: str) -> layout:
-    if name != "torch.strided":
+def rebuild_sparse(kind: layout, data: Any) -> Tensor:
+    """A sparse tensor of its parts."""
+    from ..sparse.pickles import _rebuild_sparse_tensor
+
+    now = rebuilding.get()
+    if now is not None and now.later is not None:
+        raise RuntimeError("Rushlight can't read sparse tensors in files of the old format")
+    return _rebuild_sparse_tensor(kind, data)
+
+
+_LAYOUTS: Final = {"torch.strided": strided, "torch.sparse_coo": sparse_coo,
+                   "torch.sparse_csr": sparse_csr}  # fmt: skip
+
+
+def get_layout(name: str) -> layout:
+    """The layout that files call by this name."""
+    if not isinstance(name, str) or name not in _LAYOUTS:
         shown = name[:60] if isinstance(name, str) else type(name).__name__
         raise ValueError(f"Rushlight has no tensors of layout {shown}")
-    return strided
+    return _LAYOUTS[name]
 
 
 def _encode(text: str, encoding: str) -> bytes:
@@ -209,11 +237,12 @@ SAFE: Final[dict[tuple[str, str], Any]] = {
     ("torch", "device"): device,
     ("torch", "Tensor"): Tensor,
     ("torch.storage", "UntypedStorage"): D.uint8,
-    ("torch.serialization", "_get_layout"): _layout,
+    ("torch.serialization", "_get_layout"): get_layout,
     ("torch._utils", "_rebuild_tensor_v3"): rebuild_untyped_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
     ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta_tensor,
+    ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
@@ -235,10 +264,37 @@ ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
     ("rushlight._base.size", "Size"): ("torch", "Size"),
     ("rushlight._base.device", "device"): ("torch", "device"),
     ("rushlight.random", "Generator"): ("torch._C", "Generator"),
+    ("rushlight.sparse.pickles", "_rebuild_sparse_tensor"):
+        ("torch._utils", "_rebuild_sparse_tensor"),
+    ("rushlight.nn.modules.pixelshuffle", "ChannelShuffle"):
+        ("torch.nn.modules.channelshuffle", "ChannelShuffle"),
+    **{("rushlight.nn.modules.lazy_layers", name): (f"torch.nn.modules.{module}", name)
+       for module, names in {
+           "linear": ("LazyLinear",),
+           "conv": [f"LazyConv{t}{n}d" for t in ("", "Transpose") for n in (1, 2, 3)],
+           "batchnorm": [f"LazyBatchNorm{n}d" for n in (1, 2, 3)],
+           "instancenorm": [f"LazyInstanceNorm{n}d" for n in (1, 2, 3)],
+       }.items() for name in names},
     ("rushlight.nn.parameter", "_rebuild_parameter"): ("torch._utils", "_rebuild_parameter"),
     ("rushlight.nn.parameter", "_rebuild_parameter_with_state"):
         ("torch._utils", "_rebuild_parameter_with_state"),
 }  # fmt: skip
+
+#: Modules of Rushlight whose names torch has in another.
+_MOVED: Final = {
+    "rushlight._tensor.storage": "torch.storage",
+    "rushlight.distributions._chains": "torch.distributions.transforms",
+    "rushlight.distributions._vector_transforms": "torch.distributions.transforms",
+    "rushlight.nn.modules.attention": "torch.nn.modules.activation",
+    "rushlight.nn.modules.linear_loss": "torch.nn.modules.loss",
+    "rushlight.nn.modules.loss_options": "torch.nn.modules.linear_cross_entropy_options",
+    "rushlight.nn.modules.parameter_container": "torch.nn.modules.container",
+    "rushlight.nn.packed": "torch.nn.utils.rnn",
+    "rushlight.optim._composite": "torch.optim.lr_scheduler",
+    "rushlight.optim._cycle": "torch.optim.lr_scheduler",
+    "rushlight.optim._plateau": "torch.optim.lr_scheduler",
+    "rushlight.optim._schedule": "torch.optim.lr_scheduler",
+}
 
 _ours: Final[dict[tuple[str, str], tuple[str, str]]] = {
     theirs: ours for ours, theirs in ELSEWHERE.items()
@@ -250,7 +306,9 @@ _user_globals: dict[str, Any] = {}
 def torch_name(module: str, name: str) -> tuple[str, str]:
     """The module and name by which PyTorch knows one of Rushlight's objects."""
     found = ELSEWHERE.get((module, name))
-    return found if found is not None else ("torch" + module[len("rushlight") :], name)
+    if found is not None:
+        return found
+    return _MOVED.get(module) or "torch" + module[len("rushlight") :], name
 
 
 def own_name(module: str, name: str) -> tuple[str, str]:

@@ -11,7 +11,8 @@ gradients flow through the values and no derivative is written twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+import importlib
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _table as ops
 from .._array import types as T
@@ -295,8 +296,10 @@ class SparseTensor(Tensor):
             memo[id(self)] = self.clone()
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        return sparse, (self.places, self.held.detach(), tuple(self.shape), self.coalesced)
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
+        # By its name: what makes sparse tensors again imports this file.
+        kept: tuple[object, ...] = importlib.import_module(f"{__package__}.pickles").reduced(self)
+        return kept
 
     def _text(self) -> str:
         tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import init
 from .._ground import Tensor, f
-from ..packed import PackedSequence
+from ..packed import PackedSequence, apply_permutation as apply_permutation
 from ..parameter import Parameter
 from ._lookups import ReadsParameters
 from ._own_names import own
@@ -23,17 +23,6 @@ __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "R
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _FUNCTIONS = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "rnn_tanh", "RNN_RELU": "rnn_relu"}
-
-
-def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
-    """`tensor` in another order along `dim`; warns, because `index_select` does it."""
-    warnings.warn(
-        "`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` "
-        "instead",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return tensor.index_select(dim, permutation)
 
 
 class RNNBase(ReadsParameters, Module):
@@ -183,6 +172,12 @@ class RNNBase(ReadsParameters, Module):
             given[self._flat_weights_names.index(name)] = value
             self.__dict__["_given_until_next"] = True
         super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}  # PyTorch asks
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__({k: v for k, v in state.items() if k != "_flat_weights"})
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         self.__dict__.pop("_given_weights", None)
