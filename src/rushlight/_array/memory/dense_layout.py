@@ -9,6 +9,8 @@ import numpy as np
 from .out_of_memory import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..annotations import Array, RawType
 
 
@@ -72,6 +74,34 @@ def copy_laid_out_like(array: Array, like: Array) -> Array:
     """A copy of `array` laid out like another of its shape."""
     made = empty_like(like, array.dtype)
     made[...] = array
+    return made
+
+
+def suggests_channels_last(x: Array) -> bool:
+    """Whether an array's steps are those of channels last, or of a part of such an array."""
+    if x.ndim not in (4, 5) or not x.size or 0 in x.strides:
+        return False
+    least = 0
+    for axis in (1, *range(x.ndim - 1, 1, -1), 0):
+        step = x.strides[axis]
+        if step < least or (axis == 0 and least == x.strides[1]):
+            return False
+        least = step * x.shape[axis]
+    return True
+
+
+def empty_channels_last(shape: Sequence[int], raw: RawType) -> Array:
+    """An array of 4 or 5 dimensions whose second one is the innermost, elements not set."""
+    made = np.empty((shape[0], *shape[2:], shape[1]), raw)
+    return made.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
+def copied_in_format(x: Array) -> Array:
+    """A dense copy: its channels last where the array's steps suggest so, else in C order."""
+    if x.flags.c_contiguous or not suggests_channels_last(x):
+        return x.copy("C")
+    made = empty_channels_last(x.shape, x.dtype)
+    made[...] = x
     return made
 
 

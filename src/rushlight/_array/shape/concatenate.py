@@ -8,7 +8,8 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
-from ..types import converted, from_raw, is_channels_last
+from ..memory.dense_layout import copied_in_format, empty_channels_last, suggests_channels_last
+from ..types import converted, from_raw
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -67,12 +68,13 @@ def _cat(tensors: list[Array], dim: int) -> Array:
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)
     if len(kept) == 1:
-        return kept[0].copy("K" if is_channels_last(kept[0]) else "C")
-    if all(x.flags.c_contiguous for x in kept) or all(is_channels_last(x) for x in kept):
+        return copied_in_format(kept[0])
+    if all(x.flags.c_contiguous for x in kept):
         return np.concatenate(kept, axis)
     shape = list(kept[0].shape)
     shape[axis] = sum(x.shape[axis] for x in kept)
-    return np.concatenate(kept, axis, np.empty(shape, arrays[0].dtype))
+    make = empty_channels_last if all(map(suggests_channels_last, kept)) else np.empty
+    return np.concatenate(kept, axis, make(shape, arrays[0].dtype))
 
 
 def _check_cat(arrays: list[Array], first: Array, axis: int) -> None:
@@ -111,6 +113,9 @@ def stack(tensors: list[Any], dim: int = 0) -> TensorLike:
             )
     arrays = common(tensors)
     lead = shape[:axis]
+    plain = arrays[0].flags.c_contiguous or axis == len(shape)
+    if not plain and all(map(suggests_channels_last, arrays)):
+        return _cat(arrays, axis).reshape(lead + (len(arrays),) + shape[axis:])
     out = np.empty(lead + (len(arrays),) + shape[axis:], arrays[0].dtype)
     if axis == 0:
         for k, x in enumerate(arrays):

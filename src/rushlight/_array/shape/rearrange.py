@@ -119,7 +119,11 @@ def roll(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
         before = (slice(None),) * axis
         parts = x[(*before, slice(cut, None))], x[(*before, slice(0, cut))]
         return np.concatenate(parts, axis)
-    return np.roll(np.ascontiguousarray(x), shifts, tuple([axis_of(d, x.ndim) for d in dims]))
+    return np.roll(
+        x if x.flags.c_contiguous else dense.copied_in_format(x),
+        shifts,
+        tuple([axis_of(d, x.ndim) for d in dims]),
+    )
 
 
 def rot90(x: Array, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Array:
