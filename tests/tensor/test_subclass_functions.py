@@ -45,3 +45,21 @@ def test_a_class_that_is_no_tensor_answers_for_lists_of_it():
 
     assert torch.stack([Box(), Box()]) == "stack"
     assert torch.cat([torch.ones(1), Box()], 0) == "cat"
+
+
+def test_the_class_of_what_is_written_into_is_asked() -> None:
+    class Noted(torch.Tensor):
+        seen: list[object] = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            cls.seen.append((func, len(args), sorted(kwargs or {})))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    out, x = torch.zeros(2).as_subclass(Noted), torch.ones(2)
+    assert torch.add(x, x, out=out) is out
+    assert Noted.seen[0] == (torch.add, 2, ["out"])
+    torch.exp(x * 0, out=out)
+    torch.clamp(x, 3, out=out)
+    assert [name.__name__ for name, *_ in Noted.seen] == ["add", "exp", "clamp"]
+    assert type(out) is Noted and torch.add(x, x, out=torch.zeros(2)).tolist() == [2.0, 2.0]

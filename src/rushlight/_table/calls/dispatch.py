@@ -17,7 +17,8 @@ from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.apply import apply1, apply2, apply_n, runner
 from ..._core.inplace import apply_inplace
-from ..._core.interposers import NOT_HANDLED, misfit
+from ..._core.interposers import NOT_HANDLED, call_whole, misfit
+from ..._core.mode import ALERTED
 from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
@@ -132,6 +133,10 @@ class Dispatcher:
         if self.inplace:
             return apply_inplace(row.op, values)
         if out is not None:
+            if ALERTED and self.function is not None:  # the class of `out` is asked, too
+                handled = call_whole(self.function, args, given)
+                if handled is not NOT_HANDLED:
+                    return handled
             return apply_out(row, values, out)
         return apply_n(row.op, values)
 
