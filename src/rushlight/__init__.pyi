@@ -66,8 +66,6 @@ from ._table.names.aten_rare import _assert_async as _assert_async
 from ._table.random.generator import Generator as Generator
 from ._table.random.generator import default_generator as default_generator
 from ._tensor import return_types as return_types
-from ._tensor import storage as storage
-from ._tensor.legacy_constructors import _tensor_classes as _tensor_classes
 from ._tensor.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from ._tensor.settings import get_default_device as get_default_device
 from ._tensor.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
@@ -127,6 +125,7 @@ from ._torch import quantization as quantization
 from ._torch import quasirandom as quasirandom
 from ._torch import signal as signal
 from ._torch import special as special
+from ._torch import storage as storage
 from ._torch import torch_version as torch_version
 from ._torch import types as types
 from ._torch import version as version

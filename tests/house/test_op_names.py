@@ -31,6 +31,8 @@ OTHER = frozenset({
     "_torch/foreach.py: _NUMBERS[stem]",  # public functions on lists
     "_torch/foreach.py: stem in _NUMBERS",
     "_tensor/public_functions.py: name not in _AS_CALLED",  # public functions as they are handed on
+    "_tensor/public_functions.py: name in _AS_CALLED",  # which are compiled in PyTorch
+    "_tensor/public_functions.py: name in _IN_PYTHON",  # and which are Python's
     "_tensor/public_functions.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
     "_tensor/public_functions.py: name in METHODS",  # names of methods
     "_tensor/methods.py: name in METHODS",
