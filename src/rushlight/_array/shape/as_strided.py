@@ -17,7 +17,8 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
-from ..types import from_raw, owner, to_raw
+from ..memory.exported import is_fixed
+from ..types import byte_strides, from_raw, owner, to_raw
 
 
 def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int = 0) -> Any:
@@ -68,6 +69,16 @@ def storage_offset(x: Any) -> int:
     if not x.size or not isinstance(x.base, np.ndarray):  # its own memory begins with it
         return 0
     return (_first(x) - _first(storage(x))) // int(x.itemsize)
+
+
+def own_offset(x: Any) -> int:
+    """`storage_offset`, but 0 in memory that others look at too.
+
+    A tensor of an array that was itself a part of another begins a storage of its own in PyTorch,
+    so what lies before it doesn't say whether its elements may be read as wider ones.
+    """
+    offset = storage_offset(x)
+    return 0 if offset and is_fixed(owner(x)) else offset
 
 
 def as_strided(
@@ -238,14 +249,17 @@ def view_as_real(x: Any) -> Any:
     if x.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
     part = x.real
+    if not x.size:
+        strides = tuple([s * x.itemsize for s in byte_strides(x)])
+        return np.ndarray(
+            x.shape + (2,), part.dtype, np.empty(2, part.dtype), 0, (*strides, part.itemsize)
+        )
     return np.ndarray(
         x.shape + (2,), part.dtype, x.view(part.dtype), 0, x.strides + (part.itemsize,)
     ) if x.flags.c_contiguous and x.ndim else _parts(x, part)  # fmt: skip
 
 
 def _parts(x: Any, part: Any) -> Any:
-    if not x.size:
-        return np.empty(x.shape + (2,), part.dtype)
     whole = storage(x)
     skip = _first(x) - _first(whole)
     return np.ndarray(x.shape + (2,), part.dtype, whole, skip, x.strides + (part.itemsize,))
@@ -268,19 +282,22 @@ def view_as_complex(x: Any) -> Any:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if x.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    item = x.itemsize
-    if x.size and x.strides[-1] != item:
+    *steps, last = byte_strides(x)
+    if last != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    for s in x.strides[:-1]:
-        if x.size and s % (2 * item):
+    for n, s in zip(x.shape, steps):
+        if s % 2 and n != 1:
             raise RuntimeError(
                 "Tensor must have a stride divisible by 2 for all but last dimension"
             )
+    if own_offset(x) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     wide = to_raw(from_raw(x.dtype).to_complex())
+    strides = tuple([s * x.itemsize for s in steps])
     if not x.size:
-        return np.empty(x.shape[:-1], wide)
+        return np.ndarray(x.shape[:-1], wide, np.empty(1, wide), 0, strides)
     whole = storage(x)
-    return np.ndarray(x.shape[:-1], wide, whole, _first(x) - _first(whole), x.strides[:-1])
+    return np.ndarray(x.shape[:-1], wide, whole, _first(x) - _first(whole), strides)
 
 
 # ---- gradients --------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axes_of, axis_of
 from ..memory import dense_layout as dense
-from ..types import from_raw, in_order_copy, internal_type_name, to_raw
-from .as_strided import window
+from ..types import byte_strides, from_raw, in_order_copy, internal_type_name, to_raw
+from .as_strided import own_offset, window
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
@@ -120,22 +120,25 @@ def view_dtype(x: Array, dtype: D.dtype) -> Array:
     )
     if x.ndim == 0:
         raise RuntimeError(f"self.dim() cannot be 0 to view {names}")
-    step = x.strides[-1] // old
-    if step != 1 and x.shape[-1] != 1 and x.size:
-        raise RuntimeError(f"self.stride(-1) must be 1 to view {names}, but got {step}")
+    steps = byte_strides(x)
     if new > old:
         ratio = new // old
-        if x.shape[-1] % ratio:
-            raise RuntimeError(
-                f"self.size(-1) must be divisible by {ratio} to view {names}, but got {x.shape[-1]}"
-            )
-        for d in range(x.ndim - 1):
-            if x.strides[d] % new and x.shape[d] > 1:
-                raise RuntimeError(
-                    f"self.stride({d}) must be divisible by {ratio} to view {names}, but got "
-                    f"{x.strides[d] // old}"
-                )
-    return x.view(raw)
+        _divisible("size(-1)", x.shape[-1], ratio, names)
+        _divisible("storage_offset()", own_offset(x), ratio, names)
+    if steps[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 to view {names}, but got {steps[-1]}")
+    if new > old:
+        for d, step in enumerate(steps[:-1]):
+            _divisible(f"stride({d})", step, ratio, names)
+    found = x.view(raw)
+    return found if x.size else window(found, found.shape, (*(s * old for s in steps[:-1]), new))
+
+
+def _divisible(what: str, number: int, ratio: int, names: str) -> None:
+    if number % ratio:
+        raise RuntimeError(
+            f"self.{what} must be divisible by {ratio} to view {names}, but got {number}"
+        )
 
 
 def unsafe_view(x: Array, size: tuple[int, ...]) -> Array:
