@@ -401,9 +401,11 @@ def _wrong_keywords(signature: Signature, name: str, count: int, kwargs: Named) 
 def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | None:
     """What is wrong with integers, and lists of tensors, that a signature has taken by type."""
     for p, value in bound:
+        if value is None:
+            continue
         if p.type == "Tensor" and p.is_list and p.list_size not in (None, len(value)):
             return TypeError(f"expected tuple of {p.list_size} elements but got {len(value)}")
-        if p.type not in ("int", "SymInt", "Device") or value is None:
+        if p.type not in ("int", "SymInt", "Device"):
             continue
         if not (p.is_list and isinstance(value, (list, tuple))):
             if type(value) is int and not -_LONGEST <= value < _LONGEST:
