@@ -3,7 +3,7 @@
 import itertools
 
 import torch
-from observation import each
+from observation import each, outcome
 
 DTYPES = (
     torch.bool,
@@ -277,3 +277,19 @@ def finfo_and_iinfo() -> None:
     for d in DTYPES[1:6]:
         print(torch.iinfo(d).bits, torch.iinfo(d).max, torch.iinfo(d).min, torch.iinfo(d))
     print(torch.finfo(torch.float32), torch.finfo().dtype)
+
+
+def two_numbers_are_added_as_tensors() -> None:
+    pairs = ((1, 2), (True, True), (1.5, 2), (1j, 2), (True, 2.5), (7, -2))
+    names = ("add", "subtract", "mul", "div", "true_divide", "floor_divide", "maximum", "fmod")
+    for name in names:
+        for a, b in pairs:
+            outcome(getattr(torch, name), a, b)
+        outcome(getattr(torch, name), 1, 2, out=torch.empty(()))
+    outcome(torch.add, 1, 1, alpha=True)
+    outcome(torch.sub, 3.0, 2, alpha=3)
+    outcome(torch.div, 7, 2.0, rounding_mode="trunc")
+    outcome(torch.floor_divide, 7, 0)
+    outcome(torch.add, 2**70, 3)
+    outcome(torch.add, 2, "3")
+    outcome(torch.add, input=2, other=3)
