@@ -520,6 +520,15 @@ NUMEL_OVERFLOW: Final = "numel: integer multiplication overflow"
 
 
 def storage_overflow(sizes: Iterable[int], strides: Iterable[int] | None = None) -> str:
-    """The bytes of a shape (and strides) are no 64-bit number."""
-    told = f"Storage size calculation overflowed with sizes={shape_text(tuple(sizes))}"
+    """The bytes of a shape (and strides) are no 64-bit number, or the strides of no elements."""
+    sizes = tuple(sizes)
+    if strides is None and 0 in sizes:
+        return "Stride calculation overflowed"
+    told = f"Storage size calculation overflowed with sizes={shape_text(sizes)}"
     return told if strides is None else f"{told} and strides={shape_text(tuple(strides))}"
+
+
+def no_heaviside(of_complex: bool) -> str:
+    """Heaviside's function of complex numbers, or of different types."""
+    what = "complex tensors." if of_complex else "tensors with different dtypes."
+    return f"heaviside is not yet implemented for {what}"

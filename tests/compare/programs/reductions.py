@@ -1,7 +1,7 @@
 """Reductions and scans: values, dtypes, keepdim, ties, gradients."""
 
 import torch
-from observation import each, near
+from observation import each, near, outcome
 
 
 def _x() -> torch.Tensor:
@@ -309,3 +309,23 @@ def linear_algebra_values_and_gradients() -> None:
         y = f(x)
         (y * torch.arange(1.0, y.numel() + 1).view(y.shape)).sum().backward()
         print(near(y), near(x.grad))
+
+
+def a_pair_of_results_may_be_told_to_go_nowhere() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    for name in ("median", "nanmedian", "mode", "max", "min", "cummax", "cummin", "sort"):
+        reduced = getattr(torch, name)
+        outcome(reduced, x, 2, out=None)
+        outcome(reduced, x, 1, out=None)
+    outcome(torch.topk, x, 1, 2, out=None)
+    outcome(torch.kthvalue, x, 1, 2, out=None)
+
+
+def results_of_other_types_are_refused() -> None:
+    x = torch.ones(3)
+    wide, number = torch.ones(1, dtype=torch.float64), torch.ones(1, dtype=torch.int64)
+    for pair in ((torch.ones(1), wide), (number, torch.ones(1)), (wide, number)):
+        outcome(torch.histogram, x, 1, out=pair)
+    for kind in (torch.float64, torch.complex64, torch.int64):
+        outcome(torch.heaviside, x, x, out=torch.ones(3, dtype=kind))
+        outcome(torch.heaviside, x.to(kind), x, out=torch.ones(3))

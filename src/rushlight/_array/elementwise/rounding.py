@@ -261,9 +261,7 @@ def heaviside(x: Array, values: Array) -> Array:
         RuntimeError: for complex numbers, and for operands of different types.
     """
     if x.dtype != values.dtype or x.dtype.kind == "c":
-        if "c" in (x.dtype.kind, values.dtype.kind):
-            raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+        raise RuntimeError(errors.no_heaviside("c" in (x.dtype.kind, values.dtype.kind)))
     if (
         x.size < LARGE
         and x.dtype.kind == "f"

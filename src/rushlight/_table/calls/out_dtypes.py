@@ -69,9 +69,10 @@ def _of_kthvalue(have: D.dtype, want: D.dtype, position: int) -> str:
 
 
 def _of_histogram(have: D.dtype, want: D.dtype, position: int) -> str:
+    part, told = ("bin_edges", " for dimension 0") if position else ("hist", "")
     return (
-        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
-        f"{_c(have)} and hist {_c(want)}"
+        f"torch.histogram: input tensor and {part} tensor should have the same dtype, but got "
+        f"input {_c(have)} and {part} {_c(want)}{told}"
     )
 
 
@@ -193,7 +194,7 @@ EXACT: Final[dict[str, Words]] = {
     ),
     "where": lambda have, want, _: f"Expected out type to be {_s(have)} but got {_s(want)}",
     "masked_select": lambda *_: "masked_select(): self and result must have the same scalar type",
-    "heaviside": lambda *_: "heaviside is not yet implemented for tensors with different dtypes.",
+    "heaviside": lambda have, want, _: errors.no_heaviside(have.is_complex or want.is_complex),
     **{name: _of_places(name) for name in ("nonzero", "nonzero_static")},
     **dict.fromkeys(
         ("quantile", "nanquantile"),

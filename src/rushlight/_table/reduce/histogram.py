@@ -145,8 +145,13 @@ def histogram(
     results = new_tensor(hist), new_tensor(edges[0])
     if out is None:
         return _RESULT(results)
+    from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
 
+    for i, (target, result) in enumerate(zip(out, results)):
+        problem = refusal("histogram", "", T.dtype_of(result), T.dtype_of(target), i)
+        if problem is not None:
+            raise problem
     for target, result in zip(out, results):
         place(target, result._raw)
     return named_results("histogram_out", ())(out)
