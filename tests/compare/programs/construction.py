@@ -489,3 +489,21 @@ def attributes_of_a_tensor() -> None:
         x.requires_grad,
         x.retains_grad,
     )
+
+
+def sizes_that_no_memory_has() -> None:
+    x = torch.empty(())
+    each(
+        many=lambda: torch.empty(2**31, 2**31),
+        none_of_many=lambda: torch.zeros(0, 2**40, 2**40),
+        resized=lambda: torch.empty(()).resize_(2**31, 2**31),
+        resized_to_none=lambda: torch.empty(()).resize_(0, 4, 2**61),
+        uncounted=lambda: torch.empty(()).resize_(2**32, 2**32),
+        without_data=lambda: torch.empty(2**31, 2**31, device="meta"),
+        reshaped=lambda: torch.empty(0).reshape(2**32, 2**32),
+        fewer_strides=lambda: torch.empty_strided((2, 3), (1,)),
+        more_strides=lambda: x.new_empty_strided((2,), (1, 2)),
+        backwards=lambda: torch.empty_strided((2, 3), (1, -1)),
+        of_a_model=lambda: x.to("meta").new_empty_strided((2, 3), (3, 1)),
+        of_no_elements=lambda: torch.empty_strided((0, 2), (5, 3), device="meta").stride(),
+    )

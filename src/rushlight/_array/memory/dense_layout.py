@@ -6,12 +6,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._base import errors
 from .out_of_memory import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..annotations import Array, RawType
+
+
+def span(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> int:
+    """How many elements of `size` bytes lie between the first and the last of a strided array.
+
+    Raises:
+        RuntimeError: for strides of another number or below zero, and for too many bytes.
+    """
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
+            f"({len(strides)})"
+        )
+    if 0 in shape:
+        return 0
+    count = 1 + sum([(n - 1) * s for n, s in zip(shape, strides)])
+    if count * size >= 2**63 or any(s < 0 for s in strides):
+        raise RuntimeError(errors.storage_overflow(shape, strides))
+    return count
 
 
 def is_dense(array: Array) -> bool:

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._base import errors
+from .dense_layout import span
+
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
@@ -39,7 +42,10 @@ def hollow(shape: tuple[int, ...], dtype: RawType | type) -> Array:
     count = 1
     for size in shape:
         count *= size
-    return _zeros(count, kind).reshape(shape).view(MetaArray)
+    try:
+        return _zeros(count, kind).reshape(shape).view(MetaArray)
+    except (OverflowError, ValueError) as error:
+        raise RuntimeError(errors.storage_overflow(shape)) from error
 
 
 def _zeros(count: int, kind: RawType) -> Array:
@@ -50,7 +56,10 @@ def _zeros(count: int, kind: RawType) -> Array:
     if sys.platform == "win32":  # no reservations there; NumPy's zeros are committed, not touched
         return np.zeros(count, kind)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    pages = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+    try:
+        pages = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+    except OSError:
+        raise RuntimeError(errors.no_memory(size)) from None
     return np.frombuffer(pages, np.uint8, size).view(kind)
 
 
@@ -78,11 +87,9 @@ def ones_like(array: Array) -> Array:
 def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: RawType) -> Array:
     """A hollow array with strides of one's own, which are counted in elements."""
     kind = np.dtype(dtype)
-    if 0 in shape:
-        return hollow(shape, kind)
-    count = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    count = span(shape, strides, kind.itemsize)
     steps = tuple(step * kind.itemsize for step in strides)
-    made = np.ndarray(shape, kind, _zeros(count, kind), 0, steps)
+    made = np.ndarray(shape, kind, _zeros(max(count, 1), kind), 0, steps)
     return made.view(MetaArray)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.determinism import Determinism
 from ..memory import dense_layout as dense
+from ..memory.dense_layout import span
 from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
 from ..number import filling, number_like
@@ -209,11 +210,7 @@ def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) ->
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Array:
     """Elements that are not set, with strides in elements."""
     target = to_raw(dtype)
-    count = (
-        1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
-    )
-    if count * target.itemsize >= 2**63:
-        raise RuntimeError(errors.storage_overflow(shape, strides))
+    count = span(shape, strides, target.itemsize)
     steps = [s * target.itemsize for s in strides]
     made = np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
     return marked(made) if Determinism.filling else made

@@ -57,6 +57,8 @@ def resolved_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
             f"cannot reshape tensor of 0 elements into shape {errors.shape_text(size)} because the "
             "unspecified dimension size -1 can be any value and is ambiguous"
         )
+    if not count and known >= 1 << 63:
+        raise RuntimeError(errors.NUMEL_OVERFLOW)
     raise RuntimeError(f"shape '{errors.shape_text(size)}' is invalid for input of size {count}")
 
 
@@ -193,7 +195,7 @@ def expand(x: Array, size: tuple[int, ...], implicit: bool = False) -> Any:
             steps[d] = step
         step = steps[d] * found[d]
     if below:
-        raise RuntimeError("numel: integer multiplication overflow")
+        raise RuntimeError(errors.NUMEL_OVERFLOW)
     return window(x, tuple(found), tuple(steps))
 
 

@@ -32,8 +32,7 @@ from ..shape.shape import is_laid_out
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
-    from ..._base.memory_format import layout
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 draw = later("random.discrete")
@@ -330,55 +329,6 @@ def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type:
     bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
     bump(self)
     return self
-
-
-@composite("")
-def empty_permuted(
-    size: Any, physical_layout: Any, *, dtype: D.dtype | None = None, layout: layout | None = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """A tensor whose elements aren't set, its dimensions in memory in the order given.
-
-    Raises: RuntimeError for an order that isn't one of the dimensions.
-    """
-    sizes, order = tuple(size), tuple(physical_layout)
-    if len(sizes) != len(order):
-        raise RuntimeError(
-            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
-            f"len(size) = {len(sizes)} is not equal to len(physical_layout) = {len(order)}"
-        )
-    seen: set[int] = set()
-    for i, d in enumerate(order):
-        if not 0 <= d < len(sizes):
-            raise RuntimeError(
-                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got "
-                f"{d} at index {i}).  NB: negative dims not currently supported; file an issue if "
-                "you want it."
-            )
-        if d in seen:
-            raise RuntimeError("Duplicate dim not allowed")
-        seen.add(d)
-    strides = [0] * len(sizes)
-    step = 1
-    for d in reversed(order):
-        strides[d] = step
-        step *= max(sizes[d], 1)
-    return table("empty_strided")(
-        sizes, tuple(strides), dtype=dtype, device=device, requires_grad=requires_grad
-    )
-
-
-@composite("private", method=True)
-def new_empty_strided(
-    self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: object = None,
-    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-) -> Any:  # fmt: skip
-    """A tensor of this one's type whose elements aren't set, of the strides given."""
-    found = T.dtype_of(self) if dtype is None else dtype
-    return table("empty_strided")(
-        size, stride, dtype=found, device=device, requires_grad=requires_grad
-    )
 
 
 # ---- removed functions, which say what replaced them --------------------------------------------

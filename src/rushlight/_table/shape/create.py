@@ -342,7 +342,8 @@ def new_empty_strided(self: Tensor, size: int | Sequence[int] | None,
                       requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor of a size with strides of one's own, of this tensor's type unless told."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype
-    return empty_strided(size, stride, dtype=found, device=device, requires_grad=requires_grad)
+    place = "meta" if _hollow.beside(self, device) else device
+    return empty_strided(size, stride, dtype=found, device=place, requires_grad=requires_grad)
 
 
 @composite()

@@ -141,9 +141,10 @@ def new_full(
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     value = _number("new_full", "fill_value", 2, fill_value)
-    nowhere = _hollow.beside(self, device)
-    made = filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
+    shape = size_of("new_full", (size,))
+    if _hollow.beside(self, device):
+        return _hollow.empty_meta(shape, found, requires_grad)
+    return filled(raw.full(shape, value, found), requires_grad)
 
 
 @composite("private", method=True, name="new_tensor")
