@@ -128,29 +128,6 @@ def _array(value: Any) -> Array | float:
     return out
 
 
-def exported(
-    t: Tensor, stream: object, max_version: Shape | None, dl_device: object, copy: object
-) -> object:
-    """The DLPack capsule of a tensor's memory.
-
-    Raises:
-        BufferError: for a tensor that requires grad.
-    """
-    if t.requires_grad:
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    if stream is not None and stream != -1:
-        raise AssertionError("stream should be None on cpu.")
-    raw = T.outside_view(t._raw)
-    wishes = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
-    wishes = {name: wish for name, wish in wishes.items() if wish is not None}
-    try:
-        return raw.__dlpack__(**wishes)
-    except TypeError:
-        if "copy" in wishes or wishes.get("dl_device", (1, 0)) != (1, 0):
-            raise
-        return raw.__dlpack__()  # NumPy 2.0 knows no wishes, and gives a capsule of the first form
-
-
 # -- the array API's namespace ------------------------------------------------------------------
 
 _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin", "all", "any", "argmax", "argmin")

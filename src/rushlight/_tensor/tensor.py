@@ -34,7 +34,7 @@ from .._table.calls.argument_parser import dimension
 from .._table.elementwise import complexes
 from .._table.modes import meta as _hollow
 from .._table.rows.warn_once import warn_of_lost_history
-from .._table.shape import shape
+from .._table.shape import exchange, shape
 from . import array_protocol, copies, sharing
 from .printed_form import printed
 
@@ -464,10 +464,14 @@ class Tensor(_Methods):
         self, *, stream: object = None, max_version: Shape | None = None, dl_device: object = None,
         copy: bool | None = None,
     ) -> object:  # fmt: skip
-        return array_protocol.exported(self, stream, max_version, dl_device, copy)
+        return exchange.capsule(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # kDLCPU
+        from .._base.dlpack_devices import DLDeviceType
+
+        if self.device.type == "meta":
+            raise ValueError("Unknown device type meta for Dlpack")
+        return DLDeviceType.kDLCPU, 0
 
     def __copy__(self) -> Tensor:
         return copies.copied(self)

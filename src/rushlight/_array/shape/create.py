@@ -241,12 +241,3 @@ def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Ar
             f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
         )
     return fix(np.frombuffer(view, to_raw(dtype), count, offset))
-
-
-def from_dlpack(value: Any, copy: bool | None) -> Array:
-    """The array of another library's array, shared with it unless `copy`."""
-    if isinstance(value, np.ndarray):
-        return value.copy() if copy else fix(value.view(np.ndarray))
-    if copy is None:
-        return np.from_dlpack(value)  # NumPy 2.0 has no `copy`
-    return np.from_dlpack(value, copy=copy)

@@ -199,7 +199,16 @@ def refuse_array(array: Array) -> None:
         ValueError: for negative strides.
     """
     from_raw(array.dtype)
-    if any(s < 0 for s in array.strides):
+    refuse_backwards(array.strides)
+
+
+def refuse_backwards(strides: tuple[int, ...]) -> None:
+    """Refuses negative strides.
+
+    Raises:
+        ValueError: where there are some.
+    """
+    if any(s < 0 for s in strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative "
             "strides are not currently supported. (You can probably work around this by "

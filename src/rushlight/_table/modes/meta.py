@@ -28,7 +28,7 @@ from ..._core.storage import TensorBase, bump, new_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._array.annotations import Array, RawType
+    from ..._array.annotations import Array, DeviceLike, RawType
     from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -50,7 +50,7 @@ def is_hollow(t: object) -> bool:
     return isinstance(t, TensorBase) and type(t._raw) is MetaArray
 
 
-def beside(t: Tensor, device: str | None) -> bool:
+def beside(t: Tensor, device: DeviceLike | None) -> bool:
     """Whether what is made after the model of a tensor gets no data."""
     if device is not None:
         return elsewhere(device)

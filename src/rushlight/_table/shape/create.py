@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..._array.annotations import Array
-    from ..._base.annotations import AnyCallable, DeviceLike, TensorLike
+    from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
     from ..._base.memory_format import layout, memory_format
     from ..._tensor.tensor import Tensor
 
@@ -190,32 +190,27 @@ def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None,
     Bytes (a storage, what has the buffer protocol) are read as elements of the type. A tensor that
     requires gradients is recorded on, unless `requires_grad` is False.
     """
-    if isinstance(obj, TensorBase):
-        if requires_grad is None and obj.requires_grad:  # type: ignore[attr-defined]
+    if batches.is_array(obj) and not batches.is_whole(obj):
+        if copy is False:
+            raise RuntimeError(
+                "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
+            )
+        obj = T.as_array(obj)
+    elif not isinstance(obj, (TensorBase, T.ndarray, list, tuple, int, float, complex)):
+        obj = _over_memory(obj, dtype)
+    if copy is False:
+        _refuse_copy(obj, dtype, device)
+    if not isinstance(obj, TensorBase):
+        make: Any = tensor if copy else as_tensor
+        made = make(obj, dtype=dtype, device=device)
+    else:
+        source: Any = obj
+        if requires_grad is None and source.requires_grad:
             _warn_of_history()
             requires_grad = True  # also of a view that was taken where nothing is recorded
-        source: Any = obj
         made = as_tensor(source.clone() if copy else source, dtype, device)
         if made._requires_grad and requires_grad is False:
             return made.requires_grad_(False) if made is source and made.is_leaf else made.detach()
-    else:
-        if batches.is_array(obj) and not batches.is_whole(obj):
-            if copy is False:
-                raise RuntimeError(
-                    "can't alias NumPy scalars. Either remove copy=False or transform it in a "
-                    "ndarray. "
-                )
-            obj = T.as_array(obj)
-        elif not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
-            obj = _over_bytes(obj, dtype)
-        if copy is False and not isinstance(obj, (TensorBase, T.ndarray)):
-            raise ValueError("can't alias arbitrary sequence into a tensor.")
-        if not copy:
-            made = as_tensor(obj, dtype, device)
-        elif isinstance(obj, TensorBase):
-            made = as_tensor(obj.clone(), dtype, device)  # type: ignore[attr-defined]
-        else:
-            made = tensor(obj, dtype=dtype, device=device)
     if requires_grad and not made._requires_grad:
         if T.is_discrete(made._raw.dtype):
             raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
@@ -235,31 +230,44 @@ def _warn_of_history() -> None:
     )
 
 
-def over_storage(storage: Any, dtype: D.dtype | None) -> Any:
-    """A flat tensor over a storage, of its own type or, where it has none, of one that is asked.
+def _refuse_copy(obj: Any, dtype: D.dtype | None, device: DeviceLike | None) -> None:
+    """Refuses what can only be copied.
 
     Raises:
-        RuntimeError: for another type.
+        ValueError: in PyTorch's words.
     """
-    kind = getattr(storage, "dtype", None)
-    if kind is not None and dtype is not None and dtype is not kind:
-        raise RuntimeError(
-            f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
-            f"{D.scalar_name(kind)}"
+    if not isinstance(obj, (TensorBase, T.ndarray)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    have = obj.device if isinstance(obj, TensorBase) else "cpu"  # type: ignore[attr-defined]
+    if device is not None and hollow(device) != (str(have) == "meta"):
+        raise ValueError(f"can't alias tensor from device '{have}' to '{device}'.")
+    own = T.from_raw(obj._raw.dtype if isinstance(obj, TensorBase) else obj.dtype)
+    if dtype is not None and dtype is not own:
+        raise ValueError(
+            f"can't alias tensor with dtype '{D.scalar_name(own)}' into dtype "
+            f"'{D.scalar_name(dtype)}'."
         )
-    return storage._tensor_over(dtype or kind or D.int64)
 
 
-def _over_bytes(obj: Any, dtype: D.dtype | None) -> Any:
-    """A tensor over the bytes of an object; the object itself where it doesn't give any."""
-    if hasattr(type(obj), "_tensor_over"):
-        return over_storage(obj, dtype)
+def _over_memory(obj: Any, dtype: D.dtype | None) -> Any:
+    """A tensor over the memory of an object; the object itself where it doesn't give any."""
+    over = getattr(type(obj), "_tensor_over", None)
+    if over is not None:
+        kind = getattr(obj, "dtype", None)
+        if kind is not None and dtype not in (None, kind):
+            raise RuntimeError(
+                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+                f"{D.scalar_name(kind)}"
+            )
+        return over(obj, dtype or kind or D.int64)
     if isinstance(obj, number_types):  # NumPy's have a buffer too
         return obj
     try:
         memoryview(obj)
     except TypeError:
-        return obj
+        from ..._array.memory import dlpack
+
+        return finished(dlpack.array_from(obj, None), False) if dlpack.is_given(obj) else obj
     return frombuffer(obj, dtype=dtype_or_default(dtype))
 
 
@@ -320,14 +328,14 @@ empty.__doc__ = "A tensor of the given size whose elements are not set."
 @composite()
 def empty_strided(
     size: Any,
-    stride: Any,
+    stride: Shape,
     *,
-    dtype: Any = None,
+    dtype: D.dtype | None = None,
     layout: object = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-) -> Any:
+) -> Tensor:
     """A tensor of a size with strides of one's own, whose elements are not set."""
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
     if hollow(device):
@@ -337,7 +345,7 @@ def empty_strided(
 
 @composite("private", method=True)
 def new_empty_strided(self: Tensor, size: int | Sequence[int] | None,
-                      stride: int | Sequence[int] | None, *, dtype: D.dtype | None = None,
+                      stride: Shape, *, dtype: D.dtype | None = None,
                       layout: layout | None = None, device: DeviceLike | None = None,
                       requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor of a size with strides of one's own, of this tensor's type unless told."""
@@ -347,9 +355,9 @@ def new_empty_strided(self: Tensor, size: int | Sequence[int] | None,
 
 
 @composite()
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: object = None,
-                   device: Any = None, requires_grad: bool = False,
-                   pin_memory: bool = False) -> Any:  # fmt: skip
+def empty_permuted(size: Any, physical_layout: Shape, *, dtype: D.dtype | None = None,
+                   layout: object = None, device: DeviceLike | None = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor of a size whose dimensions lie in memory in the order `physical_layout`.
 
     Raises:
@@ -408,15 +416,6 @@ def frombuffer(buffer: Any, *, dtype: D.dtype, count: int = -1, offset: int = 0,
         )
     array = raw.from_buffer(view, dtype_or_default(dtype), count, offset)
     return finished(array, requires_grad)
-
-
-@composite()
-def from_dlpack(ext_tensor: Any, *, device: DeviceLike | None = None,
-                copy: bool | None = None) -> Tensor:  # fmt: skip
-    """A tensor that shares the memory of another library's array."""
-    if isinstance(ext_tensor, TensorBase):
-        return ext_tensor.clone() if copy else ext_tensor.detach()  # type: ignore[attr-defined]
-    return finished(raw.from_dlpack(ext_tensor, copy), False)
 
 
 _NUMBERS: Final = frozenset({bool, int, float})

@@ -1,0 +1,98 @@
+"""DLPack: arrays handed to other libraries and taken from them, without a copy.
+
+A capsule holds the address of a C structure that says where the elements lie. NumPy makes those
+for its own element types; they are read here, so that every type that tensors have can come in and
+is writable, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..._base import dtypes as D
+from ..._native.cpython import capsules
+from ..shape.nested_sequences import refuse_backwards
+from ..types import from_raw, to_raw
+from .exported import fix
+
+if TYPE_CHECKING:
+    from ..annotations import Array
+
+_BFLOAT: Final = 4
+#: NumPy's kind of element for each of DLPack's.
+_KINDS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
+
+
+def is_given(value: object) -> bool:
+    """Whether a value is a capsule, or gives one."""
+    return hasattr(type(value), "__dlpack__") or capsules.held(value) is not None
+
+
+def capsule_of(array: Array, wishes: dict[str, object]) -> object:
+    """The capsule of an array's memory; `wishes` are what `__dlpack__` may be asked for."""
+    if array.dtype.name != "bfloat16":
+        return _asked(array, wishes)
+    capsule = _asked(array.view(np.uint16), wishes)
+    held = capsules.held(capsule)
+    if held is not None:
+        held[0].tensor.code = _BFLOAT
+    return capsule
+
+
+def _asked(value: Any, wishes: dict[str, object]) -> object:
+    try:
+        return value.__dlpack__(**wishes)
+    except TypeError:
+        if wishes.get("copy") is False or wishes.get("dl_device", (1, 0)) != (1, 0):
+            raise
+        return value.__dlpack__()  # of before the wishes: an old capsule
+
+
+def array_from(value: Any, copy: bool | None) -> Array:
+    """The array of a capsule, or of another library's array, over its memory unless `copy`.
+
+    Raises:
+        RuntimeError: for a capsule that has been read, and for what is none.
+        BufferError: for elements or memory that tensors don't have.
+        ValueError: for negative strides.
+    """
+    wishes = {"max_version": (1, 0), **({"copy": False} if copy is False else {})}
+    capsule = _asked(value, wishes) if hasattr(type(value), "__dlpack__") else value
+    if isinstance(value, np.ndarray):  # the capsule was made to ask whether there is one
+        refuse_backwards(value.strides)
+        return value.copy() if copy else fix(value.view(np.ndarray))
+    found = capsules.held(capsule)
+    if found is None:
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+            "only once, so you might have already constructed a tensor from it once."
+        )
+    array = _array_of(capsule, *found)
+    return np.array(array) if copy else fix(array)
+
+
+def _array_of(capsule: object, held: Any, name: bytes) -> Any:
+    t = held.tensor
+    if t.device != 1:
+        raise BufferError(f"Unsupported device_type: {t.device}")
+    if t.lanes != 1:
+        raise BufferError("ATen does not support lanes != 1")
+    code = 1 if t.code == _BFLOAT else t.code
+    if code not in _KINDS:
+        raise BufferError(f"Unsupported code {t.code}")
+    raw = np.dtype(f"{_KINDS[code]}{t.bits // 8}")
+    from_raw(raw)  # whether tensors have it
+    shape = tuple(t.shape[: t.rank])
+    strides = None
+    if t.strides:
+        strides = tuple([s * raw.itemsize for s in t.strides[: t.rank]])
+        refuse_backwards(strides)
+    place = (t.data or 0) + t.offset, False
+    interface = {"data": place, "shape": shape, "typestr": raw.str, "strides": strides}
+    capsules.spend(capsule, name)
+    memory = capsules.Memory(held, {**interface, "version": 3})
+    empty = 0 in shape
+    array = np.ndarray(shape, raw, np.empty(1, raw), 0, strides) if empty else np.asarray(memory)
+    return array.view(to_raw(D.bfloat16)) if t.code == _BFLOAT else array
