@@ -28,8 +28,8 @@ from ..._core.storage import TensorBase, bump, new_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._array.annotations import Array, DeviceLike, RawType
-    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
+    from ..._array.annotations import Array, RawType
+    from ..._base.annotations import AnyCallable, Arguments, DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 _FEW: Final = 4096  # elements up to which an operation is just run
