@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -87,11 +88,11 @@ def test_batches_go_round_the_workers_with_seeds_of_their_own() -> None:
 def test_persistent_workers_serve_several_epochs() -> None:
     loader = DataLoader(Squares(), batch_size=4, num_workers=1, persistent_workers=True)
     first = iter(loader)
-    processes = first._processes
+    processes = first._workers
     assert numbers(first) == numbers(loader) == [[0, 1, 4, 9], [16, 25, 36, 49], [64, 81]]
     next(iter(loader))
     assert numbers(loader)[0] == [0, 1, 4, 9]
-    assert loader._iterator._processes is processes
+    assert loader._iterator._workers is processes
     loader._iterator.shut_down()
 
 
@@ -140,7 +141,7 @@ def test_a_timeout_says_so_and_a_loader_left_early_ends_its_workers() -> None:
     start = time.monotonic()
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0.5 seconds"):
         next(batches)
-    processes = batches._processes
+    processes = batches._workers
     assert time.monotonic() - start < 3
     batches.shut_down()
     assert not any(process.is_alive() for process in processes)
@@ -149,10 +150,24 @@ def test_a_timeout_says_so_and_a_loader_left_early_ends_its_workers() -> None:
 def test_a_loader_with_full_pipes_is_dropped_quickly() -> None:
     batches = iter(DataLoader(Large(), num_workers=2, prefetch_factor=4))
     next(batches)
-    processes, start = batches._processes, time.monotonic()
+    processes, start = batches._workers, time.monotonic()
     del batches
     assert time.monotonic() - start < 4
     assert not any(process.is_alive() for process in processes)
+
+
+class Killed(Squares):
+    def __getitem__(self, index: int) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_is_gone_is_told_with_how_it_ended() -> None:
+    with pytest.raises(RuntimeError, match="exited unexpectedly") as caught:
+        list(DataLoader(Killed(), num_workers=1))
+    assert "is killed by signal: Killed. " in str(caught.value.__cause__)
+    with pytest.raises(RuntimeError, match="exited unexpectedly") as caught:
+        list(DataLoader(Failing(None), num_workers=1))
+    assert "exited unexpectedly with exit code 1. " in str(caught.value.__cause__)
 
 
 class Large(Dataset[Any]):

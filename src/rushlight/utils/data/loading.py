@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import time
 import warnings
 from collections.abc import Iterator
@@ -33,11 +34,33 @@ def _send(orders: Connection, order: object) -> None:
         orders.send(order)
 
 
+def _end_of(process: Any) -> RuntimeError | None:
+    """How a worker has ended that its loader didn't end: None where it doesn't say."""
+    process.join(1.0)
+    who, code = f"DataLoader worker (pid {process.pid})", process.exitcode
+    if not code:
+        return None
+    if code > 0:
+        return RuntimeError(
+            f"{who} exited unexpectedly with exit code {code}. Details are lost due to "
+            "multiprocessing. Rerunning with num_workers=0 may give better error trace."
+        )
+    told = f"{who} is killed by signal: {signal.strsignal(-code)}. "
+    if -code == getattr(signal, "SIGBUS", None):
+        told += (
+            "It is possible that dataloader's workers are out of shared memory. Please try to "
+            "raise your shared memory limit."
+        )
+    return RuntimeError(told)
+
+
 class Loading(Iterator[Any]):
     """The batches of one run."""
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
+        self._num_workers = loader.num_workers
+        self._timeout = loader.timeout
         if loader.pin_memory:
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device "
@@ -107,7 +130,7 @@ class Workers(Loading):
         context = loader.multiprocessing_context or multiprocessing.get_context()
         self._down = False
         self._parent = os.getpid()
-        self._processes: list[Any] = []
+        self._workers: list[Any] = []
         super().__init__(loader)
         # A pipe for each worker: one that dies in the middle of a batch ends its own pipe only.
         self._pipes: list[Any] = []
@@ -140,7 +163,7 @@ class Workers(Loading):
             taken.close()
             self._pipes.append(pipe)
             self._queues.append(orders)
-            self._processes.append(process)
+            self._workers.append(process)
         self._fill()
 
     def restart(self) -> None:
@@ -203,10 +226,10 @@ class Workers(Loading):
         try:
             found: tuple[int, Any] = received(ready[0])
         except (EOFError, OSError):
-            dead = self._processes[self._pipes.index(ready[0])]
+            dead = self._workers[self._pipes.index(ready[0])]
             raise RuntimeError(
                 f"DataLoader worker (pid(s) {dead.pid}) exited unexpectedly"
-            ) from None
+            ) from _end_of(dead)
         return found
 
     def _open(self) -> list[Connection]:
@@ -264,14 +287,14 @@ class Workers(Loading):
         self._down = True
         if os.getpid() != self._parent:
             return  # a copy of the loader in a process that was forked meanwhile
-        if not self._processes:
+        if not self._workers:
             return
         try:
             self._done.set()
             for orders in self._queues:
                 _send(orders, None)
             deadline = time.monotonic() + PATIENCE
-            for process in self._processes:
+            for process in self._workers:
                 process.join(max(deadline - time.monotonic(), 0))
                 if process.is_alive():
                     process.terminate()
