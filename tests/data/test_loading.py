@@ -170,6 +170,16 @@ def test_a_worker_that_is_gone_is_told_with_how_it_ended() -> None:
     assert "exited unexpectedly with exit code 1. " in str(caught.value.__cause__)
 
 
+def test_workers_that_persist_end_with_their_loader() -> None:
+    batches = iter(DataLoader(Squares(), num_workers=1, persistent_workers=True))
+    (worker,) = batches._workers
+    next(batches)
+    assert worker.is_alive()
+    del batches
+    worker.join(5.0)
+    assert worker.exitcode == 0
+
+
 class Large(Dataset[Any]):
     def __init__(self, count: int = 50) -> None:
         self.count = count

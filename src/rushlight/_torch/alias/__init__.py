@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import BuiltinImporter, ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +119,9 @@ def install_as_torch() -> None:
     package.__dict__["__version__"] = TORCH_VERSION
     # What waited for `import torch` (RUSHLIGHT_AS_TORCH=1) has done its work.
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != "_rushlight_site"]
-    sys.meta_path.insert(0, _TorchFinder())
+    # Before Python's own finders, behind those that the program has put first.
+    own = [i for i, f in enumerate(sys.meta_path) if f is BuiltinImporter]
+    sys.meta_path.insert(own[0] if own else 0, _TorchFinder())
     sys.meta_path.append(MissingImports())
     sys.modules["torch"] = package
     # Packages tell by the class's module whose array this is, and call that module's functions.

@@ -212,7 +212,7 @@ class DataLoader(Generic[Item]):
         if self._iterator is None:
             self._iterator = Workers(self)
         else:
-            self._iterator.restart()
+            self._iterator.restart(self)
         return self._iterator
 
     def __len__(self) -> int:

@@ -54,11 +54,18 @@ def _end_of(process: Any) -> RuntimeError | None:
     return RuntimeError(told)
 
 
+def _as_it_is(loader: Any) -> Any:
+    """The loader as it is now, which doesn't keep its workers: they end when it goes."""
+    own = object.__new__(type(loader))
+    own.__dict__.update(loader.__dict__, _iterator=None)
+    return own
+
+
 class Loading(Iterator[Any]):
     """The batches of one run."""
 
     def __init__(self, loader: Any) -> None:
-        self.loader = loader
+        self.loader = _as_it_is(loader)
         self._num_workers = loader.num_workers
         self._timeout = loader.timeout
         if loader.pin_memory:
@@ -166,8 +173,9 @@ class Workers(Loading):
             self._workers.append(process)
         self._fill()
 
-    def restart(self) -> None:
+    def restart(self, loader: Any) -> None:
         """Begins a new epoch with the same processes."""
+        self.loader = _as_it_is(loader)
         super()._begin()
         self._reads = [True] * len(self._queues)
         for orders in self._queues:

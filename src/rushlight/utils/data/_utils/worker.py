@@ -32,7 +32,10 @@ RESUMED = -1
 
 
 class WorkerInfo:
-    """What a worker knows of itself: `id`, `num_workers`, `seed`, and its copy of `dataset`."""
+    """What a worker knows of itself: `id`, `num_workers`, `seed`, and its copy of `dataset`.
+
+    PyTorch's fields for workers that are threads are there, and say that these are processes.
+    """
 
     def __init__(self, **what: object) -> None:
         self.__dict__.update(what)
@@ -181,7 +184,8 @@ def run(setup: Setup, orders: Connection, pipe: object, done: Any) -> None:
     manual_seed(seed)
     batches.seed_worker(setup.base_seed, setup.worker)
     _info = WorkerInfo(id=setup.worker, num_workers=setup.workers, seed=seed,
-                       dataset=setup.dataset)  # fmt: skip
+                       dataset=setup.dataset, rng=None,
+                       worker_method="multiprocessing")  # fmt: skip
     results = _Sender(pipe)
     failed: Caught | None = None
     fetch: Callable[[Any], Any] | None = None
