@@ -329,3 +329,11 @@ def results_of_other_types_are_refused() -> None:
     for kind in (torch.float64, torch.complex64, torch.int64):
         outcome(torch.heaviside, x, x, out=torch.ones(3, dtype=kind))
         outcome(torch.heaviside, x.to(kind), x, out=torch.ones(3))
+
+
+def smallest_and_largest_under_the_name_of_old() -> None:
+    x = torch.tensor([[1.0, float("nan")], [3, 2]])
+    for _ in range(2):
+        print(torch._aminmax(x), torch._aminmax(x, 1, True))
+    outcome(torch._aminmax, torch.ones(0, 2), 0)
+    outcome(torch._aminmax, x, 2)

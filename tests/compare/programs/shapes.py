@@ -1,7 +1,7 @@
 """Shape operations: results, views or copies, gradients."""
 
 import torch
-from observation import each
+from observation import each, outcome
 
 
 def _x() -> torch.Tensor:
@@ -264,3 +264,24 @@ def empty_tensors_flow_through() -> None:
     )
     (x * 2).sum().backward()
     print(x.grad)
+
+
+def joined_tensors_lie_as_their_parts_do() -> None:
+    def last(*shape: int) -> torch.Tensor:
+        return torch.zeros(shape).contiguous(memory_format=torch.channels_last)
+
+    x, y = last(4, 3, 8, 8), torch.zeros(4, 3, 8, 8)
+    parts = last(2, 2, 3, 2)[:, :, :2]
+    for dim in range(4):
+        print(
+            torch.cat((x, x), dim).stride(),
+            torch.cat((x, y), dim).stride(),
+            torch.cat((x,), dim).stride(),
+            torch.cat((x, torch.empty(0)), dim).stride(),
+            torch.cat((parts, parts), dim).stride(),
+            torch.cat((x, x), dim, out=torch.empty(0)).stride(),
+            torch.cat((x, y), dim, out=torch.empty(0)).stride(),
+            torch.cat((y, y), dim, out=torch.cat((x, x), dim)).stride(),
+        )
+    print(torch.hstack((x, x), out=torch.empty(0)).stride())
+    outcome(torch.meshgrid, torch.ones(1), torch.ones(1, device="meta"), indexing="ij")

@@ -27,6 +27,7 @@ from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
+from ..rows.warn_once import say_once
 from ..shape.shape import is_laid_out
 
 if TYPE_CHECKING:
@@ -329,6 +330,18 @@ def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type:
     bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
     bump(self)
     return self
+
+
+@composite("")
+def _aminmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """`aminmax` under a name of old."""
+    say_once(
+        "_aminmax",
+        "_aminmax is deprecated as of PyTorch 1.11 and will be removed in a future release. Use "
+        "aminmax instead. This warning will only appear once per process.",
+    )
+    least, most = table("aminmax")(input, dim=dim, keepdim=keepdim)
+    return least, most
 
 
 # ---- removed functions, which say what replaced them --------------------------------------------

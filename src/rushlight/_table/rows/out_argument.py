@@ -194,7 +194,7 @@ def run_into(
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
     for t, value in zip(targets, values):
-        place(t, value._raw, broadcasts or name.startswith("linalg_"))
+        place(t, value._raw, broadcasts or name == "cat" or name.startswith("linalg_"))
     if name in _GIVE_NOTHING:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)

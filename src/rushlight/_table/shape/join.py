@@ -145,7 +145,8 @@ def _joined(tensors: Any, dim: int, out: Tensor | None) -> Any:
         return apply_list(cat.op, tensors, (dim,))
     from ..rows.out_argument import apply_out
 
-    return apply_out(cat, [tensors, dim], out)
+    place(out, result._raw, laid_out=True)
+    return out
 
 
 @composite("")
@@ -351,6 +352,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     for x in tensors:
         if x._raw.dtype != tensors[0]._raw.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if x.device != tensors[0].device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
     for x in tensors:
         if x._raw.ndim > 1:
             raise RuntimeError(
