@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array.shape import sparse as raw
+from .._base import errors
+from .._base.dtypes import bool_, can_cast, scalar_name
 from .._core.storage import TensorBase, new_tensor
+from .._table.calls.dtype_checks import ONE_BOOL, TWO_BOOLS
 from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, functions, lacking, sparse
 
@@ -57,9 +60,41 @@ def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Ten
     """A dense tensor with a multiple of a sparse one added, in place."""
     if tuple(self.shape) != tuple(other.shape):
         return self.copy_(_add(self, other, alpha=sign * alpha))
-    factor = sign * alpha
-    held = other.held if factor == 1 else other.held * factor
-    return self.index_put_(tuple(other.places), held, accumulate=True)
+    if sign < 0:
+        _refuse_bools(self, other)
+    common, held = _times(self, other, sign * alpha)
+    _refuse_cast("add", common, self.dtype)
+    return self.index_put_(tuple(other.places), held.to(self.dtype), accumulate=True)
+
+
+def _times(a: Tensor, b: Any, alpha: float) -> tuple[dtype, Any]:
+    """The type in which `a` and a multiple of `b` are added, and the elements of that multiple."""
+    common = functions.result_type(a, b)
+    held = b.held.to(common)
+    return common, held if alpha == 1 else held * alpha
+
+
+def _refuse_bools(a: object, b: object) -> None:
+    kinds = [getattr(x, "dtype", None) is bool_ for x in (a, b)]
+    if any(kinds):
+        raise RuntimeError(TWO_BOOLS if all(kinds) else ONE_BOOL)
+
+
+def _refuse_cast(name: str, have: dtype, want: dtype, values: bool = False) -> None:
+    """Refuses a result of another type in place of a sparse tensor, or into a dense one.
+
+    Raises:
+        RuntimeError: where it can't be cast; with `values` also where it would have to be.
+    """
+    if have is want or (not values and can_cast(have, want)):
+        return
+    a, b = scalar_name(have), scalar_name(want)
+    if values:
+        raise RuntimeError(f"dtype of values ({a}) must match dtype of sparse tensor ({b})")
+    if name == "div":
+        raise RuntimeError(errors.cannot_cast(a, b))
+    where = f" in {'mul' if name == 'mul' else 'add'} operation"
+    raise RuntimeError(f"Can't convert result type {a} to output {b}{where}")
 
 
 def _in_place(name: str) -> Callable[..., object]:
@@ -67,11 +102,15 @@ def _in_place(name: str) -> Callable[..., object]:
         if not isinstance(self, SparseTensor):  # a dense tensor takes over the elements
             if name in _SUMS:
                 return _added_into(self, _SUMS[name], *args, **kwargs)
-            return self.copy_(_RULES[name](self, *args, **kwargs))
+            made = _RULES[name](self, *args, **kwargs)
+            _refuse_cast(name, made.dtype, self.dtype)
+            return self.copy_(made.to_dense() if _is_sparse(made) else made)
         result = _RULES[name](self, *args, **kwargs)
         if tuple(result.shape) != tuple(self.shape):
             raise RuntimeError(f"{name}_: the result has another size than the sparse tensor")
-        self.places, self.held, self.coalesced = result.places, result.held, result.coalesced
+        _refuse_cast(name, result.dtype, self.dtype, name == "mul" and not _is_sparse(*args))
+        held = result.held.to(self.dtype)
+        self.places, self.held, self.coalesced = result.places, held, result.coalesced
         return self
 
     return function
@@ -109,7 +148,8 @@ def _add(input: Any, other: Any, alpha: float = 1) -> Tensor:
             f"{list(input.shape)} while other has size {list(other.shape)} (FYI: dense-sparse "
             "addition does not currently support broadcasting)"
         )
-    out: Tensor = input.index_put(tuple(other.places), other.held * alpha, accumulate=True)
+    common, held = _times(input, other, alpha)
+    out: Tensor = input.to(common).index_put(tuple(other.places), held, accumulate=True)
     return out
 
 
@@ -119,7 +159,8 @@ def _sum_of(a: SparseTensor, b: SparseTensor, alpha: float) -> SparseTensor:
             "add: expected sizes of 'self' and 'other' to match, but "
             f"{list(a.shape)} != {list(b.shape)}"
         )
-    added = b.held if alpha == 1 else b.held * alpha
+    common, added = _times(a, b, alpha)
+    a = a._with(a.held.to(common))
     if a.places.shape == b.places.shape and functions.equal(a.places, b.places):
         return a._with(a.held + added)
     places = functions.cat([a.places, b.places], 1)
@@ -129,6 +170,7 @@ def _sum_of(a: SparseTensor, b: SparseTensor, alpha: float) -> SparseTensor:
 
 @rule("sub", "subtract")
 def _sub(input: Tensor, other: object, alpha: float = 1) -> Any:
+    _refuse_bools(input, other)
     return _add(input, other, alpha=-alpha)
 
 
@@ -140,7 +182,9 @@ def _mul(input: Any, other: Any) -> Tensor:
         out: Tensor = input._with(input.held * other)
         return out
     if _is_sparse(other):
-        return _common(input, other.coalesce())
+        common = functions.result_type(input, other)
+        other = other._with(other.held.to(common))
+        return _common(input._with(input.held.to(common)), other.coalesce())
     full = functions.broadcast_to(other, tuple(input.shape))
     out = input._with(input.held * full[tuple(input.places)])
     return out
@@ -162,7 +206,10 @@ def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
 @rule("div", "divide", "true_divide")
 def _div(input: Tensor, other: object, *, rounding_mode: str | None = None) -> Any:
     if not _is_sparse(input) or (isinstance(other, TensorBase) and other._raw.ndim):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+        raise RuntimeError(
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+            f"{list(getattr(other, 'shape', ()))} for divisor)"
+        )
     whole = input if rounding_mode is None else input.coalesce()
     return whole._with(functions.div(whole.held, other, rounding_mode=rounding_mode))
 
@@ -187,8 +234,18 @@ def _zero(self: SparseTensor) -> SparseTensor:
     return self
 
 
+def _type_of(t: Tensor) -> str:
+    place = "torch.sparse." if _is_sparse(t) else "torch."
+    return f"{place}{scalar_name(t.dtype)}Tensor"
+
+
 @rule("copy_")
 def _copy(self: SparseTensor, src: Tensor, non_blocking: bool = False) -> SparseTensor:
+    if not _is_sparse(self, src):
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = "
+            f"{_type_of(self)} and src type = {_type_of(src)}"
+        )
     self.places, self.coalesced = src.places.clone(), src.coalesced
     self.held = src.held.to(self.dtype).clone()
     return self
