@@ -56,7 +56,7 @@ for _name in _OF_VALUES:
 _SUMS: Final = {"add": 1, "sub": -1}
 
 
-def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Tensor:
+def _added_into(self: Tensor, sign: int, other: SparseTensor, alpha: float = 1) -> Tensor:
     """A dense tensor with a multiple of a sparse one added, in place."""
     if tuple(self.shape) != tuple(other.shape):
         return self.copy_(_add(self, other, alpha=sign * alpha))
@@ -67,7 +67,7 @@ def _added_into(self: Tensor, sign: int, other: Tensor, alpha: float = 1) -> Ten
     return self.index_put_(tuple(other.places), held.to(self.dtype), accumulate=True)
 
 
-def _times(a: Tensor, b: Any, alpha: float) -> tuple[dtype, Any]:
+def _times(a: Tensor, b: SparseTensor, alpha: float) -> tuple[dtype, Tensor]:
     """The type in which `a` and a multiple of `b` are added, and the elements of that multiple."""
     common = functions.result_type(a, b)
     held = b.held.to(common)

@@ -252,7 +252,7 @@ def view_as_real(x: Any) -> Any:
     if not x.size:
         strides = tuple([s * x.itemsize for s in byte_strides(x)])
         return np.ndarray(
-            x.shape + (2,), part.dtype, np.empty(2, part.dtype), 0, (*strides, part.itemsize)
+            x.shape + (2,), part.dtype, np.empty(0, part.dtype), 0, (*strides, part.itemsize)
         )
     return np.ndarray(
         x.shape + (2,), part.dtype, x.view(part.dtype), 0, x.strides + (part.itemsize,)
@@ -295,7 +295,7 @@ def view_as_complex(x: Any) -> Any:
     wide = to_raw(from_raw(x.dtype).to_complex())
     strides = tuple([s * x.itemsize for s in steps])
     if not x.size:
-        return np.ndarray(x.shape[:-1], wide, np.empty(1, wide), 0, strides)
+        return np.ndarray(x.shape[:-1], wide, np.empty(0, wide), 0, strides)
     whole = storage(x)
     return np.ndarray(x.shape[:-1], wide, whole, _first(x) - _first(whole), strides)
 

@@ -19,6 +19,7 @@ from .sampler import draw_seed
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
@@ -34,7 +35,7 @@ def _send(orders: Connection, order: object) -> None:
         orders.send(order)
 
 
-def _end_of(process: Any) -> RuntimeError | None:
+def _end_of(process: BaseProcess) -> RuntimeError | None:
     """How a worker has ended that its loader didn't end: None where it doesn't say."""
     process.join(1.0)
     who, code = f"DataLoader worker (pid {process.pid})", process.exitcode
