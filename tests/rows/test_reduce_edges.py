@@ -227,3 +227,24 @@ def test_a_complex_tensor_without_parts_is_summed() -> None:
     assert sum(torch.ones(0, dtype=torch.complex64, requires_grad=True)) == 0
     with pytest.raises(IndexError, match="Dimension out of range"):
         torch.ones(2).cumprod(7, dtype=torch.bool)
+
+
+def test_a_histogram_comes_from_its_operands_and_has_no_derivative() -> None:
+    x = torch.ones(3, requires_grad=True)
+    for part in (*x.histogram(2), x.long().bincount(x)):
+        assert part.grad_fn.name() == "torch::autograd::NotImplemented"
+        with pytest.raises(RuntimeError, match=r"derivative for aten::\w+ is not implemented"):
+            part.sum().backward()
+    hist, edges = torch.histogramdd(torch.ones(3, 2), [2, 2], weight=x)
+    assert hist.requires_grad
+    assert edges[0].requires_grad
+    given = [torch.tensor([0.0, 1.0]), torch.tensor([0.0, 1.0], requires_grad=True)]
+    hist, edges = torch.histogramdd(torch.ones(3, 2), given)
+    assert hist.requires_grad
+    assert edges[1] is given[1]
+
+
+def test_the_edges_of_bins_are_those_of_linspace() -> None:
+    for bins in (3, 5, 7, 15, 100):
+        edges = torch.ones(3).histogram(bins).bin_edges
+        assert torch.equal(edges, torch.linspace(0.5, 1.5, bins + 1))

@@ -141,7 +141,12 @@ def test_the_gradients_of_single_results_add_up(case: Case) -> None:
 def test_an_input_without_a_derivative_refuses_backward(case: Case) -> None:
     for position, _ in case.refused:
         arguments, _ = case.tensors()
-        arguments[position] = arguments[position].clone().requires_grad_()
+        given = arguments[position]
+        arguments[position] = (
+            [x.clone().requires_grad_() for x in given]
+            if isinstance(given, list)
+            else given.clone().requires_grad_()
+        )
         out = case.call(arguments)[0]
         refusals = (NotImplementedError, RuntimeError)
         with pytest.raises(refusals, match=r"derivative for .* is not implemented"):

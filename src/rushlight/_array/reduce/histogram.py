@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._base import errors
+from ..shape.create import linspace
+from ..types import from_raw
 from .reduce import name_of
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def edges_of(x: Array, bins: int, low: float, high: float, place: int) -> Array:
         )
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, bins + 1, dtype=x.dtype)
+    return linspace(low, high, bins + 1, from_raw(x.dtype))
 
 
 def data_range(column: Array) -> tuple[float, float]:

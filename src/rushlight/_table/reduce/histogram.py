@@ -8,16 +8,53 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
 from ..._core.storage import TensorBase, new_tensor
+from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.return_type_classes import named_results
+from ..rows.row import general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
+    from ..rows.row import Row
 
 raw = later("reduce.histogram")
+
+
+def _recording(name: str) -> Row:
+    """The row that records where the last `count` of its operands come from: from the others."""
+    refuse = _checks.no_derivative(name)
+    return general(
+        f"_of_{name}(Tensor[] operands, int count) -> Tensor[]",
+        lambda operands, count: [x.copy() for x in operands[-count:]],
+        joint=lambda gs: refuse(gs),
+        node="NotImplemented",
+        public=False,
+        method=False,
+        out=False,
+        samples=lambda mk: [([mk(3), mk(2)], 1)],
+        doc="The results of a histogram, which has no derivative.",
+    )
+
+
+_of_histogram = _recording("histogram")
+_of_edges = _recording("_histogramdd_bin_edges")
+_of_numbers = _recording("_histogramdd_from_bin_cts")
+_of_tensors = _recording("_histogramdd_from_bin_tensors")
+
+
+def _recorded(row: Row, results: list[Array], *operands: object) -> list[Tensor]:
+    """Results as tensors, which require grad where an operand does."""
+    made: list[Any] = [new_tensor(r) for r in results]
+    tensors = [x for x in operands if isinstance(x, TensorBase)]
+    if not any(x._requires_grad for x in tensors):
+        return made
+    found: list[Tensor] = apply_n(row.op, [[*tensors, *made], len(made)])
+    return found
+
 
 _RESULT = named_results("histogram", ("hist", "bin_edges"))
 _RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
@@ -136,24 +173,19 @@ def histogram(
         NotImplementedError: for integers.
     """
     rows = input._raw.reshape(-1, 1)
+    given = weight
     if weight is not None:
         weight = weight.reshape(-1)
     _check(rows, [bins], weight)
     edges = _edges(rows, bins, range)
     _check_weight(rows, weight)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
-    results = new_tensor(hist), new_tensor(edges[0])
     if out is None:
-        return _RESULT(results)
-    from ..calls.out_dtypes import refusal
+        return _RESULT(_recorded(_of_histogram, [hist, edges[0]], input, bins, given))
     from ..rows.out_argument import place
 
-    for i, (target, result) in enumerate(zip(out, results)):
-        problem = refusal("histogram", "", T.dtype_of(result), T.dtype_of(target), i)
-        if problem is not None:
-            raise problem
-    for target, result in zip(out, results):
-        place(target, result._raw)
+    for target, result in zip(out, (hist, edges[0])):
+        place(target, result)
     return named_results("histogram_out", ())(out)
 
 
@@ -182,4 +214,8 @@ def histogramdd(
     edges = _edges(rows, bins, range)
     _check_weight(array, weight)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
-    return _RESULTS((new_tensor(hist), tuple([new_tensor(e) for e in edges])))
+    if isinstance(bins, (tuple, list)) and isinstance(bins[0], TensorBase):
+        (made,) = _recorded(_of_tensors, [hist], input, *bins, weight)
+        return _RESULTS((made, tuple(bins)))
+    (made,) = _recorded(_of_numbers, [hist], input, weight)
+    return _RESULTS((made, tuple(_recorded(_of_edges, edges, input, weight))))

@@ -9,6 +9,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
+from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_integer
 from ..rows.composite import composite
 from ..rows.row import general, linear, selection
@@ -446,6 +447,8 @@ histc = general(
 bincount = general(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     raw_search.bincount,
+    weights=_checks.no_derivative("bincount"),
+    node="NotImplemented",
     shaped_by_values=True,
     refuses_values="any",
     samples=lambda mk: [(mk(6, integer=True),), (mk(6, integer=True), mk(6), 8)],
