@@ -27,3 +27,10 @@ def test_complex_coins_are_refused_before_their_chances() -> None:
     coins = torch.zeros(2, dtype=torch.complex64)
     with pytest.raises(NotImplementedError, match="bernoulli_tensor_cpu_self_"):
         coins.bernoulli_(torch.tensor([2, 3]))
+
+
+def test_a_lower_bound_by_its_place_goes_with_an_upper_one_by_its_name() -> None:
+    x = torch.zeros(50).random_(3, to=8)
+    assert 3 <= float(x.min()) <= float(x.max()) < 8
+    with pytest.raises(RuntimeError, match="'from' to be less than 'to', but got from=2 >= to=2"):
+        x.random_(2, to=2)

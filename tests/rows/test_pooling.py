@@ -174,3 +174,28 @@ def test_places_that_were_written_are_noticed():
         places.fill_(0)
         with pytest.raises(RuntimeError, match=r"\] is at version 1; expected version 0"):
             y.sum().backward()
+
+def test_fractional_pooling_takes_one_number_or_one_for_each_dimension() -> None:
+    x = rl.randn(1, 2, 4, 5)
+    with pytest.raises(RuntimeError, match="kernel_size must either be a single Int or tuple of"):
+        F.fractional_max_pool2d(x, [1], 2)
+    with pytest.raises(RuntimeError, match="output_size must either be a single Int or tuple of"):
+        F.fractional_max_pool2d(x, 1, [2])
+    with pytest.raises(RuntimeError, match=r"negative dimension -1: \[1, 2, -1, -1\]"):
+        F.fractional_max_pool2d(x, 1, -1)
+
+
+def test_the_largest_of_nothing_is_minus_infinity() -> None:
+    found = F.fractional_max_pool2d(rl.randn(1, 2, 4, 5), -1, 2)
+    assert rl.equal(found, rl.full((1, 2, 2, 2), -float("inf")))
+
+
+def test_unpooling_into_nothing_looks_at_no_element() -> None:
+    x, places = rl.randn(2, 3, 4, 5) > 0, rl.ones(2, 3, 4, 5, dtype=rl.int64)
+    assert F.max_unpool2d(x, places, [1, 0]).shape == (2, 3, 4, 0)
+    with pytest.raises(RuntimeError, match="strides should be greater than zero"):
+        F.max_unpool3d(x, places, [1, 1, 0])
+    with pytest.raises(RuntimeError, match="non-zero size for non-batch dimensions"):
+        F.max_unpool2d(x[..., :0], places[..., :0], [1, 1])
+    with pytest.raises(ValueError, match=r"non-negative spatial .* output_size\[0\]=-8"):
+        F.max_unpool2d(x, places, [1, 1], [-3, 1])

@@ -356,3 +356,10 @@ def test_a_size_of_zero_is_repeated_any_number_of_times() -> None:
     assert torch.zeros(0).repeat(0, -2).shape == (0, 0)
     with pytest.raises(RuntimeError, match="negative dimension -3"):
         torch.zeros(2, 1).tile(-3)
+
+def test_a_complex_copy_has_no_derivative() -> None:
+    x = torch.randn(3, 2, requires_grad=True)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="view_as_complex_copy does not support automatic"):
+            torch.view_as_complex_copy(x)
+    assert torch.view_as_complex_copy(x.detach()).shape == (3,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 BACKWARD_TWICE: Final = (
@@ -99,6 +99,17 @@ INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as C++ prints it: [2, 3]."""
     return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def negative_dimension(shape: Sequence[int]) -> str:
+    """What is said of a shape with a negative size."""
+    first = next(n for n in shape if n < 0)
+    return f"Trying to create tensor with negative dimension {first}: {list(shape)}"
+
+
+def real_only(name: str) -> str:
+    """What is said of a complex result that would require grad."""
+    return f"{name} does not support automatic differentiation for outputs with complex dtype."
 
 
 def size_text(shape: tuple[int, ...]) -> str:

@@ -502,10 +502,7 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
         node.special |= GENERAL
         node.meta = {"promoted": promoted}
     if op.real_only and out_dtype is not None and out_dtype.kind == "c":
-        raise RuntimeError(
-            f"{op.real_only} does not support automatic differentiation for outputs with complex "
-            "dtype."
-        )
+        raise RuntimeError(errors.real_only(op.real_only))
     if is_complex and op.holomorphic:
         node.special |= GENERAL
         node.conj = True

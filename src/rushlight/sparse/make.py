@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._base import dtypes as D
+from .._base import dtypes as D, errors
 from .._core.mode import current
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor
@@ -134,9 +134,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
             "not supported"
         )
     if self.requires_grad and current().grad and self.dtype.is_complex:
-        raise RuntimeError(
-            "_to_sparse does not support automatic differentiation for outputs with complex dtype."
-        )
+        raise RuntimeError(errors.real_only("_to_sparse"))
     n = self.dim() if sparse_dim is None else sparse_dim
     if not 0 <= n <= self.dim():
         raise RuntimeError(

@@ -311,7 +311,7 @@ def unpooled(x: Array, indices: Array, size: Sizes) -> Array:
     """
     dims, area = len(size), prod(size)
     out = np.zeros(x.shape[: x.ndim - dims] + tuple(size), x.dtype)
-    if not x.size:
+    if not x.size or not out.size:
         return out
     wrong = (indices < 0) | (indices >= area)
     if wrong.any():
@@ -410,6 +410,8 @@ def fractional_max_pool(x: Array, k: Sizes, out: Sizes, samples: Array) -> tuple
         shape[1 + i] = out[i]
         where = where * size[i] + start.reshape(shape)
     where = where.reshape(len(planes), prod(out))
+    if min(k) <= 0:  # nothing to choose from
+        return np.full(lead + out, -np.inf, x.dtype), where.reshape(lead + out)
     steps = [prod(size[i + 1 :]) for i in range(dims)]
     moves = [sum(j * s for j, s in zip(at, steps)) for at in product(*[range(m) for m in k])]
     taps = [np.take_along_axis(planes, where + move, 1) for move in moves]

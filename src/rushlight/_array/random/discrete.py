@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._base import errors
 from ..memory.out_of_memory import allocating
 from ..shape.views import expand
 from ..types import empty
@@ -214,7 +215,7 @@ def randperm(stream: Stream, n: int, dtype: RawType | type) -> Array:
     dtype = np.dtype(dtype)
     name = name_of(dtype)
     if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+        raise RuntimeError(errors.negative_dimension([n]))
     if name in ("float16", "float32", "float64"):
         largest = 2 ** _DIGITS[name] + 1
         if n > largest:

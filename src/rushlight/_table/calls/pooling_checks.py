@@ -255,7 +255,9 @@ def max_line(
 
 
 # ---- the way back -----------------------------------------------------------------------------
-def unpool(dims: int, x: Array, indices: Array, output_size: Shape) -> None:
+def unpool(
+    dims: int, x: Array, indices: Array, output_size: Shape, stride: Shape | None = None
+) -> None:
     """Refuses indices and shapes that don't fit.
 
     Raises:
@@ -286,6 +288,14 @@ def unpool(dims: int, x: Array, indices: Array, output_size: Shape) -> None:
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(x.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
+    empty = next((d for d in range(x.ndim - dims, x.ndim) if not x.shape[d]), None)
+    if empty is not None:
+        raise RuntimeError(
+            f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for "
+            f"non-batch dimensions, but got {list(x.shape)} with dimension {empty} being empty."
+        )
+    if stride is not None and min(stride) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
 
 
 def unpool_size(
@@ -299,6 +309,12 @@ def unpool_size(
     shape = input.shape
     default = [(shape[len(shape) - len(k) + d] - 1) * s[d] + k[d] - 2 * p[d] for d in range(len(k))]
     if output_size is None:
+        for d, n in enumerate(default):
+            if n < 0:
+                raise ValueError(
+                    "max_unpooling: output_size must contain non-negative spatial dimensions, but "
+                    f"got output_size[{d}]={n}"
+                )
         return default
     size = output_size
     if len(size) == len(k) + 2:

@@ -298,8 +298,10 @@ def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     _require_real(x, "Only supports floating-point dtypes, but found: ")
     x = _resized(_promoted(x, False), dims, sizes)
     mode = _normalization(norm, False)
-    found = _one(r2c, x, dims[-1:], mode, True).conj()
-    return _one(c2c, found, dims[:-1], mode, False) if len(dims) > 1 else found
+    found = _one(r2c, x, dims[-1:], mode, True)
+    if len(dims) == 1:
+        return found.conj()
+    return _one(c2c, found.conj_physical(), dims[:-1], mode, False)
 
 
 def _into(
@@ -448,7 +450,7 @@ def _frequencies(
     if want.category == D.COMPLEX:
         raise NotImplementedError(errors.not_implemented("arange_cpu", D.scalar_name(want)))
     if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+        raise RuntimeError(errors.negative_dimension([n]))
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
         return delivered(found, out, grad, by_count=True)

@@ -236,10 +236,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> Any:
     """The input with elements zeroed with probability `p` and the rest scaled, and the mask."""
     raw = input._raw
     if raw.dtype.kind == "c" and may_record(input):
-        raise RuntimeError(
-            "native_dropout does not support automatic differentiation for outputs with complex "
-            "dtype."
-        )
+        raise RuntimeError(errors.real_only("native_dropout"))
     if not raw.size:
         return apply_n(_scaled.op, [input, input, 1.0]), table("empty_like")(input)
     if train is not False and raw.dtype.kind in "biu":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import follow_layout, suggests_channels_last
+from ..._array.nn.channels_last import follow_layout
+from ..._base import errors
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
@@ -184,8 +185,7 @@ def _max_forward(dims: int) -> AnyCallable:
             raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
         if any(n < 0 for n in output_size):
             shape = [*x.shape[: x.ndim - dims], *output_size]
-            first = next(n for n in output_size if n < 0)
-            raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {shape}")
+            raise RuntimeError(errors.negative_dimension(shape))
         checks.require(x, "fV", name if dims == 2 else name + "_cpu")
         values, where = raw.adaptive_max_pool(x, tuple(output_size))
         if dims == 3:
@@ -277,28 +277,23 @@ def _fractional_forward(dims: int) -> AnyCallable:
     def forward(x: Array, kernel_size: Shape, output_size: Shape, samples: Any) -> Any:
         for word, value in (("kernel_size", kernel_size), ("output_size", output_size)):
             if len(value) != dims:
-                number = "" if dims == 2 else "three "
                 raise RuntimeError(
                     f"fractional_max_pool{dims}d: {word} must either be a single Int or tuple of "
-                    f"{number}Ints"
+                    + ("Ints" if dims == 2 else "three Ints")
                 )
-        for axis in range(1, x.ndim):
-            if not x.shape[axis]:
-                raise RuntimeError(
-                    f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
-                    f"got{list(x.shape)} with dimension {axis} being empty."
-                )
+        if x.ndim not in (dims + 1, dims + 2):
+            raise RuntimeError(
+                f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(x.shape)}"
+            )
         size = x.shape[x.ndim - dims :]
         for place, n, k, out in zip(_AXES[3 - dims :], size, kernel_size, output_size):
             if out + k - 1 >= n + (dims == 2):
                 raise RuntimeError(
                     f"{name}(): pool {place} {k} too large relative to input {place} {n}"
                 )
-        if any(n < 0 for n in output_size):
-            first = next(n for n in output_size if n < 0)
-            shape = [*x.shape[: x.ndim - dims], *output_size]
-            raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {shape}")
-        checks.require(x, "fV", f"fractional_max_pool{dims}d_out_frame")
+        lead = x.shape[: x.ndim - dims]
+        if min(output_size) < 0:
+            raise RuntimeError(errors.negative_dimension([*lead, *output_size]))
         if samples.dtype != x.dtype:
             raise RuntimeError("Expect _random_samples to have the same dtype as input")
         if samples.ndim != 3:
@@ -312,6 +307,7 @@ def _fractional_forward(dims: int) -> AnyCallable:
             raise RuntimeError(
                 f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}."
             )
+        checks.require(x, "fV", f"fractional_max_pool{dims}d_out_frame")
         return raw.fractional_max_pool(x, tuple(kernel_size), tuple(output_size), samples[:count])
 
     return forward
@@ -385,9 +381,8 @@ def _fractional(dims: int) -> None:
             if input._raw.dtype.kind not in "fVc":
                 checks.require(input._raw, "", "check_uniform_bounds")
             _random_samples = table("rand")(count, planes, dims, dtype=input.dtype)
-        k, out = [
-            (v,) * dims if isinstance(v, int) else tuple(v) for v in (kernel_size, output_size)
-        ]
+        k = checks.spread(kernel_size, dims)
+        out = checks.spread(output_size, dims)
         return apply_n(row.op, [input, k, out, _random_samples])
 
     def function(

@@ -6,6 +6,7 @@ What PyTorch does with each mistake differs by operation; see `_pool_checks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
@@ -443,9 +444,9 @@ for _dims in (1, 2, 3):
 # ---- the way back from maxima -----------------------------------------------------------------
 def _unpool(dims: int) -> AnyCallable:
     def forward(x: Array, indices: Array, output_size: Shape, *steps: Shape) -> Array:
-        alert(f"max_unpooling{dims}d_forward_out")
-        checks.unpool(dims, x, indices, output_size)
-        checks.require(x, "fV", f"max_unpool{dims}d")
+        checks.unpool(dims, x, indices, output_size, *steps[:1])
+        if prod(output_size):
+            checks.require(x, "fV", f"max_unpool{dims}d")
         out = raw.unpooled(x, indices, tuple(output_size))
         return follow_layout(out, x) if dims == 2 else out
 

@@ -216,7 +216,7 @@ def randperm(
     if n < 0 and out is not None:
         raise RuntimeError(f"n must be non-negative, got{n}")
     if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+        raise RuntimeError(errors.negative_dimension([n]))
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.empty_meta((n,), found, requires_grad)
@@ -483,7 +483,8 @@ def random_(
         RuntimeError: where `from` isn't below `to`.
     """
     refuse_leaf(self)
-    low = kwargs.get("from", args[0] if len(args) == 2 else 0)
+    bounded = len(args) + len(kwargs) == 2
+    low = kwargs.get("from", args[0] if bounded and args else 0)
     high = kwargs.get("to", args[-1] if args else None)
     if not args and not kwargs:
         return refill(self, "RandomBackward2", lambda a: discrete.random_(stream_of(generator), a))
@@ -491,7 +492,7 @@ def random_(
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-    name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
+    name = "RandomBackward0" if bounded else "RandomBackward1"
     return refill(self, name, lambda a: discrete.random_from_(stream_of(generator), a, low, high))
 
 

@@ -99,9 +99,7 @@ def _repeated_places(repeats: Tensor, size: int | None, output_size: int | None)
     places = raw.repeated_places(repeats._raw, size)
     if output_size is not None and output_size != places.size and repeats._raw.size:
         if output_size < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {output_size}: [{output_size}]"
-            )
+            raise RuntimeError(errors.negative_dimension([output_size]))
         raise RuntimeError("allocated size does not match required size")
     return new_tensor(places)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array.shape import concatenate as joins, views as shapes
-from ..._base import dtypes as D
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear
 from .permute import permute, t, transpose
@@ -37,7 +38,7 @@ def _copy_of(row: Row) -> Row:
         holomorphic=False,
         method=False,
         out=True,
-        public=row is not as_strided_,
+        public=row not in (as_strided_, view_as_complex),
         samples=row.samples,
         dtypes=row.dtypes,
         doc=f"{row.doc[:-1]}, as a copy.",
@@ -56,10 +57,11 @@ def _copying(forward: AnyCallable, several: bool) -> AnyCallable:
 for _row in (
     alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze,
     select,
-    slice_, diagonal, unfold, view_as_real, view_as_complex, split_, split_with_sizes, unbind,
+    slice_, diagonal, unfold, view_as_real, split_, split_with_sizes, unbind,
 ):  # fmt: skip
     _copy_of(_row)
 _as_strided_copy = _copy_of(as_strided_)
+_complex_copy = _copy_of(view_as_complex)
 general(
     "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
     lambda x, dtype: shapes.contiguous_copy(shapes.view_dtype(x, dtype)),
@@ -88,8 +90,19 @@ def as_strided_copy(
     input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None
 ) -> Tensor:
     """A copy of a window of any strides over the memory that the tensor is part of."""
-    from ..._core.apply import apply_n
-
     return apply_n(
         _as_strided_copy.op, [input, *strided_arguments(input, size, stride, storage_offset)]
     )
+
+
+@composite("", out=True)
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """Pairs of reals read as complex numbers, as a copy.
+
+    Raises:
+        RuntimeError: where the result would require grad.
+    """
+    result: Tensor = apply_n(_complex_copy.op, [input])
+    if result.requires_grad:
+        raise RuntimeError(errors.real_only("view_as_complex_copy"))
+    return result
