@@ -93,3 +93,17 @@ def test_heads_must_divide_the_embedding() -> None:
         F.multi_head_attention_forward(
             x, x, x, 4, 3, w, None, None, None, False, 0.0, made(4, 4), None
         )
+
+
+@pytest.mark.parametrize(
+    ("q", "k", "v"), [((2, 0), (3, 4), (2, 0)), ((2, 0, 3), (3, 2, 3), (2, 2, 5)),
+                      ((1, 2, 2, 3), (1, 2, 0, 3), (1, 2, 0, 3))]
+)  # fmt: skip
+def test_without_queries_or_values_nothing_needs_to_fit(q: Any, k: Any, v: Any) -> None:
+    query = torch.randn(q, requires_grad=True)
+    found = F.scaled_dot_product_attention(
+        query, torch.randn(k), torch.randn(v), attn_mask=torch.randn(7, 7)
+    )
+    assert torch.equal(found, torch.zeros(*q[:-1], v[-1]))
+    found.sum().backward()
+    assert torch.equal(query.grad, torch.zeros(q))

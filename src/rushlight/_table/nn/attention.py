@@ -174,6 +174,12 @@ def _fits(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, gqa: bool) -> bo
     return bool(q._raw.size and k._raw.size and v._raw.size)
 
 
+def _empty(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """The result without queries or without values: zeros, whatever the other sizes are."""
+    zeros = table("zeros")((*q._raw.shape[:-1], v._raw.shape[-1]), dtype=T.dtype_of(q))
+    return zeros + (q.sum() + k.sum() + v.sum()) * 0
+
+
 def _with_equal_heads(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
     """Keys and values, repeated so that there are as many heads as of queries."""
     heads = [t._raw.shape[-3] for t in (q, k, v)]
@@ -238,6 +244,8 @@ def scaled_dot_product_attention(
     Special: a query that looks at no key -> zeros
     """
     _check(query, key, value, attn_mask)
+    if not (value._raw.size and query._raw.shape[-2]):
+        return _empty(query, key, value)
     if T.dtype_of(query).category < D.FLOAT:
         raise RuntimeError(
             f"expected scalar type Float but found {D.scalar_name(T.dtype_of(query))}"
