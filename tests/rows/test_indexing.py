@@ -445,3 +445,21 @@ def test_the_warning_of_byte_masks_names_the_line_of_the_program() -> None:
     with pytest.warns(UserWarning, match=r"indexing with dtype torch\.uint8") as seen:
         torch.ones(2)[mask]
     assert seen[0].filename == __file__
+
+def test_nonzero_has_columns_and_no_out_as_a_tuple() -> None:
+    x = torch.tensor([[1, 0], [1, 1]])
+    out = torch.empty(0, dtype=torch.int64)
+    assert torch.nonzero(x, out=out).stride() == (1, 3)
+    with pytest.raises(RuntimeError, match="does not support the out kwarg when as_tuple is True"):
+        torch.nonzero(x, as_tuple=True, out=out)
+
+
+def test_a_scatter_that_reduces_has_no_derivative() -> None:
+    x, index = torch.ones(4, 3, requires_grad=True), torch.zeros(2, 3, dtype=torch.int64)
+    found = x.scatter(0, index, 2.5, reduce="multiply")
+    assert found.grad_fn.name() == "torch::autograd::NotImplemented"
+
+
+def test_a_size_of_more_than_64_bits_is_refused() -> None:
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        torch.ones(5, 2).split(2**63)

@@ -452,3 +452,31 @@ def test_the_logarithm_of_one_and_little_keeps_complex_digits() -> None:
             real = math.log(size) if size else -math.inf
         assert math.isclose(found.real, real, rel_tol=1e-15) or found.real == z.real
         assert found.imag == math.atan2(z.imag, 1 + z.real)
+
+def test_a_third_argument_of_subtract_is_alpha_of_a_number() -> None:
+    x = torch.ones(3, requires_grad=True)
+    found = torch.subtract(x, 2, -1)
+    assert found.tolist() == [3, 3, 3]
+    assert found.grad_fn.name() == "SubBackward1"
+    assert torch.subtract(x, torch.tensor(2), -1).grad_fn.name() == "SubBackward0"
+
+
+def test_special_round_always_has_decimals() -> None:
+    x = torch.tensor([1.55], requires_grad=True)
+    assert torch.special.round(x).grad_fn.name() == "RoundBackward1"
+    assert torch.round(x).grad_fn.name() == "RoundBackward0"
+    assert torch.special.round(x, decimals=0).tolist() == [2]
+
+
+def test_a_number_of_numpy_has_the_type_of_its_kind() -> None:
+    numpy = pytest.importorskip("numpy")
+    x = torch.ones(2)
+    assert x.to(numpy.int32(1), True).dtype is torch.int64
+    assert x.to(numpy.float32(1), True).dtype is torch.float64
+
+
+def test_lerp_by_a_number_may_be_written_into_another_type() -> None:
+    x, out = torch.ones(3), torch.zeros(3, dtype=torch.complex64)
+    assert torch.lerp(x, x, 0.3, out=out) is out
+    with pytest.raises(RuntimeError, match="Found dtype ComplexFloat but expected Float"):
+        torch.lerp(x, x, x, out=out)

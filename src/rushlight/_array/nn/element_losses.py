@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 __all__ = [
-    "any_negative", "broadcast_shape", "filled", "floor_at", "pairs", "reduced", "require_dtype",
+    "any_negative", "broadcast_shape", "filled", "floor_at", "reduced", "require_dtype",
     "require_floats", "require_logits", "require_margins", "require_probabilities", "total",
 ]  # fmt: skip
 
@@ -58,11 +58,6 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 def any_negative(x: Array) -> bool:
     """Whether an element is below zero."""
     return bool(np.less(x, 0).any())
-
-
-def pairs(count: int) -> tuple[Any, Any]:
-    """The two sides of all pairs i < j of `count` things."""
-    return np.triu_indices(count, 1)
 
 
 def filled(value: float, dtype: RawType) -> Array:

@@ -158,7 +158,7 @@ EXACT: Final[dict[str, Words]] = {
             "gelu",
             "softplus",
             "softshrink",
-            "lerp",
+            "lerp.Tensor",
             "neg",
             "negative",
             "round",
@@ -169,8 +169,9 @@ EXACT: Final[dict[str, Words]] = {
         _found_dtype,
     ),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _scalar_type),
-    "linalg_solve_triangular": lambda have, want, _: (
-        f"expected scalar type {_s(have)} but found {_s(want)}"
+    **dict.fromkeys(
+        ("linalg_solve_triangular", "logsigmoid"),
+        lambda have, want, _: f"expected scalar type {_s(have)} but found {_s(want)}",
     ),
     "vecdot": lambda have, want, _: (
         f"linalg.vecdot: Expected out of dtype{_s(have)} but found {_s(want)}"

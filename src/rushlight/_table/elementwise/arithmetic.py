@@ -51,6 +51,21 @@ sub = elementwise(
     given_numbers=True,
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
 )
+sub_number = elementwise(
+    "_sub(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    raw.subtract_scaled,
+    formula=lambda self, other, alpha: self - other * alpha,
+    self=lambda g: g,
+    node="SubBackward1",
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    public=False,
+    method=False,
+    out=False,
+    given_numbers=True,
+    samples=lambda mk: [(mk(3, 4), 2, 1), (mk(3, 4), 0.5, 3)],
+    doc="Subtracts `alpha` times a number from `input`.",
+)
 rsub = elementwise(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     quotients.subtract_from_scaled,

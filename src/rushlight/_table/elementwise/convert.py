@@ -118,7 +118,9 @@ def _named(args: tuple[object, ...]) -> dict[str, Any]:
 
 
 def _type_of_number(value: object) -> D.dtype:
-    """The type of the tensor that a number stands for; one of NumPy's counts as a float."""
+    """The type of the tensor that a number stands for; NumPy's count as integers or floats."""
+    if T.is_integer_scalar(value):
+        return D.int64
     return D.OF_PYTHON.get(_type(value), D.float64)
 
 

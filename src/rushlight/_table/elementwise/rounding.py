@@ -10,12 +10,15 @@ from ..._array.number import number_like
 from ..._base import errors
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
+from ..rows.composite import composite
 from ..rows.row import Row, elementwise, selection, written_as
+from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
+    from ..._tensor.tensor import Tensor
 
 
 def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:
@@ -27,18 +30,23 @@ def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:
 ceil = _flat("ceil", raw.ceil, "The smallest integer not below each element.")
 floor = _flat("floor", raw.floor, "The largest integer not above each element.")
 trunc = _flat("trunc", raw.trunc, "Each element without its fraction.")
-round = _flat(
-    "round", raw.round, "The nearest integer, the even one of two.", namespace=("", "special")
-)
+round = _flat("round", raw.round, "The nearest integer, the even one of two.")
 round_decimals = elementwise(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     raw.round_decimals,
     self=lambda xp, g: xp.zeros_like(g),
     promote="none",
-    namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4, low=100, high=1000), -1)],
     doc="Each element rounded to `decimals` digits after the point.",
 )
+
+
+@composite("special", name="round")
+def special_round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """Each element rounded to `decimals` digits after the point; to integers without it."""
+    return table("round")(input, decimals=decimals, out=out)
+
+
 frac = elementwise(
     "frac(Tensor self) -> Tensor",
     raw.frac,

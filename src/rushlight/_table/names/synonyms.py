@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ..calls.argument_parser import is_number
+from ..elementwise.arithmetic import sub_number
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
@@ -57,10 +59,12 @@ def _function(name: str) -> AnyCallable:
 
 
 def _with_alpha(name: str, target: str) -> AnyCallable:
-    """The same, where a second number is `alpha`: this name has no old order of arguments."""
+    """The same, where a third argument is `alpha`: this name has no old order of arguments."""
     second = _second(name, target)
 
     def function(*args: object, **kwargs: object) -> Any:
+        if len(args) == 3 and not kwargs and is_number(args[1]):
+            return (table("_sub_") if name[-1] == "_" else sub_number)(*args)
         if len(args) == 3:
             return second(*args[:2], alpha=args[2], **kwargs)
         return second(*args, **kwargs)

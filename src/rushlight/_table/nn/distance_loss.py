@@ -317,17 +317,3 @@ def normalize(
     if out is None:
         return input / norm
     return _traced.table("div")(input, norm, out=out)
-
-
-@composite("nn.functional")
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The p-norm distances of all pairs of rows: (0, 1), (0, 2), … (1, 2), …
-
-    Shapes: (N, M) to (N (N - 1) / 2,). Raises: RuntimeError for other numbers of dimensions.
-    """
-    if input.dim() != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    if not input.is_floating_point():
-        raise RuntimeError("pdist only supports floating-point dtypes")
-    first, second = (_traced.constant(side) for side in raw.pairs(input._raw.shape[0]))
-    return _traced.table("norm")(input[first] - input[second], p, 1)

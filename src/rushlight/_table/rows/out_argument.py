@@ -271,8 +271,8 @@ def _refuse_tangents(name: str, values: Sequence[object]) -> None:
                 )
 
 
-def give(name: str, result: TensorBase, out: Tensor | None) -> Any:
-    """A result that has been made, or `out` with it written there.
+def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = False) -> Any:
+    """A result that has been made, or `out` with it written there (see `place`).
 
     Raises:
         RuntimeError: where it or `out` requires grad, or can't be cast.
@@ -284,7 +284,7 @@ def give(name: str, result: TensorBase, out: Tensor | None) -> Any:
     problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
     if problem is not None:
         raise problem
-    place(out, result._raw)
+    place(out, result._raw, laid_out)
     return out
 
 

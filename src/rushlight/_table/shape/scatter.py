@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
@@ -11,6 +11,7 @@ from ..._array.shape import indexing as raw
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
+from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import saying_better
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from ..._array.annotations import Array
     from ..._base.annotations import Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -173,16 +173,12 @@ def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
     )
 
 
-def _no_formula(g: Array) -> NoReturn:
-    raise RuntimeError("derivative for aten::scatter is not implemented")
-
-
 scatter_with = general(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     placing.scatter,
-    self=_no_formula,
-    src=_no_formula,
-    node="ScatterBackward2",
+    self=_checks.no_derivative("scatter"),
+    src=_checks.no_derivative("scatter"),
+    node="NotImplemented",
     inplace=True,
     check=_warn_of_reduce,
     refuses_values="any",
@@ -195,8 +191,8 @@ scatter_value_with = general(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
     "Tensor",
     placing.scatter,
-    self=_no_formula,
-    node="ScatterBackward3",
+    self=_checks.no_derivative("scatter"),
+    node="NotImplemented",
     inplace=True,
     refuses_values="any",
     lowering="scatter",
@@ -554,7 +550,9 @@ def nonzero(
     """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
     if not as_tuple:
         found = apply_n(nonzero_.op, [input])
-        return give("nonzero", found, out)
+        return give("nonzero", found, out, True)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     if input._raw.ndim == 0:
         input = reshape(input, (1,))
     return table("unbind")(apply_n(nonzero_.op, [input]), 1)
