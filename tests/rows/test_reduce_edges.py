@@ -248,3 +248,21 @@ def test_the_edges_of_bins_are_those_of_linspace() -> None:
     for bins in (3, 5, 7, 15, 100):
         edges = torch.ones(3).histogram(bins).bin_edges
         assert torch.equal(edges, torch.linspace(0.5, 1.5, bins + 1))
+
+
+def test_an_out_is_looked_at_before_its_type() -> None:
+    x, out = torch.ones(2, 2), torch.ones(2, dtype=torch.uint8)
+    for reduce in (torch.sum, torch.nansum, torch.mean):
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            reduce(x, 5, dtype=torch.float64, out=out)
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype double, but got"):
+            reduce(x, 1, dtype=torch.float64, out=out)
+        with pytest.raises(RuntimeError, match="support automatic differentiation"):
+            reduce(x.clone().requires_grad_(), 1, dtype=torch.float64, out=out)
+
+
+def test_an_out_that_requires_grad_is_refused_by_the_name_of_the_kernel() -> None:
+    x, out = torch.ones(2, dtype=torch.int64), torch.ones(2, requires_grad=True)
+    for function, name in ((torch.bitwise_xor, "aten::bitwise_xor"), (torch.max, "maximum")):
+        with pytest.raises(RuntimeError, match=rf"^{name}\(\): functions with out="):
+            function(x, x, out=out)

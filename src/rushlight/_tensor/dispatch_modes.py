@@ -12,6 +12,7 @@ passes through here like any other.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import _table as _ops
@@ -194,7 +195,8 @@ def _watch_out(row: Any, args: list[object], out: object, mode: Mode) -> object:
     name = _aten.out_name(row)
     packet = getattr(ATEN, row.schema.name.replace(".", "_"), None)
     if packet is None or name not in packet.overloads():
-        return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
+        run = partial(apply_n, row.op, args)
+        return run_into(row.schema.name, run, args, out, rules=row.out_rules)
     _, given, named, _ = classify_call(row.op, args, False)
     return ask_mode(mode, getattr(packet, name), (), given, {**named, "out": out})
 

@@ -17,6 +17,7 @@ from ..calls import dtype_checks as _checks
 from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
+from ..rows.out_rules import OutRules, before_others
 from ..rows.row import Row, elementwise, general, when_settled, written_as
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -42,6 +43,7 @@ def _comparison(name: str, forward: AnyCallable, doc: str, ordered: bool = True)
         check=check,
         doc=doc,
         gives_bool=True,
+        out_rules=OutRules(result=D.bool_),
     )
     stem, doc = name.capitalize(), f"{doc} Written in place."
     shown: dict[str, Any] = {"public": False, "method": False, "inplace": False, "dtypes": "none"}
@@ -171,6 +173,7 @@ def _bitwise(name: str, forward: AnyCallable, doc: str, formula: AnyCallable | N
             (mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))
         ],
         vmap_write="shape",
+        out_rules=OutRules(f"aten::{name}"),
         doc=doc,
     )
     return made
@@ -193,6 +196,7 @@ bitwise_not = elementwise(
     relations.bitwise_not,
     formula=lambda self: ~self,
     samples=lambda mk: [(mk(3, 4, integer=True, low=0, high=9),)],
+    out_rules=OutRules("aten::bitwise_not"),
     doc="Every bit turned.",
 )
 bitwise_left_shift = _bitwise(
@@ -212,6 +216,7 @@ def _of_number(name: str, forward: AnyCallable, doc: str) -> Row:
         method=False,
         inplace=False,
         samples=lambda mk: [(5, mk(3, 4, integer=True, low=0, high=9))],
+        out_rules=OutRules(f"aten::{name}"),
         doc=doc,
     )
 
@@ -332,6 +337,7 @@ where_row = elementwise(
     inplace=False,
     method=False,
     samples=lambda mk: [(mk(3, 4) > 0, mk(3, 4), mk(4)), (mk(3, 4) > 0, mk(3, 4), 0.5)],
+    out_rules=OutRules(types_first=before_others, operands_from=1),
     doc="`input` where `condition` is True, else `other`.",
 )
 

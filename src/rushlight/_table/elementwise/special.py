@@ -12,6 +12,7 @@ from ..._core.inplace import apply_inplace
 from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
+from ..rows.out_rules import AS_MOST, OutRules
 from ..rows.row import Row, elementwise
 
 if TYPE_CHECKING:
@@ -186,7 +187,9 @@ def _special(name: str, forward: AnyCallable, doc: str, node: str, **declared: o
     return elementwise(
         f"{name}(Tensor self) -> Tensor", forward, promote="float", namespace="special",
         method=False,
-        inplace=False, check=check, doc=doc, node=node, **declared,
+        inplace=False, check=check, doc=doc, node=node,
+        out_rules=OutRules(f"special_{name}") if node.startswith("Special") else AS_MOST,
+        **declared,
     )  # fmt: skip
 
 
@@ -261,6 +264,7 @@ xlog1py = elementwise(
     node="SpecialXlog1PyBackward0",
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=0.5, high=2))],
     check=_checks.takes("xlog1py_cpu", "f"),
+    out_rules=OutRules("special_xlog1py"),
     doc="x log1p(y), 0 where x is 0.",
 )
 xlog1py_from_number = elementwise(
@@ -274,6 +278,7 @@ xlog1py_from_number = elementwise(
     node="SpecialXlog1PyBackward1",
     samples=lambda mk: [(0.7, mk(3, 4, low=0.5, high=2))],
     check=_checks.takes("xlog1py_cpu", "f"),
+    out_rules=OutRules("special_xlog1py"),
     doc="x log1p(y), 0 where x is 0.",
 )
 xlog1py_number = elementwise(
@@ -287,6 +292,7 @@ xlog1py_number = elementwise(
     node="SpecialXlog1PyBackward2",
     samples=lambda mk: [(mk(3, 4), 1.3)],
     check=_checks.takes("xlog1py_cpu", "f"),
+    out_rules=OutRules("special_xlog1py"),
     doc="x log1p(y), 0 where x is 0.",
 )
 zeta = elementwise(
@@ -301,6 +307,7 @@ zeta = elementwise(
     node="SpecialZetaBackward0",
     samples=lambda mk: [(mk(3, 4, low=2, high=4), mk(3, 4, low=1, high=3))],
     check=_checks.takes("zeta_cpu", "f", half=False),
+    out_rules=OutRules("special_zeta"),
     doc="The Hurwitz zeta function.",
 )
 zeta_from_number = elementwise(
@@ -314,6 +321,7 @@ zeta_from_number = elementwise(
     node="SpecialZetaBackward1",
     samples=lambda mk: [(2.5, mk(3, 4, low=1, high=3))],
     check=_checks.takes("zeta_cpu", "f", half=False),
+    out_rules=OutRules("special_zeta"),
     doc="The Hurwitz zeta function.",
 )
 

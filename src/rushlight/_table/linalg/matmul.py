@@ -18,6 +18,7 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
 from ..rows.out_argument import apply_out, give, run_into
+from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ paths = later("linalg.einsum")
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 
+# How `out` is looked at: its type before the shapes of vectors, and before those of factors.
+_VECTORS = OutRules(types_first=before_others)
+_PRODUCT = OutRules(types_first=before_products)
+
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     raw.mm,
@@ -40,6 +45,7 @@ mm = multilinear(
     node_shows=matrix_sizes,
     lowering="matmul",
     samples=_PAIR,
+    out_rules=_PRODUCT,
     doc="The product of two matrices.",
 )
 mv = multilinear(
@@ -56,6 +62,7 @@ dot = multilinear(
     self=lambda g, tensor: g * tensor,
     tensor=lambda g, self: g * self,
     samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
+    out_rules=_VECTORS,
     doc="The inner product of two vectors, without conjugation.",
 )
 bmm = multilinear(
@@ -151,7 +158,8 @@ def matmul(input: TensorBase, other: TensorBase, *, out: Tensor | None = None) -
     else:
         row = _stack_product
     if out is not None:
-        return apply_out(row, [input, other], out, "matmul")
+        rules = _VECTORS if row is dot else _PRODUCT
+        return apply_out(row, [input, other], out, "matmul", rules)
     if row.op.simple:
         return apply2(row.op, input, other)
     return apply_n(row.op, [input, other])
@@ -403,7 +411,7 @@ def inner(input: Tensor, other: Any) -> Tensor:
     return tensordot(input, other, ([-1], [-1]))
 
 
-@composite("", method=True, out=True)
+@composite("", method=True, out=_VECTORS)
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The inner product of two vectors, the first one conjugated."""
     return apply2(dot.op, _traced.table("conj")(input), other)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._array.elementwise import rounding as raw_rounding
 from ..._array.lazy_modules import later
 from ..._array.reduce import extreme as raw
+from ..rows.out_rules import OutRules
 from ..rows.row import elementwise, general, linear, selection
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ max_other = elementwise(
     inplace=False,
     numbers=False,
     lowering="max",
+    out_rules=OutRules("maximum"),
     doc="The larger of two elements; of equal ones each gets half of the gradient.",
 )
 max_dim = selection(
@@ -153,6 +155,7 @@ min_other = elementwise(
     inplace=False,
     numbers=False,
     lowering="min",
+    out_rules=OutRules("minimum"),
     doc="The smaller of two elements; of equal ones each gets half of the gradient.",
 )
 min_dim = selection(
@@ -277,5 +280,6 @@ kthvalue = selection(
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 1, 0, True)],
     real_only=True,
+    out_rules=OutRules(apart=True),
     doc="The k-th smallest elements along `dim`, counted from 1, and where they are.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
 from ..._array.reduce import reduce as raw, scan as raw_scan
-from ..._base import dtypes as D
+from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -16,6 +16,7 @@ from ..calls.argument_parser import is_number_tensor
 from ..rows.composite import composite
 from ..rows.node_classes import element_count
 from ..rows.out_argument import apply_out
+from ..rows.out_rules import OutRules, always, as_asked, as_out
 from ..rows.row import general, linear
 from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
@@ -36,6 +37,7 @@ sum = linear(
     raw.sum_all,
     self=lambda xp, g, self_shape: xp.broadcast_to(g, self_shape),
     lowering="sum",
+    out_rules=OutRules(typed=as_out),
     doc="The sum of all elements; of integers as int64.",
 )
 sum_dim = linear(
@@ -45,6 +47,7 @@ sum_dim = linear(
     self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(g, self_shape, dim, keepdim),
     lowering="sum",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
+    out_rules=OutRules(typed=as_out),
     doc="The sum over the dimensions `dim`.",
 )
 mean = linear(
@@ -53,6 +56,7 @@ mean = linear(
     self=lambda xp, g, self_shape: xp.broadcast_to(g / _count(self_shape, None), self_shape),
     node_shows=element_count,
     lowering="mean",
+    out_rules=OutRules(typed=as_asked),
     doc="The mean of all elements.",
 )
 mean_dim = linear(
@@ -64,6 +68,7 @@ mean_dim = linear(
     lowering="mean",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
     node_shows=element_count,
+    out_rules=OutRules(typed=as_asked),
     doc="The mean over the dimensions `dim`.",
 )
 
@@ -98,6 +103,7 @@ prod = general(
     "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     lambda x, dtype: raw.prod(x, None, False, dtype),
     self=lambda xp, g, self, out: g * xp.others_product(self, None) if self.shape else g,
+    out_rules=OutRules(typed=as_out),
     doc="The product of all elements; of integers as int64.",
 )
 prod_dim = general(
@@ -107,8 +113,24 @@ prod_dim = general(
         xp.expand_reduced(g, self.shape, dim, keepdim) * xp.others_product(self, dim)
     ),
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True), (mk(2, 3, 4), -1)],
+    out_rules=OutRules(typed=as_out),
     doc="The product over the dimension `dim`.",
 )
+
+
+def _nansum_type(asked: D.dtype | None, out: D.dtype, own: D.dtype) -> D.dtype | None:
+    """The type of `out`.
+
+    Raises:
+        RuntimeError: for another type that is asked for.
+        NotImplementedError: for a type without nan, of operands that have one.
+    """
+    as_out(asked, out, own)
+    if out.category != D.FLOAT and own.category == D.FLOAT:
+        raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(out)))
+    return out
+
+
 nansum = general(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
     "Tensor",
@@ -117,32 +139,42 @@ nansum = general(
         xp.isnan(self), 0, xp.expand_reduced(g, self.shape, dim, keepdim)
     ),
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
+    out_rules=OutRules(typed=_nansum_type),
     doc="The sum with NaN counted as zero.",
 )
-all = general("all(Tensor self) -> Tensor", raw.all, doc="Whether all elements are true.")
+_ANSWER = OutRules(types_first=always, result=D.bool_)
+all = general(
+    "all(Tensor self) -> Tensor", raw.all, out_rules=_ANSWER, doc="Whether all elements are true."
+)
 all_dim = general(
     "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     raw.all,
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
+    out_rules=_ANSWER,
     doc="Whether all elements along `dim` are true.",
 )
 all_dims = general(
     "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     raw.all,
     samples=lambda mk: [(mk(3, 4), (0, 1))],
+    out_rules=_ANSWER,
     doc="Whether all elements over the dimensions `dim` are true.",
 )
-any = general("any(Tensor self) -> Tensor", raw.any, doc="Whether any element is true.")
+any = general(
+    "any(Tensor self) -> Tensor", raw.any, out_rules=_ANSWER, doc="Whether any element is true."
+)
 any_dim = general(
     "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     raw.any,
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
+    out_rules=_ANSWER,
     doc="Whether any element along `dim` is true.",
 )
 any_dims = general(
     "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     raw.any,
     samples=lambda mk: [(mk(3, 4), (0, 1))],
+    out_rules=_ANSWER,
     doc="Whether any element over the dimensions `dim` is true.",
 )
 count_nonzero = general(

@@ -13,6 +13,7 @@ from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..elementwise.number import divided, multiplied
 from ..rows.composite import composite
+from ..rows.out_rules import OutRules, as_out
 from ..rows.row import Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
 
@@ -86,6 +87,7 @@ cumsum = linear(
     inplace=True,
     lowering="cumsum",
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
+    out_rules=OutRules(typed=as_out),
     doc="The sums of each element and those before it along `dim`; of integers as int64.",
 )
 
@@ -104,6 +106,7 @@ cumprod = general(
     self=_cumprod_gradient,
     inplace=True,
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
+    out_rules=OutRules(typed=as_out),
     doc="The products of each element and those before it along `dim`; of integers as int64.",
 )
 

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from .out_rules import AS_MOST, OutRules
+
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
@@ -51,14 +53,14 @@ def asking_too(make: Callable[[bool], F]) -> F:
     return own
 
 
-def _with_out(name: str, function: F) -> F:
+def _with_out(name: str, function: F, rules: OutRules) -> F:
     @functools.wraps(function)
     def taking_out(*args: object, out: Tensor | None = None, **kwargs: object) -> Any:
         if out is None:
             return function(*args, **kwargs)
         from .out_argument import run_into
 
-        return run_into(name, functools.partial(function, *args, **kwargs), args, out)
+        return run_into(name, functools.partial(function, *args, **kwargs), args, out, rules=rules)
 
     POSITIONAL[taking_out] = function
     return taking_out  # type: ignore[return-value]
@@ -84,12 +86,13 @@ def composite(
     *namespaces: str,
     method: bool = False,
     name: str = "",
-    out: bool = False,
+    out: bool | OutRules = False,
     numpy_words: bool = False,
 ) -> Callable[[F], F]:
     """Registers a function under the given namespaces ("" is the top level), and as a method.
 
-    With `out` the function also takes the keyword `out`, a tensor or as many as it has results.
+    With `out` the function also takes the keyword `out`, a tensor or as many as it has results;
+    rules say how it is looked at.
     With `numpy_words` it takes `axis` for `dim` and `keepdims` for `keepdim`, as all rows do.
     """
 
@@ -99,7 +102,7 @@ def composite(
             function.__name__ = function.__qualname__ = name
             function.__module__ = "rushlight.nn.functional"
         if out:
-            function = _with_out(shown, function)
+            function = _with_out(shown, function, out if isinstance(out, OutRules) else AS_MOST)
         public = function
         if numpy_words:
             public = _with_numpy_words(function)

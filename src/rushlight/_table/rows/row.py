@@ -49,6 +49,7 @@ from ..._core.op import (
 from ..._core.storage import TensorBase
 from . import node_classes as _nodes, return_type_classes as _return_types
 from .formulas import check_formulas, generate_functions, lay_out
+from .out_rules import AS_MOST, OutRules
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -68,7 +69,8 @@ class Row:
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
-        "delivers", "schema", "op", "simple_op", "simple_defaults", "out",
+        "out_rules",
+        "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
     text: str
@@ -107,7 +109,7 @@ class Row:
     lowering: str
     unit: str
     given_numbers: bool
-    delivers: tuple[str, ...]
+    out_rules: OutRules
     # What settling finds:
     schema: Schema
     op: Op
@@ -300,7 +302,7 @@ def declare(
     lowering: str = "",
     unit: str = "",
     given_numbers: bool = False,
-    delivers: tuple[str, ...] = (),
+    out_rules: OutRules = AS_MOST,
     **formulas: object,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -333,8 +335,7 @@ def declare(
     `_compile/lowering` that knows a native form of the row, beside the formula of an
     elementwise one. `unit` says that a one gives the other operand as it is: on the "right"
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
-    compiled step is given in each call. `delivers` names the tensors in the order in which leaves
-    among them accumulate, where that isn't the order of the arguments.
+    compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -385,7 +386,7 @@ def declare(
     row.lowering = lowering
     row.unit = unit
     row.given_numbers = given_numbers
-    row.delivers = delivers
+    row.out_rules = out_rules
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(

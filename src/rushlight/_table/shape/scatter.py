@@ -16,6 +16,7 @@ from ..calls.deprecated_orders import saying_better
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_argument import apply_out, give
+from ..rows.out_rules import OutRules, before_others, before_places
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -40,6 +41,7 @@ index_select = linear(
     lowering="index_select",
     samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True)),
                         (mk(5, 3), -1, mk(2, low=0, high=3, integer=True))],
+    out_rules=OutRules(types_first=before_places, apart=True, grows=True),
     doc="The parts at the places `index` of a dimension.",
 )  # fmt: skip
 index_select_backward = linear(
@@ -133,6 +135,7 @@ gather = linear(
     refuses_values="any",
     lowering="gather",
     samples=lambda mk: [(mk(5, 3), 0, mk(4, 3, low=0, high=5, integer=True))],
+    out_rules=OutRules(types_first=before_others, apart=True),
     doc="The elements that `index` names along a dimension.",
 )
 scatter_src = linear(
@@ -389,6 +392,7 @@ take = linear(
     holomorphic=False,
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(2, 3, low=0, high=12, integer=True))],
+    out_rules=OutRules(types_first=before_places, apart=True),
     doc="The elements of the flattened tensor at `index`.",
 )
 
@@ -479,6 +483,7 @@ masked_select = linear(
     self=lambda xp, g, self_shape, mask: _select_backward(xp, g, self_shape, mask),
     holomorphic=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0), (mk(3, 4), mk(4) > 0)],
+    out_rules=OutRules(types_first=before_others, apart=True),
     doc="The elements where `mask` is true, flat; the two broadcast.",
 )
 masked_place = linear(

@@ -8,6 +8,7 @@ from ..._array.shape import concatenate as joins, views as shapes
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..rows.composite import composite
+from ..rows.out_rules import OutRules
 from ..rows.row import Row, general, linear
 from .permute import permute, t, transpose
 from .shape import alias, expand, squeeze, squeeze_dim, squeeze_dims, unsqueeze, view
@@ -38,6 +39,7 @@ def _copy_of(row: Row) -> Row:
         holomorphic=False,
         method=False,
         out=True,
+        out_rules=OutRules(silent=rest.endswith("[]")),
         public=row not in (as_strided_, view_as_complex),
         samples=row.samples,
         dtypes=row.dtypes,
