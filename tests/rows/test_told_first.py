@@ -11,6 +11,60 @@ import rushlight as torch
 
 #: A statement or two, the exception of the last one, and how its message begins.
 CASES: list[tuple[str, type[Exception], str]] = [
+    ("torch.celu(torch.ones(3).short(), 1j)", RuntimeError, "value cannot be converted to type"),
+    ("torch.ones(3).var(correction=1j)", RuntimeError, "value cannot be converted to type double"),
+    ("torch.ones(2, 0).renorm_(1.0, -1, 1j)", RuntimeError, "renorm: maxnorm must be real-valued"),
+    (
+        "torch.unravel_index(torch.ones(3).long(), -2**63 - 1)",
+        ValueError,
+        "'shape' cannot have negative values, but got (-9223372036854775809,)",
+    ),
+    ("torch.ones(3).half().cumsum_(-7, dtype=torch.int16)", IndexError, "Dimension out of range"),
+    (
+        "torch.fft.fft(torch.ones(0, 3, requires_grad=True), -5, 3, out=torch.zeros(1) + 0j)",
+        IndexError,
+        "Dimension out of range",
+    ),
+    (
+        "torch.fft.irfft(torch.ones(2, 3, requires_grad=True), out=torch.zeros(1))",
+        RuntimeError,
+        "_fft_c2r(): functions with out=... arguments",
+    ),
+    (
+        "torch.nn.functional.group_norm(torch.ones(1, 2, 4), 2.5)",
+        TypeError,
+        "group_norm(): argument 'num_groups' (position 2) must be int, not float",
+    ),
+    (
+        "torch.nn.functional.instance_norm(torch.ones(3, 3), momentum=torch.ones(3))",
+        ValueError,
+        "Expected more than 1 spatial element when training",
+    ),
+    (
+        "torch.normal(torch.ones(2, 0) > 0, torch.ones(2, 0))",
+        RuntimeError,
+        "result type Float can't be cast to the desired output type Bool",
+    ),
+    (
+        "torch.linalg.matrix_rank(torch.ones(3, 3).bfloat16(), 0.1)",
+        NotImplementedError,
+        "\"linalg_svd_cpu\" not implemented for 'BFloat16'",
+    ),
+    (
+        "torch.linalg.cond(torch.ones(3, 3).half(), 'nuc')",
+        NotImplementedError,
+        "\"linalg_svd_cpu\" not implemented for 'Half'",
+    ),
+    (
+        "torch.ones(3, 3).ormqr(torch.tensor(1.5), torch.ones(2, 3), False)",
+        IndexError,
+        "Dimension specified as -1 but tensor has no dimensions",
+    ),
+    (
+        "torch.cross(torch.ones(3, 4, requires_grad=True), torch.ones(3, 4), out=torch.ones(3))",
+        RuntimeError,
+        "linalg_cross(): functions with out=... arguments",
+    ),
     (
         "torch.ones(2, device=b'a')",
         RuntimeError,

@@ -229,7 +229,7 @@ def matrix_rank(x: Array, atol: object = None, rtol: object = None, hermitian: b
     """How many singular values of each matrix are above the tolerance."""
     if x.ndim >= 2 and not x.size and atol is not None:
         return np.zeros(x.shape[:-2], np.int64)
-    check_rank(x)
+    check_rank(x, rtol is None)
     if not x.size:
         return np.zeros(x.shape[:-2], np.int64)
     s = np.abs(eigvalsh(x)) if hermitian else svdvals(x)
@@ -237,15 +237,16 @@ def matrix_rank(x: Array, atol: object = None, rtol: object = None, hermitian: b
     return np.sum(s > limit, -1, dtype=np.int64)
 
 
-def check_rank(x: Array) -> None:
-    """Refuses what has no rank.
+def check_rank(x: Array, by_precision: bool = True) -> None:
+    """Refuses what has no rank; `by_precision`: the tolerance is that of the type.
 
     Raises:
         RuntimeError: in PyTorch's words.
     """
     if x.ndim < 2:
         check(x, "torch.linalg.matrix_rank", square=False, what="input")
-    _check_float(x)
+    if by_precision:
+        _check_float(x)
 
 
 def _check_float(x: Array) -> None:

@@ -186,6 +186,8 @@ def ormqr(a: Array, tau: Array, other: Array, left: bool = True, transpose: bool
     side = -2 if left else -1
     if other.shape[side] != a.shape[-2]:
         raise RuntimeError(f"{name}other.shape[{side}] must be equal to input.shape[-2]")
+    if not tau.ndim:
+        raise IndexError(errors.no_dimension(-1, 0))
     if tau.shape[-1:] != (min(other.shape[side], a.shape[-1]),):
         raise RuntimeError(
             f"{name}tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"

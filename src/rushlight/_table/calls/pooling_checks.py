@@ -9,6 +9,7 @@ from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import scalar_name as scalar_name
+from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -310,6 +311,11 @@ def unpool_size(
     default = [(shape[len(shape) - len(k) + d] - 1) * s[d] + k[d] - 2 * p[d] for d in range(len(k))]
     if output_size is None:
         for d, n in enumerate(default):
+            if isinstance(n, TensorBase):
+                raise TypeError(
+                    "cond must be a bool, but got a Tensor. For tensor conditions, use "
+                    "torch._check_tensor_all() to assert that all elements are true."
+                )
             if n < 0:
                 raise ValueError(
                     "max_unpooling: output_size must contain non-negative spatial dimensions, but "

@@ -123,6 +123,15 @@ def _elu(node: str) -> Row:
 
 elu_row = _elu("EluBackward0")
 _elu_written = _elu("EluBackward1")  # in place
+
+
+def _celu_types(args: Arguments, raws: Arguments) -> None:
+    if isinstance(args[1], complex):
+        raise RuntimeError(errors.no_conversion("double"))
+    _ELU_TYPES(args, raws)
+
+
+_ELU_TYPES = _checks.takes("elu_cpu", "f")
 celu_row = elementwise(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     formula(lambda self, alpha: _elu_value(self, alpha, 1, 1 / alpha)),
@@ -130,7 +139,7 @@ celu_row = elementwise(
     promote="none",
     method=False,
     inplace=False,
-    check=_checks.takes("elu_cpu", "f"),
+    check=_celu_types,
     samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
     doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
 )
@@ -516,8 +525,6 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Raises:
         RuntimeError: where alpha is 0.
     """
-    if isinstance(alpha, complex):
-        raise RuntimeError(errors.no_conversion("double"))
     if not isinstance(alpha, TensorBase) and alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     out = _run(celu_row, inplace, input, alpha)

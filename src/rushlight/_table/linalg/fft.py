@@ -332,14 +332,15 @@ def _into(
     if not to_real and have.category != D.COMPLEX:
         raise RuntimeError(f"{name} expects a complex output tensor, but got {D.scalar_name(have)}")
     mode = ready()
-    if mode.grad and (out._requires_grad or x._requires_grad):
-        raise RuntimeError(errors.out_requires_grad("fft_" + name))
     before = CURRENT.get()
     try:
         CURRENT.set(replaced(mode, grad=False))
         found = compute()
     finally:
         CURRENT.set(before)
+    if mode.grad and (out._requires_grad or x._requires_grad):
+        kernel = "c2r" if to_real else ("c2c" if x.is_complex() else "r2c")
+        raise RuntimeError(errors.out_requires_grad(f"_fft_{kernel}"))
     place(out, found._raw)
     return out
 

@@ -259,7 +259,7 @@ def native_batch_norm(
         raise IndexError(errors.dimension(1, input.dim()))
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    if input._raw.dtype.kind == "c":
+    if input._raw.dtype.kind not in "fV":
         name = D.scalar_name(T.dtype_of(input))
         raise NotImplementedError(errors.not_implemented("batch_norm", name))
     out = table("batch_norm")(

@@ -442,7 +442,7 @@ def multilabel_soft_margin_loss(
     if size_average is not None or reduce is not None:
         reduction = R.word_of_old(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+        raise ValueError(reduction + " is not valid")
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight

@@ -44,13 +44,13 @@ def _checked(
 
     Raises: RuntimeError in PyTorch's words; IndexError for a target that is no label.
     """
-    if not log_probs.size:
-        raise RuntimeError("log_probs tensor must not be empty")
     if targets.dtype.kind == "c":
         targets = T.converted(targets, D.int64)
     name = D.scalar_name(T.from_raw(log_probs.dtype))
     if name not in ("Float", "Double"):
         raise NotImplementedError(errors.not_implemented("ctc_loss_cpu", name))
+    if not log_probs.size:
+        raise RuntimeError("log_probs tensor must not be empty")
     if log_probs.ndim != 3:
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for "

@@ -318,16 +318,16 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
 
     Raises: ValueError for a single place per channel, or one running statistic without the other.
     """
-    if type(eps) is not float or type(momentum) is not float or type(use_input_stats) is not bool:
-        values = input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps
-        problem = complaint_of_c("torch", "instance_norm", (*values, True), {})
-        if problem is not None:
-            raise problem
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
             f"{errors.size_text(input.shape)}"
         )
+    if type(eps) is not float or type(momentum) is not float or type(use_input_stats) is not bool:
+        values = input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps
+        problem = complaint_of_c("torch", "instance_norm", (*values, True), {})
+        if problem is not None:
+            raise problem
     return instance_norm_operator(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
@@ -453,6 +453,10 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
+    if type(num_groups) is not int:
+        problem = complaint_of_c("torch", "group_norm", (input, num_groups, weight, bias, eps), {})
+        if problem is not None:
+            raise problem
     shape = tuple(input.shape)
     if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
         raise ValueError(

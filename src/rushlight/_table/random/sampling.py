@@ -270,6 +270,10 @@ def normal(
     if isinstance(std, TensorBase):
         if std._raw.size and bool((std._raw < 0).any()):
             raise RuntimeError("normal expects all elements of std >= 0.0")
+        if isinstance(mean, TensorBase) and not (mean._raw.size and std._raw.size):
+            kinds = T.dtype_of(std), T.dtype_of(mean)
+            if not D.can_cast(*kinds):
+                raise RuntimeError(errors.cannot_cast(*map(D.scalar_name, kinds)))
     else:
         _check_std(std)
     array = distributions.normal(

@@ -393,6 +393,8 @@ def _variance_function(name: str, row: Any, doc: str) -> AnyCallable:
                     "correction=Tensor)"
                 )
             correction = read_by_python(correction, "a correction").item()
+        if isinstance(correction, complex):
+            raise RuntimeError(errors.no_conversion("double"))
         arguments = [input, dim, correction, keepdim]
         return apply_n(row.op, arguments) if out is None else apply_out(row, arguments, out)
 

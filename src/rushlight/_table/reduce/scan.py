@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
+from ..._array.axes import axis_of
 from ..._array.reduce import scan as raw
 from ..._base import dtypes as D, errors
 from ..._core.slow import read_by_python
@@ -113,6 +114,7 @@ cumprod = general(
 
 def _keeps_type(name: str, raws: Arguments) -> None:
     """Refuses, in place, another type than that of what is written."""
+    axis_of(raws[1], raws[0].ndim)
     wanted = raws[2]
     found = T.from_raw(raws[0].dtype)
     if wanted is not None and wanted is not found:

@@ -326,7 +326,7 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
             raise TypeError(
                 f"expected 'shape' sequence to only contain ints, but got {errors.class_text(n)}"
             )
-        if not -(2**63) <= n < 2**63:
+        if n >= 2**63:
             raise ValueError("Overflow when unpacking long long")
     if not sizes:
         return ()
