@@ -114,3 +114,11 @@ def test_dimensions_changed_in_place_are_no_bools() -> None:
             change(False)
     assert x.shape == (2, 1)
     assert x.squeeze_(torch.tensor(1)).shape == (2,)
+
+
+def test_long_integers_are_refused_after_calls_of_the_same_types() -> None:
+    x = torch.ones(3, 3, 1)
+    for function in (torch.transpose, torch.swapdims):
+        function(x, 0, 1)
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            function(x, 3, -(2**63) - 1)

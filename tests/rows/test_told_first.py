@@ -11,6 +11,22 @@ import rushlight as torch
 
 #: A statement or two, the exception of the last one, and how its message begins.
 CASES: list[tuple[str, type[Exception], str]] = [
+    (
+        "torch.ones(2).nansum(0, dtype=torch.complex64)",
+        NotImplementedError,
+        "\"nansum_cpu\" not implemented for 'ComplexFloat'",
+    ),
+    (
+        "x = torch.zeros(5, 4, dtype=torch.complex64, requires_grad=True); "
+        "torch.select_scatter(x, x[0], 0, 1)",
+        RuntimeError,
+        "select_scatter does not support automatic differentiation for outputs with complex dtype.",
+    ),
+    (
+        "torch.histogramdd(torch.ones(0, 3).long(), 7, weight=torch.ones(2))",
+        RuntimeError,
+        "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should",
+    ),
     ("torch.celu(torch.ones(3).short(), 1j)", RuntimeError, "value cannot be converted to type"),
     ("torch.ones(3).var(correction=1j)", RuntimeError, "value cannot be converted to type double"),
     ("torch.ones(2, 0).renorm_(1.0, -1, 1j)", RuntimeError, "renorm: maxnorm must be real-valued"),

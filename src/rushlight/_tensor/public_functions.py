@@ -122,6 +122,7 @@ def _checked(
 ) -> object:
     """For what runs unchecked on arguments of types that have been checked."""
     body: Any = POSITIONAL.get(plain._guarded, plain._guarded)
+    recheck = plain._recheck
 
     @functools.wraps(function)
     def asking(*args: object, **kwargs: object) -> object:
@@ -132,7 +133,7 @@ def _checked(
                 return body(*args)
             return plain(*args, **kwargs)
         except Exception as error:
-            handled = _after(asking, None, args, kwargs, error)
+            handled = _after(asking, None if kwargs else recheck, args, kwargs, error)
             if handled is NOT_HANDLED:
                 raise
             return handled

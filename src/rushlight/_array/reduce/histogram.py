@@ -45,12 +45,16 @@ def data_range(column: Array) -> tuple[float, float]:
     return (float(column.min()), float(column.max())) if column.size else (0.0, 1.0)
 
 
-def check_type(rows: Array, from_data: bool) -> None:
-    """Raises NotImplementedError for integers, complex numbers, and the range of 16-bit floats."""
-    from_data = from_data and bool(rows.size)
-    if rows.dtype.kind in "biuc" or (from_data and rows.dtype.itemsize == 2):
-        what = "histogramdd" if from_data else "histogram_cpu"
-        raise NotImplementedError(errors.not_implemented(what, name_of(rows.dtype)))
+def check_type(rows: Array) -> None:
+    """Raises NotImplementedError for integers and complex numbers."""
+    if rows.dtype.kind in "biuc":
+        raise NotImplementedError(errors.not_implemented("histogram_cpu", name_of(rows.dtype)))
+
+
+def check_range_type(rows: Array) -> None:
+    """Raises NotImplementedError for what has no range here: the same, and 16-bit floats."""
+    if rows.size and (rows.dtype.kind in "biuc" or rows.dtype.itemsize == 2):
+        raise NotImplementedError(errors.not_implemented("histogramdd", name_of(rows.dtype)))
 
 
 def counts(rows: Array, edges: list[Array], weight: Array | None, density: bool) -> Array:

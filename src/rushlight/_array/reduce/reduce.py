@@ -247,11 +247,14 @@ def nansum(
 
     Raises:
         RuntimeError: for complex numbers.
+        NotImplementedError: for floating-point numbers in a complex type.
     """
     axes_of(x.ndim, dim)
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind in "fV":
+        if dtype is not None and dtype.category == D.COMPLEX:
+            raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(dtype)))
         total = sum(x, dim, keepdim, dtype)
         if not np.isnan(total).any():
             return total

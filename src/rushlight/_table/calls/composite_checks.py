@@ -141,11 +141,11 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
             raise
 
     def recheck(*args: object) -> Any:
-        return check(kind, name, run_late, args, {}, {}, None)
+        return check(kind, name, run, args, {}, {}, None)
 
     run: Any = functools.wraps(function)(run_late if late else run_checked)
     run._guarded = function  # what runs for positional arguments of types that are `_settled`
-    run._settled, run._recheck = (None, recheck) if late else (settled, None)
+    run._settled, run._recheck = None if late else settled, recheck
     return run
 
 

@@ -28,6 +28,7 @@ from .argument_parser import NUMBERS_TOO, complaint, is_one_for_all
 from .call_errors import explain_rows
 from .conversions import NUMBERS_ALONE, Unfit, accepts, by_value, integers, number_tensor
 from .deprecated_orders import old_order
+from .long_integers import refuse_long
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
 
@@ -456,17 +457,6 @@ def _any(general: Dispatcher) -> AnyCallable:
         return plan.run(plan.op, values)
 
     return function
-
-
-def refuse_long(args: tuple[object, ...]) -> None:
-    """Refuses integers of more than 64 bits, which a plan doesn't tell from others.
-
-    Raises:
-        ValueError: in PyTorch's words.
-    """
-    for arg in args:
-        if type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
-            raise ValueError("Overflow when unpacking long long") from None
 
 
 def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:

@@ -233,10 +233,8 @@ def cross(
 ) -> Tensor:
     """The vector product along `dim`: by default the first dimension of size three."""
     if dim is None:
-        mismatch = errors.broadcast(input._raw.shape, other._raw.shape)
-        if mismatch is not None:
-            raise RuntimeError(mismatch)
-        say_better("cross")
+        if out is None:
+            say_better("cross")
         for k, n in enumerate(input.shape):
             if n == 3:
                 dim = k

@@ -453,15 +453,15 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
-    if type(num_groups) is not int:
-        problem = complaint_of_c("torch", "group_norm", (input, num_groups, weight, bias, eps), {})
-        if problem is not None:
-            raise problem
     shape = tuple(input.shape)
     if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"
         )
+    if type(num_groups) is not int:
+        problem = complaint_of_c("torch", "group_norm", (input, num_groups, weight, bias, eps), {})
+        if problem is not None:
+            raise problem
     return group_norm_operator(input, num_groups, weight, bias, eps)
 
 

@@ -72,7 +72,8 @@ def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Array]:
             f"torch.histogramdd: for a {width}-dimensional histogram range should have "
             f"{2 * width} elements, but got {len(limits)}"
         )
-    raw.check_type(rows, numbered and limits is None)
+    if numbered and limits is None:
+        raw.check_range_type(rows)
     given = [bins] * width if isinstance(bins, (int, TensorBase)) else list(bins)
     if len(given) != width:
         if numbered and not isinstance(bins, int):
@@ -179,6 +180,7 @@ def histogram(
     _check(rows, [bins], weight)
     edges = _edges(rows, bins, range)
     _check_weight(rows, weight)
+    raw.check_type(rows)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if out is None:
         return _RESULT(_recorded(_of_histogram, [hist, edges[0]], input, bins, given))
@@ -213,6 +215,7 @@ def histogramdd(
     rows = array.reshape(-1, width) if width else array.reshape(math.prod(array.shape[:-1]), 0)
     edges = _edges(rows, bins, range)
     _check_weight(array, weight)
+    raw.check_type(rows)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if isinstance(bins, (tuple, list)) and isinstance(bins[0], TensorBase):
         (made,) = _recorded(_of_tensors, [hist], input, *bins, weight)

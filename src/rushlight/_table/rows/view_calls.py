@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
+from ..calls.long_integers import refuse_long
 from .row import Row
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ def _two(op: Op, general: AnyCallable) -> AnyCallable:
         if len(args) == 3 and not kwargs:
             a, i, j = args
             if type(i) is int and type(j) is int and isinstance(a, TensorBase):
-                return apply_view(op, a, (i, j))
+                try:
+                    return apply_view(op, a, (i, j))
+                except IndexError:
+                    refuse_long(args)
+                    raise
         return general(*args, **kwargs)
 
     return function

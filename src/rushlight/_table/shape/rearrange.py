@@ -200,7 +200,7 @@ def tril_indices(
     col: int,
     offset: int = 0,
     *,
-    dtype: D.dtype = D.int64,
+    dtype: D.dtype | None = D.int64,
     device: str | None = None,
     layout: object = None,
     requires_grad: bool = False,
@@ -228,8 +228,10 @@ def triu_indices(
     return _hollow.emptied(made) if nowhere else made
 
 
-def _triangle(name: str, row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Array:
-    dtype = dtype_or_default(dtype)
+def _triangle(
+    name: str, row: int, col: int, offset: int, dtype: D.dtype | None, lower: bool
+) -> Array:
+    dtype = D.int64 if dtype is None else dtype
     if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
     return raw.triangle_places(row, col, offset, dtype, lower)
