@@ -463,3 +463,14 @@ def test_a_scatter_that_reduces_has_no_derivative() -> None:
 def test_a_size_of_more_than_64_bits_is_refused() -> None:
     with pytest.raises(ValueError, match="Overflow when unpacking long long"):
         torch.ones(5, 2).split(2**63)
+
+
+def test_a_copy_with_places_written_is_laid_out_as_the_operand() -> None:
+    x, place = torch.zeros(4, 3).t(), torch.tensor([1])
+    written = x.index_put((place,), torch.tensor(1.0))
+    assert written.stride() == x.stride()
+    assert written.tolist() == [[0.0] * 4, [1.0] * 4, [0.0] * 4]
+    written = x.put(place, torch.tensor([1.0]))
+    assert written.stride() == x.stride()
+    assert written.flatten().tolist() == [0.0, 1.0] + [0.0] * 10
+    assert torch.cdist(x, torch.zeros(5, 4)).stride() == (5, 1)

@@ -158,6 +158,9 @@ KNOWN: list[Named] = [
         torch=r"^setStorage: .* storage offset [1-9]",
         ours=r"^setStorage: .* storage offset 0, .* out of bounds for storage of size 0$",
     ),
+
+    Named("Layout has fewer details", "stride", r"batch_norm\("),
+    Named("Layout has fewer details", "stride", r"diagonal_scatter\(", program=r"as_strided\("),
     Named(
         "Gradients have no past",
         "warning",
@@ -490,6 +493,189 @@ KNOWN: list[Named] = [
         torch=r"^ok$|nference tensor",
         program=r"inference_mode\(\): (\w+\.data = |(.*\n)+.*\.data = )",
     ),
+
+    # ---- memory
+    Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
+    Named(
+        "A write with a place outside writes nothing", "shape|value|version", r"out=", raised=r"\w"
+    ),
+    Named(
+        "Overlapping memory is written as a whole",
+        "refused|accepted|message|exception type",
+        r"(addb?mm|baddbmm|addmv|addr|masked_scatter|tri[lu])_\(|out=",
+        ours=r"refers? to a single memory location",
+        tangled=True,
+    ),
+    Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
+    Named(
+        "A storage that is shared is another one",
+        "value",
+        r"\w_\(|\] = |[-+*/%]= ",
+        moved=True,
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        torch=r"^unsupported operation: some elements of the input tensor and the written-to",
+        ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim|"
+        r"result type|output with shape)",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        torch="^Inference tensors cannot be saved for backward",
+        ours="size of tensor|dimension|[0-9]D tensor|shape",
+    ),
+    Named(
+        "Of several faults one is told",
+        "warning",
+        r"index_reduce_\(",
+        torch=r"^\[\]$",
+        ours="index_reduce.. is in beta",
+        raised="refer to a single memory location",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        r"index_(add|copy)_\(|mul_\(",
+        torch=r"^(index_add_\(\): Number of indices|A view was created in no_grad mode)",
+    ),
+    Named(
+        "Of several faults one is told",
+        "exception type",
+        r"scatter_(reduce|add)_\(|silu\(|glu\(|baddbmm\(",
+        torch=r"^(IndexError: Dimension out of|RuntimeError: (Autograd not support|Halving dim|"
+        r"result type Long))",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp)_\(",
+        torch=r"^(expand\(torch|Integer division with addcdiv|The expanded size|Incompatible "
+        r"matrix|Index tensor must have|Dimension specified as 0|ldexp can't be cast)",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        r"torch\.matmul\(.*out=",
+        torch=r"^(both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out)",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        r"torch\.outer\(.*out=",
+        torch=r"^mul\(\): functions with out=",
+        ours=r"^outer\(\): functions with out=",
+    ),
+    Named(
+        "A write with a place outside writes nothing",
+        "warning",
+        r"out=",
+        torch="was resized since it had shape",
+        ours=r"^\[\]$",
+        raised=r"\w",
+    ),
+    Named(
+        "A write with a place outside writes nothing",
+        "value",
+        r"(//|%)= |(floor_divide|remainder|fmod|div)_\(",
+        raised="ZeroDivisionError",
+    ),
+    # ---- words and numbers
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"solve|inv|inverse|pinv|slogdet|float_power|\*\*",
+        torch=r"\d{5}\.\d|e\+\d|-19\.",
+        program=r"solve\(|inv\(|inverse\(|slogdet\((\w+) @ \1\.t\(\)",
+    ),
+    Named(
+        "A matrix that is nearly singular",
+        "accepted|refused",
+        r"solve\(|inv\(|inverse\(|cholesky\(",
+        torch="_LinAlgError|^ok$",
+        ours="_LinAlgError|^ok$",
+    ),
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"normalize|corrcoef",
+        program=r"cross\((\w+), \1, dim=-?\d\)",
+    ),
+    Named(
+        "A least-squares problem is broadcast by its batches",
+        "accepted",
+        r"lstsq\(\w+, \w+\)",
+        torch=r"^RuntimeError: The size of tensor a \(\d+\) must match the size of tensor b \(",
+    ),
+    Named(
+        "A least-squares problem is broadcast by its batches",
+        "shape",
+        r"lstsq\(\w+, \w+\)",
+        torch=r"^\(\d+, \d+, \d+",
+        ours=r"^\(1, \d+, \d+",
+    ),
+    Named(
+        "PyTorch refuses what it laid out itself",
+        "accepted",
+        r"kron\(",
+        torch="^RuntimeError: view size is not compatible with input tensor's size and stride",
+    ),
+    Named(
+        "A tensor without dimensions has no size",
+        "message",
+        r"\w\[[12]\]",
+        torch=r"^select\(\) cannot be applied to a 0-dim tensor",
+        ours="^index [12] is out of bounds for dimension 0 with size 0",
+        program=r"resize_\(\(\)\)",
+    ),
+    Named(
+        "Whether a new result is a view of a hidden tensor",
+        "is_view",
+        r"tile\(|repeat\(",
+        program=r"inference_mode\(\): ",
+    ),
+    Named(
+        "Whether a new result is a view of a hidden tensor",
+        "is_view",
+        r"atleast_3d\(",
+        program=r"max_pool1d\(",
+    ),
+    Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
+    Named(
+        "The shortest functions look at their arguments late",
+        "exception type|message",
+        torch=r"must be Tensor, not|has no attribute|expected Tensor as element",
+        ours=r"must be Tensor, not|has no attribute",
+    ),
+    Named(
+        "The shortest functions look at their arguments late",
+        "exception type",
+        "embedding",
+        torch="Dimension specified as 0",
+        ours="'weight' must be 2-D",
+    ),
+    # Systems without a solution.
+    Named("Signs of singular vectors", "grad|value", program=r"lstsq"),
+    # Products of less than full rank, some of whose vectors are any that are left.
+    Named("Signs of singular vectors", "value", r"(eigh|svd)\((\w+) @ \2\.t\(\)"),
+    Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
+    Named("Sums of complex numbers are taken part by part", "value", halves=True),
+    Named(
+        "Nothing is discarded of an answer",
+        "warning",
+        r"\b(logical_(and|or|xor)|eq|ne)(_\(|\(.*out=)",
+        torch="Casting complex values to real",
+        ours=r"^\[\]$",
+    ),
+    Named(
+        "Signs of singular vectors",
+        "value",
+        r"slogdet\((\w+) @ \1\.t\(\)",
+        torch=r"^-?[01]\.0$",
+    ),
+    Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
+    Named("Signs of singular vectors", "value", r"svd|eigh|qr", signs=True),
 ]
 
 

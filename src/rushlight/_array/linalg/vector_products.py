@@ -89,11 +89,11 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
         squares = np.matmul(x, y.swapaxes(-1, -2)) * -2
         squares += np.sum(x * x, -1)[..., :, None]
         squares += np.sum(y * y, -1)[..., None, :]
-        return np.sqrt(np.maximum(squares, 0))
+        return np.ascontiguousarray(np.sqrt(np.maximum(squares, 0)))
     difference = x[..., :, None, :] - y[..., None, :, :]
     if p == 2:
-        return np.sqrt(np.einsum("...k,...k->...", difference, difference))
-    return vector_norm(difference, p, (-1,))
+        return np.sqrt(np.einsum("...k,...k->...", difference, difference, order="C"))
+    return np.ascontiguousarray(vector_norm(difference, p, (-1,)))
 
 
 @functools.lru_cache(256)

@@ -16,7 +16,7 @@ from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
 from ..axes import ALL
 from ..number import typed
-from ..types import from_raw, refuse_shared, write_into
+from ..types import copy_like, from_raw, refuse_shared, write_into
 from . import as_strided as windows, gather as fast
 from .as_strided import diagonal
 from .views import select, slice_
@@ -317,7 +317,8 @@ def index_put(
     x: Array, indices: tuple[object, ...], values: Array, accumulate: bool = False
 ) -> Array:
     """A copy of `x` with `values` written (or added) at `indices`."""
-    return index_put_into(x.copy(), indices, values, accumulate)
+    out = index_put_into(x.copy(), indices, values, accumulate)
+    return out if x.flags.c_contiguous else copy_like(out, x)
 
 
 def index_backward(g: Array, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:

@@ -17,7 +17,7 @@ from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrapped
-from ..types import from_raw
+from ..types import copy_like, from_raw
 from . import gather as fast
 from .views import clone
 
@@ -548,7 +548,7 @@ def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Arra
         fast.add_rows(flat, np.where(where < 0, where + x.size, where), source.reshape(-1))
     else:
         flat[where] = source.reshape(-1)
-    return out
+    return out if x.flags.c_contiguous else copy_like(out, x)
 
 
 # ---- masks ------------------------------------------------------------------------------------
