@@ -445,6 +445,13 @@ CALLS: list[Named] = [
     Named(
         "Of several faults one is told",
         kind="exception type",
+        statement=r"nn\.functional\.unfold\(",
+        torch="^IndexError: Dimension specified as -1 but tensor has no dimensions$",
+        ours="^RuntimeError: kernel size should be greater than zero",
+    ),
+    Named(
+        "Of several faults one is told",
+        kind="exception type",
         statement=r"[.]linear_cross_entropy\(.*options=x",
         ours="^AttributeError: 'Tensor' object has no attribute '_adjust'$",
     ),
