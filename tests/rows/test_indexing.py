@@ -446,6 +446,7 @@ def test_the_warning_of_byte_masks_names_the_line_of_the_program() -> None:
         torch.ones(2)[mask]
     assert seen[0].filename == __file__
 
+
 def test_nonzero_has_columns_and_no_out_as_a_tuple() -> None:
     x = torch.tensor([[1, 0], [1, 1]])
     out = torch.empty(0, dtype=torch.int64)

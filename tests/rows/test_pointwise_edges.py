@@ -453,6 +453,7 @@ def test_the_logarithm_of_one_and_little_keeps_complex_digits() -> None:
         assert math.isclose(found.real, real, rel_tol=1e-15) or found.real == z.real
         assert found.imag == math.atan2(z.imag, 1 + z.real)
 
+
 def test_a_third_argument_of_subtract_is_alpha_of_a_number() -> None:
     x = torch.ones(3, requires_grad=True)
     found = torch.subtract(x, 2, -1)

@@ -175,6 +175,7 @@ def test_places_that_were_written_are_noticed():
         with pytest.raises(RuntimeError, match=r"\] is at version 1; expected version 0"):
             y.sum().backward()
 
+
 def test_fractional_pooling_takes_one_number_or_one_for_each_dimension() -> None:
     x = rl.randn(1, 2, 4, 5)
     with pytest.raises(RuntimeError, match="kernel_size must either be a single Int or tuple of"):

@@ -357,6 +357,7 @@ def test_a_size_of_zero_is_repeated_any_number_of_times() -> None:
     with pytest.raises(RuntimeError, match="negative dimension -3"):
         torch.zeros(2, 1).tile(-3)
 
+
 def test_a_complex_copy_has_no_derivative() -> None:
     x = torch.randn(3, 2, requires_grad=True)
     for _ in range(2):

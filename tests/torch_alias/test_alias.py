@@ -302,6 +302,7 @@ def test_functorch_has_its_experimental_part() -> None:
     code = "import functorch.experimental as e, torch\n"
     assert aliased(code + "print(e.functionalize is torch.func.functionalize)") == "True"
 
+
 def test_an_import_by_call_of_a_name_that_is_not_there_gives_the_module() -> None:
     code = """
 import torch

@@ -514,19 +514,6 @@ def is_channels_last(array: Any) -> bool:
     return bool(array.transpose(order).flags.c_contiguous)
 
 
-def is_like_channels_last(array: Any) -> bool:
-    """Whether the strides of a 4-d (or 5-d) array, with gaps or without, grow from the channels."""
-    if array.ndim not in (4, 5) or not array.size or not array.strides[1]:
-        return False
-    least = 0
-    for d in (1, *range(array.ndim - 1, 1, -1), 0):
-        step = array.strides[d]
-        if step < least or (d == 0 and least == array.strides[1]):
-            return False
-        least = step * max(array.shape[d], 1)
-    return True
-
-
 def as_requested(array: Any, dtype: Any, copy: Any) -> Any:
     """An array for NumPy's `__array__` protocol."""
     if dtype is not None and array.dtype != dtype:

@@ -10,7 +10,7 @@ from .._array.memory import storage_views as M
 from .._base import dtypes as D
 from .._tensor import storage as _storages
 from .._tensor.storage import TypedStorage, UntypedStorage
-from ..serialization import load
+from ..serialization.load import load
 
 
 def _load_from_bytes(b: bytes) -> TypedStorage | UntypedStorage:

@@ -158,7 +158,6 @@ KNOWN: list[Named] = [
         torch=r"^setStorage: .* storage offset [1-9]",
         ours=r"^setStorage: .* storage offset 0, .* out of bounds for storage of size 0$",
     ),
-
     Named("Layout has fewer details", "stride", r"batch_norm\("),
     Named("Layout has fewer details", "stride", r"diagonal_scatter\(", program=r"as_strided\("),
     Named(
@@ -493,7 +492,6 @@ KNOWN: list[Named] = [
         torch=r"^ok$|nference tensor",
         program=r"inference_mode\(\): (\w+\.data = |(.*\n)+.*\.data = )",
     ),
-
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
     Named(

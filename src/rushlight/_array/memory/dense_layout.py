@@ -98,15 +98,23 @@ def copy_laid_out_like(array: Array, like: Array) -> Array:
 
 
 def suggests_channels_last(x: Array) -> bool:
-    """Whether an array's steps are those of channels last, or of a part of such an array."""
-    if x.ndim not in (4, 5) or not x.size or 0 in x.strides:
+    """Whether results of `x` have their channels last in memory.
+
+    Note [What lies channels-last]
+    As in PyTorch it is the strides of four or five dimensions that say so, whether or not there are
+    gaps between the elements: the steps rise from the channels over the places, the last place
+    first, to the batch. Where sizes of 1 leave it open (one channel of one place, one sample
+    selected from several), it is row-major.
+    """
+    shape, strides = x.shape, x.strides
+    if len(strides) not in (4, 5) or strides[1] > strides[-1] or not strides[1]:
         return False
     least = 0
-    for axis in (1, *range(x.ndim - 1, 1, -1), 0):
-        step = x.strides[axis]
-        if step < least or (axis == 0 and least == x.strides[1]):
+    for axis in (1, *range(len(shape) - 1, 1, -1), 0):
+        size, step = shape[axis], strides[axis]
+        if not size or step < least or (axis == 0 and least == strides[1]):
             return False
-        least = step * x.shape[axis]
+        least = step * size
     return True
 
 

@@ -1,10 +1,4 @@
-"""Arrays whose channels lie last in memory: results are laid out as their sources are.
-
-Note [What lies channels-last]
-As in PyTorch it is the strides that say so, whether or not there are gaps between the elements: the
-steps rise from the channels over the places, the last place first, to the batch. Where sizes of 1
-leave it open (one channel of one place, one sample selected from several), it is row-major.
-"""
+"""Arrays whose channels lie last in memory: results are laid out as their sources are."""
 
 from __future__ import annotations
 
@@ -12,19 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..memory.dense_layout import empty_channels_last, suggests_channels_last
 from ..types import is_channels_last
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["follow_layout", "follow_sample", "suggests_channels_last"]
+__all__ = ["follow_layout", "follow_sample"]
 
 
 def follow_layout(y: Array, *sources: Array, filled: bool = False) -> Array:
     """`y` with its channels last in memory where a source of its number of dimensions has that.
 
-    Else `y`, in row-major order. See Note [What lies channels-last]. `filled`: sources that fill
-    their memory are what they can be, row-major before channels-last, whatever is left open.
+    Else `y`, in row-major order. See Note [What lies channels-last] in `memory.dense_layout`.
+    `filled`: sources that fill their memory are what they can be, row-major before channels-last,
+    whatever is left open.
     """
     ndim = y.ndim
     if ndim != 4 and ndim != 5:
@@ -35,8 +31,7 @@ def follow_layout(y: Array, *sources: Array, filled: bool = False) -> Array:
         if is_channels_last(sources[0]):
             return _channels_last(y)
     for x in sources:
-        strides = x.strides
-        if len(strides) == ndim and strides[1] <= strides[-1] and _rises(x.shape, strides):
+        if x.ndim == ndim and suggests_channels_last(x):
             return _channels_last(y)
     return y if y.flags.c_contiguous else np.ascontiguousarray(y)
 
@@ -48,27 +43,8 @@ def follow_sample(y: Array, x: Array) -> Array:
     return _channels_last(y[None])[0]
 
 
-def suggests_channels_last(x: Array) -> bool:
-    """Whether results of `x` (4-d or 5-d) have their channels last in memory."""
-    strides = x.strides
-    return len(strides) in (4, 5) and strides[1] <= strides[-1] and _rises(x.shape, strides)
-
-
-def _rises(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    least, channels = 0, strides[1]
-    if not channels:
-        return False
-    for axis in (1, *range(len(shape) - 1, 1, -1), 0):
-        size, step = shape[axis], strides[axis]
-        if not size or step < least or (axis == 0 and least == channels):
-            return False
-        least = step * size if size > 1 else step
-    return True
-
-
 def _channels_last(y: Array) -> Array:
-    n, c, *places = y.shape
-    moved = np.empty((n, *places, c), y.dtype).transpose(0, y.ndim - 1, *range(1, y.ndim - 1))
+    moved = empty_channels_last(y.shape, y.dtype)
     if moved.strides == y.strides:
         return y
     moved[...] = y

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
-from ..types import converted, from_raw, is_like_channels_last
+from ..memory.dense_layout import copied_in_format, empty_channels_last, suggests_channels_last
+from ..types import converted, from_raw
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -66,15 +67,14 @@ def _cat(tensors: list[Array], dim: int) -> Array:
         return np.empty((0,), arrays[0].dtype)
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)
+    if len(kept) == 1:
+        return copied_in_format(kept[0])
     if all(x.flags.c_contiguous for x in kept):
         return np.concatenate(kept, axis)
     shape = list(kept[0].shape)
     shape[axis] = sum(x.shape[axis] for x in kept)
-    out = np.empty(shape, arrays[0].dtype)
-    if all(is_like_channels_last(x) for x in arrays):
-        channels = shape.pop(1)
-        out = np.moveaxis(np.empty((*shape, channels), arrays[0].dtype), -1, 1)
-    return np.concatenate(kept, axis, out)
+    make = empty_channels_last if all(map(suggests_channels_last, arrays)) else np.empty
+    return np.concatenate(kept, axis, make(shape, arrays[0].dtype))
 
 
 def _check_cat(arrays: list[Array], first: Array, axis: int) -> None:

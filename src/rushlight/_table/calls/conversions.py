@@ -14,8 +14,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.number import lone
-from ..._array.shape.nested_sequences import infer
+from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
 from ..._base.schema import Parameter
 from ..._core.slow import read_by_python
@@ -52,8 +51,6 @@ def is_int(value: Any) -> bool:
 
 #: The operations that take a number in the first place, too: `torch.div(1.0, x)`.
 NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
-#: Those that take no tensor at all, too: `torch.add(1, 2)`.
-NUMBERS_ALONE = NUMBER_FIRST | {"floor_divide"}
 
 
 def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool, Any]:
@@ -72,8 +69,7 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
             (position or row.schema.name in NUMBER_FIRST)
             and row.numbers
             and row.op.broadcasts
-            # One number is enough of most.
-            and (row.schema.params[0].type == "Tensor" or row.schema.name in NUMBERS_ALONE)
+            and row.schema.params[0].type == "Tensor"  # one number is enough
             and T.is_number(value)
         ):
             return True, None if isinstance(value, (int, float, complex)) else T.python_number
@@ -103,11 +99,6 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
             return True, None
         return isinstance(value, type) and value in _PYTHON_TYPES, _dtype_of_class
     return True, None
-
-
-def number_tensor(value: Any) -> Any:
-    """A number as the tensor that `torch.tensor` makes of it."""
-    return new_tensor(lone(value, T.to_raw(infer(value))))
 
 
 def tuple_of_none(value: object) -> tuple[()]:

@@ -26,7 +26,7 @@ from ..rows.row import Row
 from ..rows.view_calls import view_function
 from .argument_parser import NUMBERS_TOO, complaint, is_one_for_all
 from .call_errors import explain_rows
-from .conversions import NUMBERS_ALONE, Unfit, accepts, by_value, integers, number_tensor
+from .conversions import Unfit, accepts, as_lone_tensor, by_value, integers
 from .deprecated_orders import old_order
 from .long_integers import refuse_long
 from .overload_texts import signatures
@@ -328,13 +328,8 @@ def match(
         if converter is not None:
             convert.append((i, converter))
         sources.append(source)
-    if left:
+    if left or not _some_tensor(row, args, kwargs):
         return False
-    if not _some_tensor(row, args, kwargs):
-        if row.schema.name not in NUMBERS_ALONE:
-            return False
-        place = next(i for i, p in enumerate(params) if p.type == "Tensor")
-        convert.append((place, number_tensor))
     return Plan(row, sources, convert)
 
 

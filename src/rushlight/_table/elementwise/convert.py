@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
+from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.memory.meta import hollowed
-from ..._array.nn.channels_last import suggests_channels_last
 from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, hollow as without_data, named_device
 from ..._base.memory_format import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import later
+from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
 from ..._core.apply import apply_n
@@ -285,6 +286,12 @@ def _fractional_forward(dims: int) -> AnyCallable:
             raise RuntimeError(
                 f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(x.shape)}"
             )
+        for axis in range(1, x.ndim):
+            if not x.shape[axis]:
+                raise RuntimeError(
+                    f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                    f"got{list(x.shape)} with dimension {axis} being empty."
+                )
         size = x.shape[x.ndim - dims :]
         for place, n, k, out in zip(_AXES[3 - dims :], size, kernel_size, output_size):
             if out + k - 1 >= n + (dims == 2):

@@ -444,6 +444,7 @@ for _dims in (1, 2, 3):
 # ---- the way back from maxima -----------------------------------------------------------------
 def _unpool(dims: int) -> AnyCallable:
     def forward(x: Array, indices: Array, output_size: Shape, *steps: Shape) -> Array:
+        alert(f"max_unpooling{dims}d_forward_out")
         checks.unpool(dims, x, indices, output_size, *steps[:1])
         if prod(output_size):
             checks.require(x, "fV", f"max_unpool{dims}d")

@@ -184,9 +184,15 @@ def histogram(
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if out is None:
         return _RESULT(_recorded(_of_histogram, [hist, edges[0]], input, bins, given))
+    from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
 
-    for target, result in zip(out, (hist, edges[0])):
+    results = hist, edges[0]
+    for i, (target, result) in enumerate(zip(out, results)):
+        problem = refusal("histogram", "", T.from_raw(result.dtype), T.dtype_of(target), i)
+        if problem is not None:
+            raise problem
+    for target, result in zip(out, results):
         place(target, result)
     return named_results("histogram_out", ())(out)
 

@@ -169,7 +169,7 @@ def run_into(
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
     for t, value in zip(targets, values):
-        place(t, value._raw, broadcasts or name.startswith("linalg_"))
+        place(t, value._raw, broadcasts or rules.laid_out or name.startswith("linalg_"))
     if rules.silent:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)

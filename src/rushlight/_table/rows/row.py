@@ -69,8 +69,7 @@ class Row:
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
-        "out_rules",
-        "schema", "op", "simple_op", "simple_defaults", "out",
+        "out_rules", "delivers", "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
     text: str
@@ -110,6 +109,7 @@ class Row:
     unit: str
     given_numbers: bool
     out_rules: OutRules
+    delivers: tuple[str, ...]
     # What settling finds:
     schema: Schema
     op: Op
@@ -303,6 +303,7 @@ def declare(
     unit: str = "",
     given_numbers: bool = False,
     out_rules: OutRules = AS_MOST,
+    delivers: tuple[str, ...] = (),
     **formulas: object,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -336,6 +337,8 @@ def declare(
     elementwise one. `unit` says that a one gives the other operand as it is: on the "right"
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
     compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
+    `delivers` names the tensors in the order in which leaves among them accumulate, where that
+    isn't the order of the arguments.
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -387,6 +390,7 @@ def declare(
     row.unit = unit
     row.given_numbers = given_numbers
     row.out_rules = out_rules
+    row.delivers = delivers
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(

@@ -249,17 +249,25 @@ def _refuse_copy(obj: Any, dtype: D.dtype | None, device: DeviceLike | None) -> 
         )
 
 
+def over_storage(storage: Any, dtype: D.dtype | None) -> Any:
+    """A flat tensor over a storage, of its own type or, where it has none, of one that is asked.
+
+    Raises:
+        RuntimeError: for another type.
+    """
+    kind = getattr(storage, "dtype", None)
+    if kind is not None and dtype is not None and dtype is not kind:
+        raise RuntimeError(
+            f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+            f"{D.scalar_name(kind)}"
+        )
+    return storage._tensor_over(dtype or kind or D.int64)
+
+
 def _over_memory(obj: Any, dtype: D.dtype | None) -> Any:
     """A tensor over the memory of an object; the object itself where it doesn't give any."""
-    over = getattr(type(obj), "_tensor_over", None)
-    if over is not None:
-        kind = getattr(obj, "dtype", None)
-        if kind is not None and dtype not in (None, kind):
-            raise RuntimeError(
-                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
-                f"{D.scalar_name(kind)}"
-            )
-        return over(obj, dtype or kind or D.int64)
+    if hasattr(type(obj), "_tensor_over"):
+        return over_storage(obj, dtype)
     if isinstance(obj, number_types):  # NumPy's have a buffer too
         return obj
     try:

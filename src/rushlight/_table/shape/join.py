@@ -57,7 +57,7 @@ cat = linear(
     method=False,
     lowering="cat",
     samples=lambda mk: [([mk(2, 3), mk(4, 3)], 0), ([mk(2, 3), mk(2, 1)], -1), ([mk(0), mk(2)], 0)],
-    out_rules=OutRules(apart=True, grows=True),
+    out_rules=OutRules(apart=True, grows=True, laid_out=True),
     doc="The tensors one after the other along a dimension.",
 )
 
@@ -75,6 +75,7 @@ stack = linear(
     method=False,
     lowering="stack",
     samples=lambda mk: [([mk(2, 3), mk(2, 3)], 0), ([mk(2, 3), mk(2, 3)], -1), ([mk(), mk()], 0)],
+    out_rules=OutRules(apart=True),
     doc="The tensors along a new dimension.",
 )
 
@@ -147,8 +148,7 @@ def _joined(tensors: Any, dim: int, out: Tensor | None) -> Any:
         return apply_list(cat.op, tensors, (dim,))
     from ..rows.out_argument import apply_out
 
-    place(out, result._raw, laid_out=True)
-    return out
+    return apply_out(cat, [tensors, dim], out)
 
 
 @composite("")

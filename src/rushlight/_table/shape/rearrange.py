@@ -17,7 +17,7 @@ from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
-from .create import dtype_or_default, finished
+from .create import finished
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
 

@@ -53,11 +53,13 @@ def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     wanted = 0
     if 0 not in size:
         wanted = start + 1 + sum((n - 1) * s for n, s in zip(size, strides, strict=True))
+    item, before = int(array.itemsize), int(T.owner(array).nbytes)
     if prod(size) >= 2**63:
         raise RuntimeError(errors.NUMEL_OVERFLOW)
-    if prod([n or 1 for n in size]) * array.itemsize >= 2**63 or wanted * array.itemsize >= 2**63:
+    if prod([n or 1 for n in size]) * item >= 2**63 or wanted * item >= 2**63:
         raise RuntimeError(errors.storage_overflow(size))
-    if wanted * array.itemsize > T.owner(array).nbytes:
+    fresh = wanted * item > before
+    if fresh:
         del array
         grown(t, wanted * item)
         array = t._raw

@@ -200,18 +200,18 @@ def _find_in(space: str) -> Callable[[str], Any]:
     return lambda name: getattr(table, name.removeprefix(f"{space}_"))
 
 
-_KERNELS = (
-    "thnn_conv2d", "slow_conv3d", "slow_conv_dilated2d", "slow_conv_dilated3d",
-    "slow_conv_transpose2d", "slow_conv_transpose3d",
-)  # fmt: skip
-
-
 def __getattr__(name: str) -> Any:
     """Finds what is seldom asked for: the switches of TorchScript, and tables of functions."""
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
         return namespace("").module("torch._C._VariableFunctions")
     if name in ("_functorch", "_nn", "_linalg", "_fft", "_special"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "StorageBase":
+        from ..._tensor.untyped_storage import StorageBase
+
+        return StorageBase
+    if name == "_storage_address":
+        return lambda tensor: tensor.untyped_storage()._cdata
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         from . import _dispatch
 
