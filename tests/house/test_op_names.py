@@ -39,6 +39,8 @@ OTHER = frozenset({
     "_core/copyslices.py: type(inner).__name__ == 'NotImplemented'",  # a class of nodes
     "sparse/arithmetic.py: _SUMS[name]",  # methods of sparse tensors
     "sparse/arithmetic.py: name in _SUMS",
+    "sparse/arithmetic.py: name == 'div'",
+    "sparse/arithmetic.py: name == 'mul'",
     "utils/flop_counter.py: _PARTS[name]",  # operators of `torch.ops.aten`
     "utils/flop_counter.py: name == 'conv_weight'",
     "utils/flop_counter.py: name in _PARTS",

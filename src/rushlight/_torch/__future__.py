@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_chosen = {"overwrite": False, "swap": False}
+from ..nn.modules.module import CONVERSION as _chosen
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:

@@ -18,7 +18,7 @@ from ..._base.schema import Schema
 from ..._formula.ir import Symbol, trace
 from .. import kernels
 from ..elementwise.generated import Code, constants_of, defined
-from .generated_rows import LIMITS, ROWS, SHORT_ROWS
+from .generated_rows import LIMITS, LONG_ROWS, SHORT_ROWS
 from .row_sums import lifted, ones, row_blocks
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _SUMS: Final[dict[str, AnyCallable]] = {
     "row_product": lambda x, y, dim: x.dot(y)[:, None],
 }
 _SMALL: Final = SHORT_ROWS | _SUMS
-_BLOCK: Final = ROWS | _SUMS
+_BLOCK: Final = LONG_ROWS | _SUMS
 
 
 def _parameters(function: AnyCallable) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def generate_norm(
         f"return general(variant, normalized_shape, ({given}), ({numbers}))",
     ]
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
-    space = ROWS | {
+    space = LONG_ROWS | {
         "elsewhere": _elsewhere, "general": _general, "limits": LIMITS, "kernels": kernels,
         "prepare": options.prepare, "variants": norm.variants, "norm": norm,
     }  # fmt: skip

@@ -31,7 +31,7 @@ from .row_sums import LONG_ROW, lifted, ones, row_blocks, row_dot, row_max, row_
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["LIMITS", "ROWS", "SHORT_ROWS", "Form", "generate_rows"]
+__all__ = ["LIMITS", "LONG_ROWS", "SHORT_ROWS", "Form", "generate_rows"]
 
 Function = Callable[..., Any]
 
@@ -79,14 +79,14 @@ def _exponentials_along(x: Array, out: Array | None, dim: int) -> tuple[Array, A
 
 
 _WORDS: Final = WORLDS[np.ndarray]
-ROWS: Final[dict[str, Any]] = SPACE | {
+LONG_ROWS: Final[dict[str, Any]] = SPACE | {
     "row_max": _max_of_rows, "row_top": _max_of_rows,
     "row_min": lambda x, dim: row_max(x, np.ndarray.argmin)[:, None],
     "row_sum": lambda x, dim: row_sum(x)[:, None],
     "row_dot": lambda x, y, dim: row_dot(x, y)[:, None],
     "exponentials": _exponentials,
 }  # fmt: skip
-SHORT_ROWS: Final = ROWS | {
+SHORT_ROWS: Final = LONG_ROWS | {
     "row_sum": lambda x, dim: x.dot(ones(x.shape[1], x.dtype))[:, None],
 }  # fmt: skip
 _ALONG: Final[dict[str, Any]] = SPACE | {
@@ -156,7 +156,7 @@ class Form:
             listed = ", ".join(["buffer", *self.arrays, "dim", *code.constants, *scratch])
             text = "".join(f"    {line}\n" for line in code.lines)
             made = defined("block", f"def block({listed}):\n{text}", f"{self.name}, a block",
-                           dict(_ALONG if along else ROWS))  # fmt: skip
+                           dict(_ALONG if along else LONG_ROWS))  # fmt: skip
             constants = [np.array(n, dtype) for n in code.constants.values()]
             known = self.bodies[along, dtype] = made, constants, len(scratch)
         return known

@@ -1,8 +1,6 @@
-"""Reading and writing along dimensions and at flat places: checks in PyTorch's words, then the
-fast ways.
+"""Reading and writing along dimensions and at flat places: PyTorch's checks, then the fast ways.
 
-index_select, index_add and their kin; gather and scatter with their reductions; take and put;
-masks.
+index_select, index_add and their kin; gather and scatter with reductions; take and put; masks.
 """
 
 from __future__ import annotations
@@ -231,8 +229,10 @@ def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
     if not isinstance(value, np.ndarray):
         value = number_like(value, x.dtype)
     n = x.shape[axis] if x.ndim else 1
-    _inside(index, n, axis, IndexError, negative=True)
     out = clone(x) if x.ndim else np.array(x)
+    if not x.size and x.ndim > 1:
+        return out
+    _inside(index, n, axis, IndexError, negative=True)
     if x.ndim == 0:
         if index.size:
             out[...] = value

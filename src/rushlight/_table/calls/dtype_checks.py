@@ -70,6 +70,16 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
     return check
 
 
+def celu_types(args: Arguments, raws: Arguments) -> None:
+    """Refuses what `elu` does, but first a complex slope."""
+    if isinstance(args[1], complex):
+        raise RuntimeError(errors.no_conversion("double"))
+    _ELU_TYPES(args, raws)
+
+
+_ELU_TYPES = takes("elu_cpu", "f")
+
+
 def refuses(category: int, error: type[Exception], text: str) -> Check:
     """Refuses operands of one category with a message of its own."""
 

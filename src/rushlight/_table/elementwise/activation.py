@@ -123,15 +123,6 @@ def _elu(node: str) -> Row:
 
 elu_row = _elu("EluBackward0")
 _elu_written = _elu("EluBackward1")  # in place
-
-
-def _celu_types(args: Arguments, raws: Arguments) -> None:
-    if isinstance(args[1], complex):
-        raise RuntimeError(errors.no_conversion("double"))
-    _ELU_TYPES(args, raws)
-
-
-_ELU_TYPES = _checks.takes("elu_cpu", "f")
 celu_row = elementwise(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     formula(lambda self, alpha: _elu_value(self, alpha, 1, 1 / alpha)),
@@ -139,7 +130,7 @@ celu_row = elementwise(
     promote="none",
     method=False,
     inplace=False,
-    check=_celu_types,
+    check=_checks.celu_types,
     samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
     doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
 )

@@ -310,14 +310,12 @@ def declare(
 
     `formula` says in the vocabulary what a raw forward that is written by hand computes on floats,
     of the arguments in order; a function that formulas call has its formula itself, and so have
-    NumPy's (see `with_formula` and `ufuncs`).
-    `saved_as` names what the nodes show of saved values, see `node_class`, and `node_shows`
-    what they show beside. `check(args, raws)` refuses operands after promotion. `at_defaults`
-    gives a faster form for when every further argument has its default value: a raw forward of
-    the tensors alone, and formulas without those arguments. `shaped_by_values` says that the
-    shapes of results depend on the elements of tensors, not only on shapes, types and the other
-    arguments; or is a function of the arguments that says whether they do.
-
+    NumPy's (see `with_formula` and `ufuncs`). `saved_as` names what the nodes show of saved values,
+    see `node_class`, and `node_shows` what they show beside. `check(args, raws)` refuses operands
+    after promotion. `at_defaults` gives a faster form for when every further argument has its
+    default value: a raw forward of the tensors alone, and formulas without those arguments.
+    `shaped_by_values` says that the shapes of results depend on the elements of tensors, not only
+    on shapes, types and the other arguments; or is a function of these that says whether they do.
     `wide` has halves beside a number computed in float32 and rounded once. `copies` says that
     PyTorch makes the result and then writes it, so that even the copy of an inference tensor is
     an ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for
@@ -337,14 +335,10 @@ def declare(
     elementwise one. `unit` says that a one gives the other operand as it is: on the "right"
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
     compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
-    `delivers` names the tensors in the order in which leaves among them accumulate, where that
-    isn't the order of the arguments.
+    `delivers` names the tensors in the order in which leaves among them accumulate, if not that of
+    the arguments. What is wrong with the rest of a declaration is said when the row settles.
 
-    What is wrong with the rest of a declaration is said when the row settles, see `settle`.
-
-    Raises:
-        ValueError: for a text without parameters.
-        KeyError: for an unknown promotion.
+    Raises: ValueError for a text without parameters, KeyError for an unknown promotion.
     """
     head, bracket, _ = schema_text.partition("(")
     if not bracket:

@@ -17,7 +17,7 @@ from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
-from .create import finished
+from .create import dtype_or_default, finished
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
 
@@ -231,7 +231,7 @@ def triu_indices(
 def _triangle(
     name: str, row: int, col: int, offset: int, dtype: D.dtype | None, lower: bool
 ) -> Array:
-    dtype = D.int64 if dtype is None else dtype
+    dtype = D.int64 if dtype is None else dtype_or_default(dtype)
     if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
     return raw.triangle_places(row, col, offset, dtype, lower)

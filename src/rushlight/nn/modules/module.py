@@ -61,6 +61,9 @@ __all__ = [
 ]
 
 
+#: How `Module.to` and its like put converted parameters in place, as `torch.__future__` says.
+CONVERSION = {"overwrite": False, "swap": False}
+
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
@@ -178,8 +181,6 @@ class Module(Registry, Hooked, Stateful):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replaces every parameter's data, gradient and every buffer by `fn` of it, in place."""
-        from ..._torch.__future__ import get_overwrite_module_params_on_conversion
-
         if recurse:
             for child in self.children():
                 child._apply(fn)
@@ -189,8 +190,7 @@ class Module(Registry, Hooked, Stateful):
             with no_grad():
                 kept, applied, grad = parameter, fn(parameter), parameter.grad
                 if not is_lazy(parameter) and (
-                    get_overwrite_module_params_on_conversion()
-                    or applied.layout is not parameter.layout
+                    CONVERSION["overwrite"] or applied.layout is not parameter.layout
                 ):
                     kept = self._parameters[name] = Parameter(applied, parameter.requires_grad)
                 else:
