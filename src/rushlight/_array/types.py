@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +14,10 @@ from .memory import dense_layout as dense
 from .memory.dense_layout import empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
+    from .annotations import Array
 
 ndarray: Final = np.ndarray
 generic: Final = np.generic
@@ -135,13 +138,13 @@ def is_half(dtype: Any) -> bool:
     return bool(dtype.itemsize == 2 and dtype.kind in "fV")
 
 
-def single(body: Callable[..., Any], x: Any, *rest: Any) -> Any:
+def single(body: AnyCallable, x: Any, *rest: Any) -> Any:
     """`body` on 16-bit floats, computed in float32 and rounded once."""
     lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
     return np.asarray(body(x.astype(FLOAT32), *lifted), x.dtype)
 
 
-def in_single(body: Callable[..., Any]) -> Callable[..., Any]:
+def in_single(body: AnyCallable) -> AnyCallable:
     """`body`, whose 16-bit floats are computed with in float32 and rounded once."""
 
     @functools.wraps(body)
@@ -179,12 +182,12 @@ _TYPE_NAMES: Final = {
 }  # fmt: skip
 
 
-def copy(array: Any) -> Any:
+def copy(array: Array) -> Any:
     """A contiguous copy."""
     return np.array(array, order="C")
 
 
-def owns(array: Any, like: Any) -> bool:
+def owns(array: Array, like: Array) -> bool:
     """Whether `array` has memory of its own, laid out like `like`."""
     return type(array) is ndarray and array.base is None and array.strides == like.strides
 
@@ -198,7 +201,7 @@ class Layout:
         self.shape = shape
 
 
-def in_order_copy(array: Any) -> Any:
+def in_order_copy(array: Array) -> Any:
     """A copy in C order."""
     if array.size >= kernels.LEAST and not array.flags.c_contiguous:
         found = kernels.transpose.copied(array)
@@ -207,7 +210,7 @@ def in_order_copy(array: Any) -> Any:
     return np.array(array, order="C")
 
 
-def copy_like(array: Any, like: Any) -> Any:
+def copy_like(array: Array, like: Array | Layout) -> Any:
     """A copy laid out like `like` (an array, or what `layout` made) where that is dense."""
     if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2 or not is_dense(like):
         return in_order_copy(array)
@@ -216,7 +219,7 @@ def copy_like(array: Any, like: Any) -> Any:
     return fresh
 
 
-def spread_like(array: Any, like: Any, owned: bool) -> Any:
+def spread_like(array: Array, like: Array, owned: bool) -> Any:
     """An array that is to be copied to the place of another, whose shape it hasn't.
 
     One that is `owned` and lies as the other does keeps its own shape.
@@ -234,7 +237,7 @@ def spread_like(array: Any, like: Any, owned: bool) -> Any:
         raise RuntimeError(errors.unfit(like.shape, array.shape)) from None
 
 
-def add_into(old: Any, g: Any) -> None:
+def add_into(old: Array, g: Any) -> None:
     """Adds `g` to `old` in place.
 
     Raises:
@@ -253,7 +256,7 @@ def add_into(old: Any, g: Any) -> None:
         raise RuntimeError(errors.unfit(old.shape, g.shape)) from None
 
 
-def layout(array: Any) -> Any:
+def layout(array: Array) -> Any:
     """The shape and layout of `array`, without its memory: for `copy_like` and `.shape`."""
     if array.flags.c_contiguous:
         return Layout(array.shape)
@@ -269,7 +272,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return shape
 
 
-def require_writable(array: Any) -> None:
+def require_writable(array: Array) -> None:
     """Refuses memory that may only be read, before code that doesn't ask writes it.
 
     Raises: ValueError, in NumPy's words.
@@ -278,17 +281,17 @@ def require_writable(array: Any) -> None:
         raise ValueError("assignment destination is read-only")
 
 
-def write_into(array: Any, value: Any) -> None:
+def write_into(array: Array, value: Any) -> None:
     """Writes `value` into `array`, converting as PyTorch's `copy_` does."""
     np.copyto(array, value, casting="unsafe")
 
 
-def write_changed(array: Any, value: Any) -> None:
+def write_changed(array: Array, value: Any) -> None:
     """Writes those elements of `value` that differ from what is in `array`."""
     np.copyto(array, value, casting="unsafe", where=value != array)
 
 
-def refuse_overlap(array: Any) -> None:
+def refuse_overlap(array: Array) -> None:
     """Refuses an array to write whose elements share memory with each other.
 
     Raises:
@@ -302,7 +305,7 @@ def refuse_overlap(array: Any) -> None:
         )
 
 
-def refuse_shared(array: Any, other: Any, whole: bool = False) -> None:
+def refuse_shared(array: Array, other: Array, whole: bool = False) -> None:
     """Refuses an array to write that shares part of its memory with an operand.
 
     As in PyTorch only arrays without gaps are looked at, and the same part of memory is no problem
@@ -377,17 +380,17 @@ def python_number(value: Any) -> Any:
     return float(value) if isinstance(value, np.bool_) else value.item()
 
 
-def ones_like(array: Any) -> Any:
+def ones_like(array: Array) -> Any:
     """Ones shaped like `array`."""
     return np.ones(array.shape, array.dtype)
 
 
-def zeros_like(array: Any) -> Any:
+def zeros_like(array: Array) -> Any:
     """Zeros shaped and laid out like `array`."""
     return np.zeros_like(array)
 
 
-def same_layout(array: Any, other: Any) -> bool:
+def same_layout(array: Array, other: Array) -> bool:
     """Whether two arrays of one shape have their elements at the same distances in memory."""
     return all(
         n == 1 or a * other.itemsize == b * array.itemsize
@@ -395,13 +398,13 @@ def same_layout(array: Any, other: Any) -> bool:
     )
 
 
-def may_share(array: Any, other: Any) -> bool:
+def may_share(array: Array, other: Array) -> bool:
     """Whether two arrays may have memory in common."""
     plain = type(array) is ndarray and type(other) is ndarray  # an `Example` can't be asked
     return plain and bool(np.may_share_memory(array, other))
 
 
-def zeros_laid_out(like: Any, raw: Any) -> Any:
+def zeros_laid_out(like: Array, raw: Any) -> Any:
     """Zeros of an element type at the distances in memory that `like` has, gaps included."""
     if like.flags.c_contiguous or not like.size or min(like.strides) < 0:
         return np.zeros(like.shape, raw)
@@ -414,12 +417,12 @@ def zeros_laid_out(like: Any, raw: Any) -> Any:
     return np.ndarray(like.shape, memory.dtype, memory, 0, strides)
 
 
-def plain_array(array: Any) -> Any:
+def plain_array(array: Array) -> Any:
     """The array itself, as exactly an ndarray (subclasses lose their class, not their memory)."""
     return fix(array) if type(array) is ndarray else fix(array.view(np.ndarray))
 
 
-def converted(array: Any, dtype: D.dtype) -> Any:
+def converted(array: Array, dtype: D.dtype) -> Any:
     """A copy with elements of `dtype`, laid out alike; it loses imaginary parts with a warning."""
     raw = to_raw(dtype)
     if array.dtype.kind == "c" and raw.kind != "c" and raw.kind != "b":
@@ -433,7 +436,7 @@ def converted(array: Any, dtype: D.dtype) -> Any:
     )
 
 
-def _to_integers(array: Any, raw: Any) -> Any:
+def _to_integers(array: Array, raw: Any) -> Any:
     """Floats cut off to integers as PyTorch's C casts do: through int64 where narrower."""
     if raw.itemsize < 4:
         array = dense.copy(array, np.int64 if raw.kind == "i" or raw.itemsize < 8 else raw)
@@ -448,20 +451,20 @@ def dtype_of_type_name(name: str) -> D.dtype | None:
     return None
 
 
-def number_of(array: Any) -> Any:
+def number_of(array: Array) -> Any:
     """The Python number of an array of one element."""
     value = array.item()
     return value if isinstance(value, (bool, int, float, complex)) else float(value)
 
 
-def nested_list(array: Any) -> Any:
+def nested_list(array: Array) -> Any:
     """The elements as nested lists of Python numbers."""
     if array.dtype.kind == "V":
         array = array.astype(np.float32)
     return array.tolist()
 
 
-def outside_view(array: Any) -> Any:
+def outside_view(array: Array) -> Any:
     """An array for users: the same memory, but an object of its own."""
     whole = array.base
     if id(array if whole is None else whole) not in FIXED:
@@ -469,7 +472,7 @@ def outside_view(array: Any) -> Any:
     return array[...]
 
 
-def byte_strides(array: Any) -> tuple[int, ...]:
+def byte_strides(array: Array) -> tuple[int, ...]:
     """The strides in elements, as tensors count them."""
     if array.size == 0 and not any(array.strides):
         return _empty_strides(array.shape)
@@ -487,26 +490,26 @@ def _empty_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def address(array: Any) -> int:
+def address(array: Array) -> int:
     """The address of the first element."""
     return int(array.__array_interface__["data"][0]) if array.size else 0
 
 
-def owner(array: Any) -> Any:
+def owner(array: Array) -> Any:
     """The array that owns the memory of a view."""
     while isinstance(array.base, ndarray):
         array = array.base
     return array
 
 
-def is_part(array: Any) -> bool:
+def is_part(array: Array) -> bool:
     """Whether a plain array is a view of more memory than its elements fill."""
     if type(array) is not ndarray or array.base is None:
         return False
     return bool(0 < array.nbytes < owner(array).nbytes)
 
 
-def is_channels_last(array: Any) -> bool:
+def is_channels_last(array: Array) -> bool:
     """Whether a 4-d (or 5-d) array lies in memory with its channels last."""
     if array.ndim not in (4, 5):
         return False
@@ -514,14 +517,14 @@ def is_channels_last(array: Any) -> bool:
     return bool(array.transpose(order).flags.c_contiguous)
 
 
-def as_requested(array: Any, dtype: Any, copy: Any) -> Any:
+def as_requested(array: Array, dtype: Any, copy: Any) -> Any:
     """An array for NumPy's `__array__` protocol."""
     if dtype is not None and array.dtype != dtype:
         return array.astype(dtype)
     return array.copy() if copy else array
 
 
-def packed(array: Any) -> tuple[Any, ...]:
+def packed(array: Array) -> tuple[Any, ...]:
     """What pickling keeps of an array: the memory that it is a view of, and its place there."""
     whole = owner(array)
     if whole.dtype != array.dtype or not whole.flags.c_contiguous:
@@ -539,7 +542,7 @@ def unpacked(kept: tuple[Any, ...]) -> Any:
     return np.ndarray(shape, raw, flat, offset, strides) if flat.size else np.empty(shape, raw)
 
 
-def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
+def copied_with_storage(array: Array, memo: dict[int, Any]) -> Any:
     """A copy laid out like `array`; views of one memory copied with one memo share their copy."""
     whole = owner(array)
     if not (whole.flags.c_contiguous or whole.flags.f_contiguous):
@@ -558,7 +561,7 @@ def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
     return array_over(array.shape, array.dtype, octets, start, array.strides)
 
 
-def has_nan(array: Any) -> bool:
+def has_nan(array: Array) -> bool:
     """Whether a floating-point or complex array has an element that isn't a number."""
     dtype = array.dtype
     if dtype is FLOAT32 or dtype is FLOAT64:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from .device import device
 
 __all__ = [
-    "AnyCallable", "Arguments", "DeviceLike", "MappedDims", "Namespace", "Scalar", "Shape",
-    "TensorLike",
+    "AnyCallable", "Arguments", "DeviceLike", "Keywords", "MappedDims", "Namespace", "Positional",
+    "Scalar", "Shape", "TensorLike",
 ]  # fmt: skip
 
 Shape: TypeAlias = tuple[int, ...]
@@ -19,6 +19,10 @@ Shape: TypeAlias = tuple[int, ...]
 Scalar: TypeAlias = bool | int | float | complex
 #: The arguments of an operation in the order of its schema: tensors, numbers, shapes, None.
 Arguments: TypeAlias = list[Any]
+#: Arguments as a call gives them in order.
+Positional: TypeAlias = tuple[Any, ...]
+#: Arguments that are given by name.
+Keywords: TypeAlias = dict[str, Any]
 #: A function whose signature depends on what is declared or given: an operation, a rule, a user's.
 AnyCallable: TypeAlias = Callable[..., Any]
 #: By argument of an operation, which of its dimensions vmap maps: None where it maps none, a list

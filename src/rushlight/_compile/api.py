@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..nn.modules.module import Module
@@ -11,7 +10,7 @@ from .refusal import InvalidBackend
 from .step import STANCE, CompiledStep
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable
+    from .._base.annotations import AnyCallable, Keywords
     from .._tensor.tensor import Tensor
     from .ir.program import Program
 
@@ -28,13 +27,13 @@ _steps: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def compile(
-    model: Callable[..., Any] | None = None,
+    model: AnyCallable | None = None,
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
     backend: AnyCallable | str | None = None,
     mode: str | None = None,
-    options: dict[str, Any] | None = None,
+    options: Keywords | None = None,
     disable: bool = False,
 ) -> Any:
     """The function or module with its calls recorded, then replayed; usable as a decorator.

@@ -45,7 +45,7 @@ from .runtime.replay import Variant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .._base.annotations import AnyCallable, Arguments
+    from .._base.annotations import AnyCallable, Arguments, Keywords, Positional
     from .._core.mode import Mode
     from .._tensor.tensor import Tensor
 
@@ -119,7 +119,7 @@ class CompiledStep:
         self.calls["eager"] += 1
         return self.function(*args, **kwargs)
 
-    def _strayed(self, first: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _strayed(self, first: Variant, args: Positional, kwargs: Keywords) -> Any:
         """A run has left its program's path: another variant goes on from the start, or none.
 
         See Note [Expected outcomes].
@@ -157,7 +157,7 @@ class CompiledStep:
     def _torchdynamo_orig_callable(self) -> Any:
         return self.function
 
-    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], tried: bool = False) -> Any:
+    def _miss(self, args: Positional, kwargs: Keywords, tried: bool = False) -> Any:
         before = current()
         mode = ready()
         if mode is not before and not tried:  # a context that nobody had used yet is one of its own
@@ -178,7 +178,7 @@ class CompiledStep:
         finally:
             self.lock.release()
 
-    def _beside(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _beside(self, args: Positional, kwargs: Keywords) -> Any:
         """A call while another thread records."""
         self.calls["eager"] += 1
         self.disturbed = True

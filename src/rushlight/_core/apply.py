@@ -33,7 +33,7 @@ from .views import Step, follows, make_exact, view_target
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
-    from .._base.annotations import Arguments
+    from .._base.annotations import Arguments, Positional
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
@@ -350,7 +350,7 @@ def apply_lone(op: Op, args: Arguments) -> Any:
     return out
 
 
-def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
+def apply_view(op: Op, a: TensorBase, args: Positional) -> Any:
     """The result of a view operation with one output; `args` are all its further arguments."""
     mode: Mode = current()
     if not a._plain or mode.slow:
@@ -438,7 +438,7 @@ def apply_pieces(op: Op, args: Arguments) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _view_saved(op: Op, args: tuple[Any, ...], array: Array) -> tuple[Any, ...]:
+def _view_saved(op: Op, args: Positional, array: Array) -> tuple[Any, ...]:
     """What a view's formula reads: arguments and the source's shape, never an array."""
     if op.simple:
         return NOTHING
@@ -457,7 +457,7 @@ def _view_saved(op: Op, args: tuple[Any, ...], array: Array) -> tuple[Any, ...]:
     return tuple(saved)
 
 
-def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
+def apply_list(op: Op, tensors: Arguments, rest: tuple[Any, ...]) -> Any:
     """The result of an operation on a list of tensors, with a joint formula (cat, stack)."""
     mode: Mode = current()
     if mode.slow:

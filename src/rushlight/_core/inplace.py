@@ -174,7 +174,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     return me
 
 
-def refuse_memory_of(array: Array, raws: list[Any]) -> None:
+def refuse_memory_of(array: Array, raws: Arguments) -> None:
     """Refuses operands that lie in the memory of an array that is about to be written.
 
     Raises:
@@ -231,7 +231,7 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     return True
 
 
-def written_at_once(op: Op, raws: list[Any]) -> bool:
+def written_at_once(op: Op, raws: Arguments) -> bool:
     """Whether a step that is being recorded has written as eager ones do: in one go.
 
     Between a read and a write another thread might write, too.
@@ -360,7 +360,7 @@ def any_tangent(args: Arguments) -> bool:
     return False
 
 
-def refuse_shapes(op: Op, array: Array, raws: list[Any]) -> None:
+def refuse_shapes(op: Op, array: Array, raws: Arguments) -> None:
     """Refuses operands whose shapes don't come to that of the array which is written.
 
     Raises:
@@ -404,7 +404,7 @@ def any_layered(args: Arguments) -> bool:
 def write(
     me: TensorBase,
     args: Arguments,
-    raws: list[Any],
+    raws: Arguments,
     result: Any,
     op: Op,
     live: int,

@@ -34,7 +34,7 @@ from .op import Op
 from .storage import TensorBase
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable, Arguments
+    from .._base.annotations import AnyCallable, Arguments, Positional
 
 #: The answer of one that lets a call pass.
 NOT_HANDLED: Final = object()
@@ -77,7 +77,7 @@ class Interposer:
         """A function that makes a tensor of nothing, or a number of one; `name`: its overload."""
         return NOT_HANDLED
 
-    def look(self, name: str, args: tuple[Any, ...]) -> Any:
+    def look(self, name: str, args: Positional) -> Any:
         """A question about a tensor itself, such as its size, under an operator's name."""
         return NOT_HANDLED
 
@@ -148,7 +148,7 @@ def misfit(function: AnyCallable, args: Any, kwargs: Any) -> Any:
     return NOT_HANDLED
 
 
-def look(name: str, args: tuple[Any, ...]) -> Any:
+def look(name: str, args: Positional) -> Any:
     """The same for a question about a tensor itself."""
     for interposer in LOOK:
         handled = interposer.look(name, args)

@@ -81,7 +81,7 @@ def apply_several(op: Op, args: Arguments) -> Any:
 
 
 def _record_several(
-    op: Op, args: Arguments, raws: list[Any], result: Any, out: TensorBase, live: int
+    op: Op, args: Arguments, raws: Arguments, result: Any, out: TensorBase, live: int
 ) -> None:
     """Makes the node of a call of `apply_several`."""
     goals: list[Vertex | None] = []
@@ -195,7 +195,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     return out
 
 
-def _note_uneven(op: Op, node: Any, raws: list[Any], shape: Any) -> None:
+def _note_uneven(op: Op, node: Any, raws: Arguments, shape: Any) -> None:
     """Notes which operands have been broadcast: their gradients are summed back."""
     fixes: list[Any] = []
     needed = False

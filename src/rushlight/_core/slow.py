@@ -175,7 +175,7 @@ def apply(op: Op, args: Arguments) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def refuse_shapes(raws: list[Any]) -> None:
+def refuse_shapes(raws: Arguments) -> None:
     """Refuses operands whose shapes don't broadcast.
 
     Raises:
@@ -259,7 +259,7 @@ def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
     return outs
 
 
-def promote(op: Op, args: Arguments, raws: list[Any]) -> D.dtype | None:
+def promote(op: Op, args: Arguments, raws: Arguments) -> D.dtype | None:
     """Brings the operands in `raws` to their common type, in place; None if they had it already."""
     dims: D.dtype | None = None
     zero: D.dtype | None = None
@@ -320,7 +320,7 @@ def promote(op: Op, args: Arguments, raws: list[Any]) -> D.dtype | None:
 # and numbers as first operands, are rounded before. As in PyTorch.
 
 
-def widen(op: Op, args: Arguments, raws: list[Any]) -> None:
+def widen(op: Op, args: Arguments, raws: Arguments) -> None:
     """Makes the operands float32; see Note [Halves and numbers]."""
     last = op.promote_at[-1]
     arg = args[last]
@@ -354,7 +354,7 @@ def live_mask(op: Op, args: Arguments) -> int:
     return live
 
 
-def record(op: Op, args: Arguments, raws: list[Any], outs: list[TensorBase], live: int, mode: Mode,
+def record(op: Op, args: Arguments, raws: Arguments, outs: list[TensorBase], live: int, mode: Mode,
            promoted: D.dtype | None) -> Node:  # fmt: skip
     """Makes the node of one call and ties the outputs to it."""
     node = make_node(op, args, raws, outs, live, mode, promoted)
@@ -374,7 +374,7 @@ def inputs_of(op: Op, args: Arguments) -> list[Any]:
     return inputs
 
 
-def make_node(op: Op, args: Arguments, raws: list[Any], outs: list[TensorBase], live: int,
+def make_node(op: Op, args: Arguments, raws: Arguments, outs: list[TensorBase], live: int,
               mode: Mode, promoted: D.dtype | None) -> Node:  # fmt: skip
     """A node with edges to the live inputs and with what their formulas will read."""
     inputs = inputs_of(op, args)
@@ -466,7 +466,7 @@ def check_saved(t: TensorBase) -> int:
     return version_of(t)
 
 
-def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
+def note_fix(node: Node, op: Op, inputs: Arguments, outs: list[TensorBase],
              promoted: D.dtype | None, packing: bool) -> None:  # fmt: skip
     """Notes where a gradient's shape or dtype may differ from its input's: any, with hooks."""
     out: Any = outs[0]._raw if outs else None

@@ -9,7 +9,7 @@ the memory it shows has been rewritten through some other view.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.shape import strided as S
@@ -30,6 +30,9 @@ from .storage import (
     version_of,
 )
 
+if TYPE_CHECKING:
+    from .._base.annotations import Positional
+
 
 class Step:
     """One step of a replay: an operation, its further arguments, and which output it is."""
@@ -41,7 +44,7 @@ class Step:
     index: int
     before: Step | None
 
-    def __init__(self, op: Op, args: tuple[Any, ...], index: int, before: Step | None) -> None:
+    def __init__(self, op: Op, args: Positional, index: int, before: Step | None) -> None:
         self.op = op
         self.args = args
         self.index = index
@@ -64,9 +67,7 @@ def replay(last: Step | None, whole: Any, traced: bool) -> Any:
     return part
 
 
-def attach_view(
-    out: TensorBase, source: TensorBase, op: Op, args: tuple[Any, ...], index: int
-) -> None:
+def attach_view(out: TensorBase, source: TensorBase, op: Op, args: Positional, index: int) -> None:
     """Makes `out` (whose array shares `source`'s memory) a view of it.
 
     What is taken of an inference tensor is no view: nothing is tracked there.

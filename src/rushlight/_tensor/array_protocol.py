@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._array.annotations import Array
-    from .._base.annotations import DeviceLike, Shape
+    from .._base.annotations import DeviceLike, Keywords, Positional, Shape
     from .._base.dtypes import dtype
     from .tensor import Tensor
 
@@ -69,7 +69,7 @@ def _operand(value: Any) -> Tensor | float:
 
 
 def universal(
-    ufunc: Callable[..., object], method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+    ufunc: Callable[..., object], method: str, inputs: Positional, options: Keywords
 ) -> object:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 

@@ -35,6 +35,8 @@ from .tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._base.annotations import AnyCallable, Arguments
+
 ATEN: Any = _ops.aten()
 
 
@@ -135,7 +137,7 @@ def dispatched(op: Op, args: list[object], mode: Mode) -> Any:
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
-def _own(value: Any, args: list[Any], op: Op, k: int) -> Any:
+def _own(value: Any, args: Arguments, op: Op, k: int) -> Any:
     """A result of a mode as a tensor that can be given a place in the graph.
 
     Raises:
@@ -162,7 +164,7 @@ def _note_saved(op: Op, outs: list[TensorBase], live: int, mode: Mode) -> None:
 
 
 def dispatched_inplace(
-    op: Op, args: list[Any], writer: Callable[..., object], mode: Mode
+    op: Op, args: Arguments, writer: Callable[..., object], mode: Mode
 ) -> object:
     """The tensor written, by whatever the innermost dispatch mode does; recorded."""
     me = args[0]
@@ -238,7 +240,7 @@ def watch_factory(
             profiler.leave(event)
 
 
-def _without_place(function: Callable[..., Any]) -> Callable[..., object]:
+def _without_place(function: AnyCallable) -> Callable[..., object]:
     """A factory that takes, and ignores, where the dispatcher wants the tensor to be."""
 
     def made(*args: object, **kwargs: object) -> object:

@@ -25,10 +25,10 @@ from .torch_function import torch_dispatch
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
-    from .._base.annotations import DeviceLike, Shape
+    from .._base.annotations import DeviceLike, Positional, Shape
 
 
-def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Array:
+def legacy_array(dtype: D.dtype, args: Positional) -> Array:
     """The array that an old-style constructor makes: of a size, or of a sequence's elements.
 
     Raises:

@@ -40,7 +40,7 @@ from .tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._base.annotations import DeviceLike, Shape
+    from .._base.annotations import Arguments, DeviceLike, Positional, Shape
     from .._base.dtypes import dtype
     from .._base.memory_format import layout, memory_format
     from .._core.node import Node
@@ -126,7 +126,7 @@ def instances(values: Any) -> list[Any]:
 
 def ask_classes(
     mode: Mode,
-    found: list[Any],
+    found: Arguments,
     function: object,
     args: tuple[object, ...],
     kwargs: dict[str, object],
@@ -324,7 +324,7 @@ class _Classes(Interposer):
             return ask_class_of_first(function, name, args, kwargs)
         return NOT_HANDLED
 
-    def look(self, name: str, args: tuple[Any, ...]) -> object:
+    def look(self, name: str, args: Positional) -> object:
         """What the class says of an instance."""
         return answered(name, args)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
+    from .._base.annotations import AnyCallable, Arguments
     from .._core.op import Op
 
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -57,7 +58,7 @@ class DisableTorchFunctionSubclass:
 
 def without_rules(
     cls: type | None,
-    func: Callable[..., Any],
+    func: AnyCallable,
     types: Sequence[type],
     args: Sequence[object] = (),
     kwargs: dict[str, object] | None = None,
@@ -99,7 +100,7 @@ def _inherited(
     return converted(result, cls)
 
 
-def _of_pytorch(func: Callable[..., Any]) -> bool:
+def _of_pytorch(func: AnyCallable) -> bool:
     """Whether a function is PyTorch's, where that is imported beside: it can't take our tensors."""
     pytorch = sys.modules.get("torch")
     if pytorch is None or pytorch is sys.modules[_PACKAGE]:
@@ -253,7 +254,7 @@ def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
     return ask_of_misfit(function, first, named)
 
 
-def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> object:
+def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> object:
     """What modes, then the subclasses among the arguments, make of an operation."""
     stack = current().functions
     if _off.get() and not stack:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .._array.annotations import Array
-    from .._base.annotations import DeviceLike
+    from .._base.annotations import DeviceLike, Keywords
 
     Memo = dict[int, Any]
     from .._base.dtypes import dtype
@@ -84,7 +84,7 @@ def _numbers(given: object) -> list[int]:
     return found
 
 
-def _made(args: tuple[object, ...], kwargs: dict[str, Any]) -> Array:
+def _made(args: tuple[object, ...], kwargs: Keywords) -> Array:
     """The bytes that a call of the class asks for.
 
     Raises:

@@ -15,13 +15,15 @@ from .switches import is_autocast_available
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from .._base.annotations import AnyCallable
+
 
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 _CPU_DTYPES: Final = (D.bfloat16, D.float16)
 
 
-def autocast_decorator(autocast_instance: Any, func: Callable[..., object]) -> Callable[..., Any]:
+def autocast_decorator(autocast_instance: Any, func: Callable[..., object]) -> AnyCallable:
     """The function run inside the context."""
 
     @functools.wraps(func)
@@ -123,7 +125,7 @@ class autocast:
         switches.set_autocast_dtype(self.device, self.prev_fastdtype)
         switches.set_autocast_cache_enabled(self.prev_cache_enabled)
 
-    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
+    def __call__(self, func: Callable[..., object]) -> AnyCallable:
         return autocast_decorator(self, func)
 
 

@@ -19,6 +19,8 @@ from .._core.storage import TensorBase
 if TYPE_CHECKING:
     import traceback
 
+    from .._base.annotations import Arguments
+
 _HERE: Final = __file__.rpartition("autograd")[0]
 PLACE: Final = "place"  # where `Node.meta` keeps a `_Place`
 
@@ -91,7 +93,7 @@ class _Quick:
 _QUICK: Final = _Quick()
 
 
-def _noting(op: Op, args: list[Any], mode: Mode) -> object:
+def _noting(op: Op, args: Arguments, mode: Mode) -> object:
     """An operation by the fast path; its node is told where it was made."""
     quick = _QUICK.of(mode)
     if quick is None or op.is_view:

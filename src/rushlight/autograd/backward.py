@@ -30,7 +30,7 @@ from .hooks import retain_grad
 from .output_metadata import outputs_of
 
 if TYPE_CHECKING:
-    from .._base.annotations import TensorLike
+    from .._base.annotations import Arguments, TensorLike
     from .annotations import Gradients, TensorsOrEdges
 
 # A backward inside a backward deepens the Python stack; every so many levels a fresh thread takes
@@ -190,7 +190,7 @@ def _byte(value: SupportsIndex) -> int:
 _LONGEST: Final = 2**63
 
 
-def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
     mode = ready()
@@ -233,7 +233,7 @@ def _started(g: TensorLike) -> Tensor:
 def _watched(
     roots: list[Vertex],
     nrs: list[int],
-    values: list[Any],
+    values: Arguments,
     keep: bool,
     places: list[tuple[Vertex, int]] | None,
     accumulate: bool,
@@ -389,7 +389,7 @@ def grad(
     return tuple(results)
 
 
-def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+def _gradients(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
                places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     distinct = list(dict.fromkeys(places))
     found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False)))
@@ -397,7 +397,7 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: boo
     return [shown[place] for place in places]
 
 
-def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+def _batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
              places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     """One run on whole batches, whose entries are along the gradients' first dimension."""
     from .._tensor.batching import Batching, unwrapped, wrap

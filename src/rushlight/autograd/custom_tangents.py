@@ -12,6 +12,7 @@ from .context import FunctionNode
 from .duals import set_tangent, tangent_of
 
 if TYPE_CHECKING:
+    from .._base.annotations import Arguments
     from .._tensor.tensor import Tensor
 
 
@@ -92,7 +93,7 @@ def carry_tangents(
         set_tangent(o, t)
 
 
-def _check_shares(o: TensorBase, t: Tensor, args: tuple[object, ...], given: list[Any]) -> None:
+def _check_shares(o: TensorBase, t: Tensor, args: tuple[object, ...], given: Arguments) -> None:
     """An output that is a view of an input needs a tangent that is a view of the input's."""
     if t._view is None:
         raise RuntimeError(

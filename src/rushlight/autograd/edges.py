@@ -26,6 +26,7 @@ from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs, takes_gradients
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 
@@ -249,7 +250,7 @@ class Node(ABC):
         """Lets the hooks of a tensor run before the node."""
 
     @abstractmethod
-    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+    def register_hook(self, fn: AnyCallable) -> RemovableHandle:
         """Has `fn` called after the node."""
 
     @abstractmethod

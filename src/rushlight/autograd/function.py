@@ -34,6 +34,7 @@ from .delayed_error import DelayedError
 from .duals import level_is_open
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 
@@ -448,7 +449,7 @@ DIFFERENTIATED_TWICE: Final = (
 )
 
 
-def once_differentiable(fn: Callable[..., object]) -> Callable[..., Any]:
+def once_differentiable(fn: Callable[..., object]) -> AnyCallable:
     """A `backward` whose results can't be differentiated again: trying to raises an error."""
 
     @functools.wraps(fn)

@@ -28,6 +28,7 @@ from .grad_mode import enable_grad
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 Tensors = tuple[Any, ...]
@@ -290,7 +291,7 @@ def _zeros_with_history(like: Tensors) -> Tensors:
 
 
 def jacobian(
-    func: Callable[..., Any],
+    func: AnyCallable,
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,

@@ -19,6 +19,7 @@ from .._core.mode import (
 from .._core.storage import TensorBase, version_cell, version_of
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 
@@ -113,7 +114,7 @@ def context_decorator(context: _ModeContext, function: Any) -> Any:
     return decorate_context
 
 
-def _decorated_generator(context: _ModeContext, function: Callable[..., Any]) -> object:
+def _decorated_generator(context: _ModeContext, function: AnyCallable) -> object:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._array.annotations import Array
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 Func = Callable[..., Any]
@@ -518,7 +519,7 @@ def _warn_private(name: str) -> None:
 
 
 def get_numerical_jacobian(
-    fn: Callable[..., Any],
+    fn: AnyCallable,
     inputs: tuple[Tensor, ...],
     target: Tensor | None = None,
     eps: float = 1e-3,

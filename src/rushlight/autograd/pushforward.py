@@ -31,7 +31,7 @@ from .duals import LEVELS, note_saved, set_tangent, tangent_of, write_tangent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._base.annotations import Shape
+    from .._base.annotations import Arguments, Shape
     from .._tensor.tensor import Tensor
 
 UNSUPPORTED: Final = (
@@ -94,13 +94,13 @@ def _copied(t: Tensor) -> Tensor:
         CURRENT.set(former_mode)
 
 
-def _at(args: list[Any], key: int | Shape) -> Tensor:
+def _at(args: Arguments, key: int | Shape) -> Tensor:
     """The argument at a position, or at a (position, index) inside a list."""
     out: Tensor = args[key] if isinstance(key, int) else args[key[0]][key[1]]
     return out
 
 
-def _tangents(op: Op, args: list[Any]) -> dict[Any, Any]:
+def _tangents(op: Op, args: Arguments) -> dict[Any, Any]:
     """The live tangents by argument position; by (position, index) inside a list of tensors."""
     found: dict[Any, Any] = {}
     for pos in op.tensors:
@@ -182,7 +182,7 @@ def _has_number(op: Op) -> bool:
     return op.row is not None and any(p.type in ("Scalar", "float") for p in op.row.schema.params)
 
 
-def _replaced(op: Op, args: list[Any], tangents: dict[object, object], zeros: bool) -> list[Any]:
+def _replaced(op: Op, args: Arguments, tangents: dict[object, object], zeros: bool) -> list[Any]:
     """The arguments with tangents in place of the differentiable tensors."""
     result = list(args)
     first = 1 if op.lists >= 0 else 0
@@ -203,7 +203,7 @@ def _replaced(op: Op, args: list[Any], tangents: dict[object, object], zeros: bo
 
 
 def _by_formulas(
-    op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool
+    op: Op, args: Arguments, outs: list[Any], tangents: dict[Any, Any], grad: bool
 ) -> Any:
     out = outs[0]
     raws = [slow.to_raw(a) for a in args]
@@ -238,7 +238,7 @@ def _by_formulas(
     return wrapped(total, traced)
 
 
-def _by_two_backwards(op: Op, args: list[Any], outs: list[Tensor], tangents: dict[Any, Any],
+def _by_two_backwards(op: Op, args: Arguments, outs: list[Tensor], tangents: dict[Any, Any],
                       grad: bool) -> list[Any]:  # fmt: skip
     former_mode = CURRENT.get()
     try:
@@ -295,7 +295,7 @@ def _as_tangent(t: Tensor | None, r: Tensor, needs: bool) -> TensorBase:
     return t if needs else t.detach()
 
 
-def carry_inplace(op: Op, args: list[Any], writer: Callable[..., object] | None = None) -> Tensor:
+def carry_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None = None) -> Tensor:
     """An in-place operation where the tensor written, or what is written, has a tangent."""
     me = args[0]
     mode = ready()

@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core.mode import Mode, replaced
 from .._core.node import Node
@@ -19,6 +19,9 @@ from .._core.op import Op
 from .._core.storage import TensorBase
 from .._table.names.aten_forms import span_name
 from .._tensor import dispatch_modes as _watching
+
+if TYPE_CHECKING:
+    from .._base.annotations import Arguments
 
 OPERATION: Final = "cpu_op"
 ANNOTATION: Final = "user_annotation"
@@ -170,7 +173,7 @@ def _name(op: Op, args: list[object], inplace: bool) -> str:
     return name
 
 
-def _describe(event: Event, args: list[Any]) -> None:
+def _describe(event: Event, args: Arguments) -> None:
     """Notes shapes, strides and types of the arguments, as PyTorch's profiler lists them."""
     for arg in args:
         if isinstance(arg, TensorBase):

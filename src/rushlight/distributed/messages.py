@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._tensor.tensor import Tensor
@@ -13,7 +13,7 @@ from .process_group import GroupMember, Work, chosen
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from .._base.annotations import DeviceLike
+    from .._base.annotations import AnyCallable, DeviceLike
     from .process_group import ProcessGroup
 
 
@@ -386,7 +386,7 @@ class P2POp:
 
     def __init__(
         self,
-        op: Callable[..., Any],
+        op: AnyCallable,
         tensor: Tensor,
         peer: int | None = None,
         group: ProcessGroup | None = None,

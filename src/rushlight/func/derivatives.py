@@ -33,6 +33,7 @@ from ..autograd.grad_mode import enable_grad
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable, Arguments
     from .._tensor.tensor import Tensor
 
 
@@ -144,7 +145,7 @@ class Aliases:
 
     __slots__ = ("layers", "leaves", "keep", "shown", "ends")
 
-    def __init__(self, values: list[Any], writable: bool = False) -> None:
+    def __init__(self, values: Arguments, writable: bool = False) -> None:
         for x in values:
             if not isinstance(x, TensorBase):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -336,7 +337,7 @@ def _picked(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
 
 def grad_and_value(
     func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """A function that returns (gradient, value) of a scalar function.
 
     Raises:
@@ -386,7 +387,7 @@ def grad_and_value(
 
 def grad(
     func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """A function that returns the gradient of a scalar function with respect to some arguments."""
     both = grad_and_value(func, argnums, has_aux)
 

@@ -12,6 +12,7 @@ from .._table import PUBLIC
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .._base.annotations import Keywords
     from .._tensor.tensor import Tensor
     from ..nn.modules.module import Module
 
@@ -80,7 +81,7 @@ def _strictly(
 
 @contextmanager
 def reparametrized(
-    module: Module, given: dict[str, Any], tie_weights: bool = False, strict: bool = False
+    module: Module, given: Keywords, tie_weights: bool = False, strict: bool = False
 ) -> Iterator[None]:
     """A context in which the module has the given tensors in place of its own.
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .derivatives import Level
 
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
-def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> Callable[..., Any]:
+
+def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> AnyCallable:
     """`func`, with the same results: writes and views are not rewritten.
 
     Raises:

@@ -16,6 +16,7 @@ from .derivatives import Level, Linear, _picked, vjp
 from .vmap import check_randomness, vmap
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 
@@ -54,7 +55,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """A function that returns the Jacobian: the pull-backs of all unit vectors in one vmap.
 
     `chunk_size` says how many rows to compute at once.
@@ -111,7 +112,7 @@ def jacfwd(
     has_aux: bool = False,
     *,
     randomness: str = "error",
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """A function that returns the Jacobian: the derivatives along all unit vectors in one vmap.
 
     Raises:
@@ -159,6 +160,6 @@ def jacfwd(
     return run
 
 
-def hessian(func: Callable[..., object], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., object], argnums: int | tuple[int, ...] = 0) -> AnyCallable:
     """A function that returns the Hessian of a scalar function: forward over reverse."""
     return jacfwd(jacrev(func, argnums), argnums)

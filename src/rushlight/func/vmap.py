@@ -17,7 +17,7 @@ from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, broadcast_prefix, flatten, format_spec, unflatten
 
 if TYPE_CHECKING:
-    from .._base.annotations import Shape
+    from .._base.annotations import AnyCallable, Shape
 
 #: What packages have put in the place of how arguments are taken apart and results put together:
 #: `_functorch.vmap`, where they find these steps, says so here.
@@ -31,7 +31,7 @@ def vmap(
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> AnyCallable:
     """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
 
     Both may be nested like the arguments (the results), with None for what has no such dimension.

@@ -19,6 +19,8 @@ from .metering import Metered
 if TYPE_CHECKING:
     from os import PathLike
 
+    from .._base.annotations import Positional
+
 
 __all__ = ["Contents", "TensorNote", "get_unsafe_globals_in_checkpoint", "peek"]
 
@@ -196,7 +198,7 @@ def _stand_in(name: object, args: object) -> object:
     return _Made(name, args)
 
 
-def _tensor_note(args: tuple[Any, ...], untyped: bool) -> TensorNote | None:
+def _tensor_note(args: Positional, untyped: bool) -> TensorNote | None:
     if len(args) < 4 or not isinstance(args[0], _StorageNote):
         return None
     storage, offset, shape, stride = args[:4]

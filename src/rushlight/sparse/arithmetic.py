@@ -16,6 +16,7 @@ from .coordinates import SparseTensor, functions, lacking, sparse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._base.annotations import AnyCallable
     from .._base.dtypes import dtype
 
 
@@ -33,7 +34,7 @@ _OF_VALUES: Final = (
 def rule(*names: str) -> Callable[[Any], Any]:
     """Registers what the functions of these names do with sparse tensors."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: AnyCallable) -> AnyCallable:
         for name in names:
             _RULES[name] = function
         return function

@@ -5,12 +5,15 @@ from __future__ import annotations
 import cmath
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .._base import dtypes
 from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from ..nn._ground import f
+
+if TYPE_CHECKING:
+    from .._base.annotations import Keywords
 
 Message = str | Callable[[str], str] | None
 
@@ -36,7 +39,7 @@ _REPORT: Final = (
 class _Options:
     """What a call of `assert_close` asked for."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
+    def __init__(self, given: Keywords) -> None:
         self.rtol: float | None = given["rtol"]
         self.atol: float | None = given["atol"]
         self.equal_nan: bool = given["equal_nan"]

@@ -9,7 +9,7 @@ from .._base.device import device as Device
 from ._contextlib import context_decorator
 
 if TYPE_CHECKING:
-    from .._base.annotations import DeviceLike
+    from .._base.annotations import AnyCallable, DeviceLike
 
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
@@ -31,7 +31,7 @@ class DeviceContext:
         self.device.__exit__(*exc)
 
 
-def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., object]:
+def device_decorator(device: Any, func: AnyCallable) -> Callable[..., object]:
     """The function (or that of a generator), run inside the context of a device.
 
     Raises:

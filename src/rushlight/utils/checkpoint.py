@@ -33,6 +33,7 @@ from ..autograd.saving import saved_tensors_hooks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._base.annotations import AnyCallable
     from ..nn.modules.module import Module
 
 
@@ -325,7 +326,7 @@ def checkpoint(
 
 
 def _without_reentry(
-    function: Callable[..., Any],
+    function: AnyCallable,
     args: tuple[object, ...],
     kwargs: dict[str, object],
     preserve: bool,
@@ -393,9 +394,7 @@ class CheckpointFunction(Function):
     """The older kind: a node whose backward runs the function again and then its backward."""
 
     @staticmethod
-    def forward(
-        ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any
-    ) -> Any:
+    def forward(ctx: Any, run_function: AnyCallable, preserve_rng_state: bool, *args: Any) -> Any:
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.autocast = current().autocast

@@ -232,7 +232,7 @@ class _Compiled(Code):
         ]
         self.launch = self._launcher(module.name) if _direct() else None
 
-    def _launcher(self, name: str) -> Callable[..., Any] | None:
+    def _launcher(self, name: str) -> AnyCallable | None:
         count, codes = len(self.group.operands), [o.dtype for o in self.group.operands]
         codes += [self.group.dtype(o.value) for o in self.group.outputs]
         if any(o.kind == "s" and o.dtype[0] != "f" for o in self.group.operands):

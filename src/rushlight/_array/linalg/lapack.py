@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Positional, TensorLike
     from ..annotations import Array, RawType
 
 _gufuncs: Any = getattr(np.linalg, "_umath_linalg", None)
@@ -108,7 +108,7 @@ def run(name: str, operands: tuple[Array, ...], outs: tuple[Array, ...]) -> None
         raise Failure from None
 
 
-def _run_public(name: str, operands: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
+def _run_public(name: str, operands: Positional, outs: tuple[Any, ...]) -> None:
     try:
         results = _PUBLIC[name](*operands)
     except np.linalg.LinAlgError:
@@ -118,7 +118,7 @@ def _run_public(name: str, operands: tuple[Any, ...], outs: tuple[Any, ...]) -> 
         out[...] = result
 
 
-def _run_one_by_one(name: str, operands: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
+def _run_one_by_one(name: str, operands: Positional, outs: tuple[Any, ...]) -> None:
     """Fills each matrix of a stack by itself, with NaN where that fails."""
     batch = outs[0].shape[: operands[0].ndim - 2]
     for at in np.ndindex(batch):

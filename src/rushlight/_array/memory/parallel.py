@@ -27,7 +27,7 @@ from ..._base.fork_locks import in_child, lock as make_lock
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
-    from ..._base.annotations import AnyCallable, Scalar, TensorLike
+    from ..._base.annotations import AnyCallable, Positional, Scalar, TensorLike
     from ..annotations import Array
 
 __all__ = [
@@ -238,7 +238,7 @@ def parallel_binary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
     return run
 
 
-def _split(ufunc: np.ufunc, operands: tuple[Any, ...], out: Any, limit: int) -> Any:
+def _split(ufunc: np.ufunc, operands: Positional, out: Any, limit: int) -> Any:
     shape = operands[0].shape
     dtypes: list[Any] = []
     for operand in operands:

@@ -49,7 +49,7 @@ from ..types import to_raw
 from .element_losses import broadcast_shape, reduced, require_dtype
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, TensorLike
+    from ..._base.annotations import AnyCallable, Positional, TensorLike
     from ..._formula.ir import Symbol
     from ..._table.rows.element_loss import Options
     from ..._tensor.tensor import Tensor
@@ -355,7 +355,7 @@ def _large(me: _Summed, known: bool, *args: Any) -> float:
 # ---- what takes no generated code ----------------------------------------------------------------
 
 
-def _given(form: Form, args: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _given(form: Form, args: Positional) -> tuple[dict[str, Any], dict[str, Any]]:
     """All arguments by their names, and the arrays among them, as floats of at least 32 bits."""
     known = {**form.fixed, **dict(zip(form.names, args, strict=True))}
     for p in form.tensors:

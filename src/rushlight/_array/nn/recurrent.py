@@ -32,7 +32,7 @@ from ..linalg.matmul import matrix_product
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
 
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
@@ -55,9 +55,7 @@ def _product(a: Array, b: Any, out: Array | None = None) -> Any:
     return matrix_product(a, b, out)
 
 
-def _multiplier(
-    matrix: Array, rows: int, step: Callable[..., Any] | None
-) -> Callable[[Any, Any], Any]:
+def _multiplier(matrix: Array, rows: int, step: AnyCallable | None) -> Callable[[Any, Any], Any]:
     """A function (a, out) that writes a @ matrix, for a layer that has a kernel for its steps."""
     found = None if step is None else kernels.repeated_gemm.by_matrix(matrix, rows)
     return found or (lambda a, out: _product(a, matrix, out))

@@ -12,7 +12,7 @@ from ..memory.dense_layout import copied_in_format, empty_channels_last, suggest
 from ..types import converted, from_raw
 
 if TYPE_CHECKING:
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import Arguments, TensorLike
     from ..annotations import Array
 
 
@@ -94,7 +94,7 @@ def _check_cat(arrays: list[Array], first: Array, axis: int) -> None:
                 )
 
 
-def stack(tensors: list[Any], dim: int = 0) -> TensorLike:
+def stack(tensors: Arguments, dim: int = 0) -> TensorLike:
     """The arrays along a new dimension.
 
     Raises:

@@ -22,9 +22,9 @@ from .as_strided import diagonal
 from .views import select, slice_
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from ..._base.annotations import AnyCallable, TensorLike
+    from ..._base.annotations import AnyCallable, Positional, TensorLike
     from ..annotations import Array
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
@@ -381,7 +381,7 @@ def as_strided_scatter(x: Array, src: Array, *window: Any) -> Array:
     return _patch(windows.copy_with_storage(x), windows.as_strided, window, src)
 
 
-def _patch(out: Array, view: Callable[..., Any], args: tuple[Any, ...], src: Array) -> Array:
+def _patch(out: Array, view: AnyCallable, args: Positional, src: Array) -> Array:
     part = view(out, *args)
     if part.shape != src.shape:
         raise RuntimeError(

@@ -16,6 +16,7 @@ from ..guards.guards import ArgumentPlace, structure_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from ..guards.captured_state import State
     from ..ir.program import Program
@@ -37,7 +38,7 @@ class ArgumentsBefore:
         for value in kwargs.values():
             _collect(value, self.containers)
 
-    def _structure(self, found: list[Any]) -> Any:
+    def _structure(self, found: Arguments) -> Any:
         return structure_of(self.args, found), structure_of(self.kwargs, found)
 
     def changed(self) -> str | None:

@@ -21,6 +21,7 @@ from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..._base.annotations import Keywords, Positional
     from ..._tensor.tensor import Tensor
     from .recorder import Recorder
     from .symbolic_numbers import ReadFloat, SymbolicFloat, SymbolicInt
@@ -222,7 +223,7 @@ class Substitution:
         text = f"{placed[0].text} changes from call to call, and another thread may look at it"
         return f"{text} while the step is recorded"
 
-    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    def arguments(self, args: Positional, kwargs: Keywords) -> tuple[Any, Any]:
         """The arguments with such numbers among them."""
         new, named = list(args), dict(kwargs)
         for source, value in self.found.values():

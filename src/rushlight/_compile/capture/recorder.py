@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..._array.annotations import Array
-    from ..._base.annotations import AnyCallable, Arguments
+    from ..._base.annotations import AnyCallable, Arguments, Positional
     from ..._core.op import Op
     from ..._tensor.tensor import Tensor
     from ...optim.optimizer import Optimizer
@@ -233,9 +233,7 @@ class Recorder(NumberRecorder):
         made = self.define(copy._raw)
         self.add("call", T.copy_like, "copy", (value, value), (made,), pure=True)
 
-    def refilled(
-        self, t: Tensor, fill: Any, operands: tuple[Any, ...] = (), draws: int = 1
-    ) -> None:
+    def refilled(self, t: Tensor, fill: Any, operands: Positional = (), draws: int = 1) -> None:
         """A tensor has been written by a function of its array and those of the operands."""
         self.draws -= draws
         if any(A.is_array(x) for x in cells(fill)):

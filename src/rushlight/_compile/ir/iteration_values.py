@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,14 +12,14 @@ from ..runtime.ufuncs import ufunc_of
 from .program import Instruction, Value
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Positional
     from ..._formula.ir import Symbol
 
 DTYPES: Final = {"float32": "f32", "float64": "f64", "bool": "b1", "int64": "i64"}
 FLOATS: Final = ("float32", "float64")
 
 
-def function_of(i: Instruction) -> Callable[..., Any] | None:
+def function_of(i: Instruction) -> AnyCallable | None:
     """The elementwise function that an instruction computes; None where it isn't one."""
     out = i.outputs[0] if len(i.outputs) == 1 else None
     if i.kind != "call" or i.several or out is None:
@@ -40,7 +39,7 @@ def function_of(i: Instruction) -> Callable[..., Any] | None:
     return function if found is not None and found == DTYPES.get(out.dtype.name) else None
 
 
-def _formula_of(i: Instruction) -> Callable[..., Any] | None:
+def _formula_of(i: Instruction) -> AnyCallable | None:
     ufunc = ufunc_of(i, single=True)
     if ufunc is not None:
         return FORMULAS.get(ufunc)
@@ -50,7 +49,7 @@ def _formula_of(i: Instruction) -> Callable[..., Any] | None:
 
 
 @lru_cache(1024)
-def _result_of(function: AnyCallable, operands: tuple[Any, ...]) -> str | None:
+def _result_of(function: AnyCallable, operands: Positional) -> str | None:
     """The dtype of a formula's result; None where it means nothing for such operands."""
     names = {f"x{k}": ("f", x) for k, x in enumerate(operands) if type(x) is str}
 

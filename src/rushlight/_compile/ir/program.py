@@ -27,7 +27,7 @@ from ..capture.expressions import GIVEN, READ, Expr
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Positional
     from ..._core.op import Op
     from ..._table.rows.row import Row
 
@@ -88,7 +88,7 @@ class Instruction:
     __slots__ = ("kind", "function", "name", "inputs", "outputs", "op", "where", "pure", "holder",
                  "several", "part", "row", "rule", "draws")  # fmt: skip
 
-    def __init__(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
+    def __init__(self, kind: str, function: Any, name: str, inputs: Positional,
                  outputs: tuple[Value | None, ...], *, op: Op | None = None, where: Any = None,
                  pure: bool = False, holder: Any = None, several: bool = False,
                  draws: bool = False) -> None:  # fmt: skip

@@ -21,6 +21,7 @@ from .commands import Call, Command
 from .gemm import Matrix, blocks_of, transpose
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
     from .lower import ExecutablePlan
     from .plan import Plan
@@ -53,7 +54,7 @@ class Heads:
         return Matrix(self.value, last - first, self.columns, self.down, self.right, offset)
 
 
-def _fits(values: list[Any]) -> bool:
+def _fits(values: Arguments) -> bool:
     q = values[0]
     if any(type(v) is not Value for v in values) or len(q.shape) < 3:
         return False

@@ -29,8 +29,6 @@ from ..ir.program import Instruction, Program, Value
 from .ufuncs import ufunc_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._base.annotations import AnyCallable
     from ..._core.node import Node
     from ..._tensor.tensor import Tensor
@@ -52,7 +50,7 @@ class Body:
         self.foreign: set[int] = set()  # roots of memory that others hold: results, saved values
         self.expectations: Expectations | None = None
 
-    def write(self, slow: Callable[..., Any] | None = None) -> None:
+    def write(self, slow: AnyCallable | None = None) -> None:
         """Writes all lines."""
         program, ends = self.program, self.expectations
         certain = -1 if ends is None else ends.last

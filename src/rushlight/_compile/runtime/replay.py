@@ -29,8 +29,6 @@ from .python_body import Body, SavedForBackward
 from .run_lock import TURN, in_turn, lasting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._base.annotations import AnyCallable, Arguments
     from ..._tensor.tensor import Tensor
     from ..guards.captured_state import State
@@ -214,7 +212,7 @@ class NativeBody(Body):
         self.machine = machine
         self.plan = machine.plan
 
-    def write(self, slow: Callable[..., Any] | None = None) -> None:
+    def write(self, slow: AnyCallable | None = None) -> None:
         """Writes all lines: between two calls from Python, one native call."""
         lines, machine = self.lines, self.machine
         lines.add(f"with {lines.name(machine)}.lock:")
@@ -256,7 +254,7 @@ class NativeBody(Body):
         self._end()
         lines.text[at:] = ["    " + line for line in lines.text[at:]]
 
-    def _call(self, segment: int, slow: Callable[..., Any] | None) -> None:
+    def _call(self, segment: int, slow: AnyCallable | None) -> None:
         lines, machine = self.lines, self.machine
         for v in machine.fresh(segment):
             self.room(v)

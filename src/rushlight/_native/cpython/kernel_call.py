@@ -14,7 +14,7 @@ See Note [Builtins without an extension module] in `builtin_call`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +27,7 @@ from .interpreter import BYTES, FLOAT, TYPE
 from .object_layout import NDARRAY, READ, WRITTEN
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..llvm.types import Type
 
 __all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher"]
@@ -66,7 +67,7 @@ def _entry() -> int:
 
 def launcher(
     name: str, body: int, whole: int, array_type: type, operands: Sequence[Operand], mode: int
-) -> Callable[..., Any] | None:
+) -> AnyCallable | None:
     """The builtin for a kernel's two functions (see `rows`); None for more operands than it takes.
 
     It gives None, or NotImplemented where the guards said no.

@@ -20,7 +20,7 @@ from ..._core.storage import TensorBase
 from .overload_texts import Signature, python_signature, signatures, type_text
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Positional
     from ..._tensor.tensor import Tensor
 
 Named = dict[str, Any]
@@ -482,7 +482,7 @@ def _whole(value: Any) -> int:
     return operator.index(value)
 
 
-def listing(name: str, shown: list[Signature], args: tuple[Any, ...], kwargs: Named) -> TypeError:
+def listing(name: str, shown: list[Signature], args: Positional, kwargs: Named) -> TypeError:
     """The error that shows what was given and the signatures."""
     named = in_order_of_hash(kwargs)
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]

@@ -21,7 +21,7 @@ from .python_argument_errors import PASSED, explained
 from .signature_kinds import PYTHON_NAMES
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Keywords, Positional
     from ..._base.schema import Parameter
 
 #: Called so often that a look at the arguments would be felt; these check by themselves.
@@ -160,7 +160,7 @@ def _say_pinned(
         raise RuntimeError(text) from None
 
 
-def _check_out(name: str, kwargs: dict[str, Any]) -> None:
+def _check_out(name: str, kwargs: Keywords) -> None:
     """Refuses an `out` of another type than is asked for, or one that requires grad.
 
     Raises:
@@ -186,7 +186,7 @@ def _check_type_of_out(out: TensorBase, dtype: object) -> None:
         )
 
 
-def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def plain_lists(lists: Any, args: Positional, kwargs: Keywords) -> bool:
     """Whether the lists at these places hold nothing but ints, or nothing but tensors."""
     for place in lists:
         items = args[place] if type(place) is int else kwargs[place]

@@ -33,7 +33,7 @@ from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Keywords, Positional
 
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
@@ -147,7 +147,7 @@ class Dispatcher:
         self.plans.pop(call_key(args, plain), None)
         return self(*args, **kwargs)
 
-    def gather(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def gather(self, plan: Plan, args: Positional, kwargs: Keywords) -> list[Any]:
         """The values of all parameters, in schema order."""
         values: list[Any] = []
         for source in plan.sources:
@@ -176,7 +176,7 @@ class Dispatcher:
         self,
         args: tuple[object, ...],
         kwargs: dict[str, object],
-        given: dict[str, Any] | None = None,
+        given: Keywords | None = None,
     ) -> Plan:
         """The plan for a call like this one; `given` are the keywords with `out`.
 
@@ -242,7 +242,7 @@ def reordered(
     row: Row,
     places: dict[str, int | str],
     said: Callable[[Any], Any],
-    args: tuple[Any, ...],
+    args: Positional,
     kwargs: Mapping[str, object],
 ) -> Plan:
     """The plan of a call in an order of old, where each argument has its own place.
@@ -286,8 +286,8 @@ def row_names(kind: str, name: str, row: Row) -> list[str]:
 
 def match(
     row: Row,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    args: Positional,
+    kwargs: Keywords,
     packs: bool = True,
     names: list[str] | None = None,
 ) -> Plan | bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Positional
 
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
 #: passes on in that order, with `=` by name. `0` and `False` stand for what it makes itself.
@@ -84,8 +83,8 @@ def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable)
 def _refusal(
     kind: str,
     name: str,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
+    function: AnyCallable,
+    args: Positional,
     kwargs: Any,
     error: Exception,
 ) -> Exception | None:

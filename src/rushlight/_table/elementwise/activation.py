@@ -35,11 +35,10 @@ from ..rows.tensor_namespace import table
 from .rrelu import refuse_backward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Arguments, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._formula.ir import Symbol
     from ..._tensor.tensor import Tensor
 
@@ -393,7 +392,7 @@ def prelu(input: Tensor, weight: Any) -> Tensor:
     return prelu_row(input, weight)
 
 
-def _glu_types(args: list[Any], raws: list[Any]) -> None:
+def _glu_types(args: Arguments, raws: Arguments) -> None:
     if raws[0].dtype.kind not in "fV":
         gating.halves(raws[0], raws[1])  # refuses what has none, before the type
     _checks.takes("glu_cpu", "f")(args, raws)
@@ -448,10 +447,10 @@ def _run(
     return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
 
 
-def _lone(name: str, row: Row, doc: str) -> Callable[..., Any]:
+def _lone(name: str, row: Row, doc: str) -> AnyCallable:
     """The function of an activation that has no parameters."""
 
-    def make(asking: bool) -> Callable[..., Any]:
+    def make(asking: bool) -> AnyCallable:
         def function(input: Tensor, inplace: bool = False) -> Any:
             if asking and ALERTED and interposed():
                 handled = call_whole(function, (input,), {"inplace": inplace})

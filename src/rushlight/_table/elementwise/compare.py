@@ -312,7 +312,7 @@ _BYTES: Final = (
 )
 
 
-def _choices(args: list[Any], raws: list[Any]) -> None:
+def _choices(args: Arguments, raws: Arguments) -> None:
     """Refuses a number that an element of the result can't be."""
     if raws[0].dtype.kind == "u" and raws[0].dtype.itemsize == 1:
         say_once("condition of bytes", _BYTES)

@@ -77,7 +77,7 @@ lgamma = elementwise(
 )
 
 
-def _polygamma_types(args: list[Any], raws: list[Any]) -> None:
+def _polygamma_types(args: Arguments, raws: Arguments) -> None:
     if args[0] < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     kernel = {0: "digamma", 1: "trigamma"}.get(args[0], "polygamma")

@@ -21,7 +21,7 @@ from ..shape.create import delivered, dtype_or_default, type_for
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
@@ -309,7 +309,7 @@ def _into(
     out: Any,
     to_real: bool,
     x: Tensor,
-    compute: Callable[..., Any],
+    compute: AnyCallable,
     sizes: tuple[Shape | None, Shape | None] | None = None,
 ) -> Any:
     """The result of `compute()`, in `out` where that is given.

@@ -26,8 +26,6 @@ from ..._core.slow import ERRORS
 from ..._core.storage import TensorBase, bump, new_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._array.annotations import Array, RawType
     from ..._base.annotations import AnyCallable, Arguments, DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
@@ -372,7 +370,7 @@ def _convolution(
     return _Channels(x.shape[0], channels, groups)
 
 
-def call_inplace(op: Op, args: Arguments, writer: Callable[..., Any] | None) -> Any:
+def call_inplace(op: Op, args: Arguments, writer: AnyCallable | None) -> Any:
     """An operation that writes into its first argument, where an argument has no data.
 
     Raises:

@@ -20,7 +20,7 @@ from ..rows.out_argument import apply_out
 from ..rows.row import ROWS, Row
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Keywords, Positional
 
 
 class FunctionSchema:
@@ -249,7 +249,7 @@ def out_name(row: Row) -> str:
 
 
 def _of_row(row: Row) -> AnyCallable:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+    def call(overload: OpOverload, args: Positional, kwargs: dict[str, object]) -> Any:
         return apply_n(row.op, values_of(overload, row, args, kwargs))
 
     return call
@@ -263,7 +263,7 @@ def _of_writing(row: Row) -> AnyCallable:
 
 
 def _of_out(row: Row) -> AnyCallable:
-    def call(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(overload: OpOverload, args: Positional, kwargs: Keywords) -> Any:
         rest = dict(kwargs)
         out = rest.pop("out", None)
         return apply_out(row, values_of(overload, row, args, rest), out)
@@ -278,9 +278,7 @@ def _of_public(function: AnyCallable) -> AnyCallable:
     return call
 
 
-def values_of(
-    overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dict[str, object]
-) -> Any:
+def values_of(overload: OpOverload, row: Row, args: Positional, kwargs: dict[str, object]) -> Any:
     """The values of a row's parameters, for a call of one of its overloads.
 
     Raises:

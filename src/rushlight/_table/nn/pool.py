@@ -5,7 +5,7 @@ What PyTorch does with each mistake differs by operation; see `_pool_checks.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -169,7 +169,7 @@ def max_rows(
     dims: int,
     arguments: str,
     forward: AnyCallable,
-    shown: Callable[..., Any] | None = None,
+    shown: AnyCallable | None = None,
     **declared: object,
 ) -> tuple[Row, Row]:
     """The rows of an operation that gives maxima and their places, and of its gradient.
@@ -502,7 +502,7 @@ def _refuse_sizes(
         raise problem
 
 
-def _unpool_function(dims: int) -> Callable[..., Any]:
+def _unpool_function(dims: int) -> AnyCallable:
     def function(
         input: Tensor,
         indices: Tensor,

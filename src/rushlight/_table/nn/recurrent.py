@@ -23,7 +23,7 @@ from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Positional, Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("nn.recurrent")
@@ -373,7 +373,7 @@ def _network(
 
 
 def _run(
-    kind: str, several: bool, args: tuple[Any, ...], kwargs: Mapping[str, object]
+    kind: str, several: bool, args: Positional, kwargs: Mapping[str, object]
 ) -> tuple[Tensor, ...]:
     """A call of one of the four functions, in either of its forms."""
     form = _PACKED if _is_packed(args, kwargs, several) else _PADDED

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Keywords, Positional, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 discrete = later("random.discrete")
@@ -125,7 +125,7 @@ _declare(
 )  # fmt: skip
 
 
-def _bounds(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int, list[Any]]:
+def _bounds(name: str, args: Positional, kwargs: Keywords) -> tuple[int, int, list[Any]]:
     """(low, high) and what follows, from `(high, …)` or `(low, high, …)`."""
     rest = list(args)
     if "high" in kwargs:

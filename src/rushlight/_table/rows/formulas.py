@@ -25,7 +25,7 @@ from ..._core.op import (
 from ..._formula.words import Formula
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ..._base.annotations import AnyCallable
 
@@ -65,9 +65,7 @@ def check_formulas(schema: Schema, formulas: Mapping[str, object]) -> None:
             raise ValueError(f"{schema.text}: no tensor argument {name!r} to differentiate")
 
 
-def lay_out(
-    op: Op, schema: Schema, formulas: dict[str, Any], joint: Callable[..., Any] | None
-) -> None:
+def lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: AnyCallable | None) -> None:
     """Decides what nodes of `op` save, and how each formula's parameters are filled."""
     edges = ([op.lists] if op.lists >= 0 else []) + list(op.tensors)
     wanted: dict[tuple[int, int, str], int] = {}  # entry -> mask
@@ -129,7 +127,7 @@ def lay_out(
     op.joint_picks = picks_of[id(joint)] if joint is not None else ()
 
 
-def parameters_of(formula: Callable[..., Any]) -> tuple[str, ...]:
+def parameters_of(formula: AnyCallable) -> tuple[str, ...]:
     """The parameter names of a plain function: `inspect`'s answer, a hundred times quicker."""
     code = formula.__code__
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]

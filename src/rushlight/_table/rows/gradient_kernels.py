@@ -24,6 +24,7 @@ from .formulas import parameters_of
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ..._base.annotations import AnyCallable
     from .row import Row
 
 __all__ = ["call_row", "calling", "recorded"]
@@ -64,7 +65,7 @@ class _Calling(Formula):
         return made
 
 
-def recorded(function: Callable[..., Any], *, override: Any) -> Any:
+def recorded(function: AnyCallable, *, override: Any) -> Any:
     """Says that a gradient is told in operations on Tensors, and what computes it on arrays.
 
     Both take the same arguments; the names of the first one's parameters say what they are, as

@@ -75,7 +75,7 @@ def apply_out(
     )
 
 
-def _typed(row: Row, args: list[Any], have: D.dtype, typed: Typed) -> list[Any]:
+def _typed(row: Row, args: Arguments, have: D.dtype, typed: Typed) -> list[Any]:
     """The arguments with the type to compute in.
 
     Raises:
@@ -188,7 +188,7 @@ def _refuse_grown(size: int) -> None:
 def earlier(
     name: str,
     overload: str,
-    operands: list[Any],
+    operands: Arguments,
     out: TensorBase,
     error: Exception,
     broadcasts: bool = False,

@@ -13,6 +13,7 @@ from ..._base.schema import REQUIRED, Schema
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Positional
     from ..._base.schema import Parameter
     from ..._tensor.tensor import Tensor
 
@@ -74,7 +75,7 @@ class RegisteredOverload:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.run(self, self.values(args, kwargs))
 
-    def values(self, args: tuple[Any, ...], kwargs: dict[str, object]) -> list[Any]:
+    def values(self, args: Positional, kwargs: dict[str, object]) -> list[Any]:
         """The values of all parameters, in schema order.
 
         Raises:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._base.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
     from .row import Row
 
@@ -105,7 +103,7 @@ def named_results(name: str, fields: tuple[str, ...]) -> type[Any]:
 _PLAIN: Final = frozenset(("native_layer_norm",))
 
 
-def maker(schema: Schema) -> Callable[..., Any] | None:
+def maker(schema: Schema) -> AnyCallable | None:
     """What makes the schema's named results of a list of outputs; None where they have no names."""
     fields = tuple(r.name for r in schema.returns)
     if len(fields) < 2 or not all(fields) or schema.name in _PLAIN:

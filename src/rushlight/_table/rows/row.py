@@ -52,7 +52,7 @@ from .formulas import check_formulas, generate_functions, lay_out
 from .out_rules import AS_MOST, OutRules
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Keywords
     from ..._tensor.tensor import Tensor
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
@@ -265,11 +265,11 @@ def declare(
     raw: AnyCallable,
     *,
     doc: str = "",
-    samples: Callable[..., Any] | None = None,
+    samples: AnyCallable | None = None,
     formula: AnyCallable | None = None,
     ref: object = None,
-    joint: Callable[..., Any] | None = None,
-    jvp: Callable[..., Any] | None = None,
+    joint: AnyCallable | None = None,
+    jvp: AnyCallable | None = None,
     batch: object = None,
     promote: str | None = None,
     promote_at: tuple[str, ...] | None = None,
@@ -281,12 +281,12 @@ def declare(
     public: bool = True,
     namespace: tuple[str, ...] | str = ("",),
     out: bool | None = None,
-    at_defaults: dict[str, Any] | None = None,
+    at_defaults: Keywords | None = None,
     differentiable_out: tuple[bool, ...] = (),
     saved_as: dict[str, str | None] | None = None,
     node_shows: _nodes.Shows | None = None,
     dtypes: str = "all",
-    check: Callable[..., Any] | None = None,
+    check: AnyCallable | None = None,
     numbers: bool = True,
     shaped_by_values: bool | Callable[[list[Any]], bool] = False,
     wide: bool = False,
@@ -425,7 +425,7 @@ class Declared:
         saved_as: dict[str, str | None],
         node_shows: _nodes.Shows | None,
         out: bool | None,
-        at_defaults: dict[str, Any] | None,
+        at_defaults: Keywords | None,
         check: object,
     ) -> None:
         self.promote = promote
@@ -503,7 +503,7 @@ def _op(
     schema: Schema,
     raw: AnyCallable,
     formulas: dict[str, object],
-    joint: Callable[..., Any] | None,
+    joint: AnyCallable | None,
     row: Row,
 ) -> Op:
     declared = row.declared

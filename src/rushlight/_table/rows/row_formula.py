@@ -18,11 +18,14 @@ A norm has several results, and vectors that lie along rows: see `_array.reduce.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._array.lazy_modules import Function
 from ..._base.schema import Schema
 from ..._formula.words import Formula, Word
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
 
 
 class Options(NamedTuple):
@@ -67,7 +70,7 @@ class RowFormula(Formula):
 def row_formula(
     function: Word,
     *,
-    prepare: Callable[..., Any] | None = None,
+    prepare: AnyCallable | None = None,
     override: Any = None,
     of_block: Any = None,
     by_row: tuple[str, ...] = (),

@@ -18,8 +18,6 @@ from ..._formula.words import WORLDS as WORDS_OF
 from .deferred_functions import Pending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._array.annotations import RawType
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
@@ -107,7 +105,7 @@ def _bounded(by_tensor: str, by_number: str) -> AnyCallable:
     return bound
 
 
-def _along_rows(reduction: Callable[..., Any]) -> Callable[..., Any]:
+def _along_rows(reduction: AnyCallable) -> AnyCallable:
     return lambda x, dim: reduction(x, dim, True)
 
 

@@ -15,7 +15,7 @@ from ..calls.long_integers import refuse_long
 from .row import Row
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+    from ..._base.annotations import AnyCallable, Positional
 
 
 def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool) -> AnyCallable:
@@ -104,7 +104,7 @@ def _sized(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) 
     return function
 
 
-def plain_sizes(args: tuple[Any, ...]) -> tuple[int, ...] | None:
+def plain_sizes(args: Positional) -> tuple[int, ...] | None:
     """The sizes in the arguments after the first, given one by one or as one sequence of ints."""
     first = args[1]
     if type(first) is int:

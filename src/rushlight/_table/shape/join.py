@@ -23,7 +23,6 @@ from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from ..._base.annotations import AnyCallable, Shape, TensorLike
@@ -96,7 +95,7 @@ def _joining(name: str, row: Row, doc: str) -> AnyCallable:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
 
-    def make(asking: bool) -> Callable[..., Any]:
+    def make(asking: bool) -> AnyCallable:
         def function(*args: Any, **kwargs: Any) -> Any:
             if asking and ALERTED and interposed():
                 handled = call_whole(function, args, kwargs)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from ..._base.annotations import Namespace, TensorLike
+    from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
 placing = later("shape.scatter")
@@ -168,7 +168,7 @@ scatter_value = general(
 )
 
 
-def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
+def _warn_of_reduce(args: Arguments, raws: Arguments) -> None:
     say_once(
         "scatter reduce",
         "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "

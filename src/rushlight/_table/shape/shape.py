@@ -31,6 +31,7 @@ from ..rows.composite import asking_too, asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
+    from ..._base.annotations import Keywords
     from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
@@ -297,7 +298,7 @@ def _laid_anew(input: Any, size: tuple[int, ...]) -> Any:
     return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
 
 
-def _resolved(input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+def _resolved(input: Any, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
     words = Dispatcher("reshape", [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
     size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..._array.annotations import Array
+    from ..._base.annotations import Arguments
 
 DATA_POINTER: Final = "Cannot access data pointer of Tensor that doesn't have storage"
 ESCAPED: Final = (
@@ -176,7 +177,7 @@ def opened(arg: object, layer: Layer) -> tuple[object, object]:
     return arg, None
 
 
-def dispatch(op: Op, args: list[Any]) -> object:
+def dispatch(op: Op, args: Arguments) -> object:
     """The result of an operation on batches; NOT_HANDLED where there is none among `args`.
 
     Raises:
@@ -252,7 +253,7 @@ def refused_inplace(op: Op, args: list[Tensor], layer: Layer) -> RuntimeError:
     )
 
 
-def dispatch_inplace(op: Op, args: list[Any], writer: Callable[..., object] | None) -> object:
+def dispatch_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None) -> object:
     """Runs an operation on batches in place; NOT_HANDLED where there is none among `args`."""
     layer = innermost(args)
     if layer is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from enum import IntEnum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._base.dtypes import bool_
 from ..._table import namespace
@@ -14,7 +14,7 @@ from ..._tensor.torch_function import stand_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..._base.annotations import DeviceLike
+    from ..._base.annotations import DeviceLike, Positional
 
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
@@ -68,7 +68,7 @@ class CausalBias(Tensor):
         cls,
         func: Callable[..., object],
         types: Sequence[type],
-        args: tuple[Any, ...] = (),
+        args: Positional = (),
         kwargs: dict[str, object] | None = None,
     ) -> object:
         """Attention with the mask in place of this; everything else as for any subclass."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Function, Tensor, is_grad_enabled
+
+if TYPE_CHECKING:
+    from ..._base.annotations import Positional
 
 _Hook = Callable[..., Any]
 
@@ -42,7 +45,7 @@ class BackwardHook:
         self.output_places: list[int] | None = None
         self.output_count = -1
 
-    def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[object, ...]:
+    def setup_input_hook(self, args: Positional) -> tuple[object, ...]:
         """`args` with their tensors passed through the node that will call the hooks."""
         wrapped, places = _through_identity(args, self._watch_input)
         self.input_count = len(args)
@@ -133,7 +136,7 @@ def _place(places: list[int], values: Sequence[object], count: int) -> tuple[obj
 
 
 def _through_identity(
-    args: tuple[Any, ...], watch: Callable[[object], None]
+    args: Positional, watch: Callable[[object], None]
 ) -> tuple[tuple[object, ...], list[int] | None]:
     """`args` with their tensors passed through one identity node, and where the tensors are.
 

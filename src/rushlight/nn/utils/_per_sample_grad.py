@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
 from ..._tensor.tensor import Tensor
@@ -12,13 +11,16 @@ from ...autograd.function import Function
 from ...func import functional_call, vmap
 from ..modules.module import Module
 
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable, Positional
+
 __all__ = ["call_for_per_sample_grads"]
 
 
 def call_for_per_sample_grads(
     module: Module, *, batch_size: int | None = None, loss_reduction: str = "sum",
     batch_first: bool = True,
-) -> Callable[..., Any]:  # fmt: skip
+) -> AnyCallable:  # fmt: skip
     """`module` as a function of a batch; backward puts `grad_sample` on its parameters.
 
     Each sample goes through the module by itself, as a batch of one, all at once under `vmap`. With
@@ -76,7 +78,7 @@ class _Kept(Function):
         return None, None, None
 
 
-def _size(axis: int, values: tuple[Any, ...]) -> int:
+def _size(axis: int, values: Positional) -> int:
     sizes = {int(v._raw.shape[axis]) for v in values if isinstance(v, TensorBase)}
     if len(sizes) != 1:
         raise RuntimeError(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....autograd.graph import save_on_cpu
 from ....nn.modules.module import Module
 from ....utils.checkpoint import checkpoint
+
+if TYPE_CHECKING:
+    from ...._base.annotations import AnyCallable
 
 __all__ = [
     "ActivationWrapper", "CheckpointImpl", "CheckpointWrapper", "OffloadWrapper",
@@ -72,7 +75,7 @@ class CheckpointWrapper(ActivationWrapper):
         self,
         mod: Module,
         checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-        checkpoint_fn: Callable[..., Any] | None = None,
+        checkpoint_fn: AnyCallable | None = None,
         **checkpoint_fn_kwargs: Any,
     ) -> None:
         super().__init__(mod)
