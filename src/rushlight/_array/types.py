@@ -210,7 +210,7 @@ def in_order_copy(array: Array) -> Any:
     return np.array(array, order="C")
 
 
-def copy_like(array: Array, like: Array | Layout) -> Any:
+def copy_like(array: Array, like: Any) -> Any:
     """A copy laid out like `like` (an array, or what `layout` made) where that is dense."""
     if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2 or not is_dense(like):
         return in_order_copy(array)

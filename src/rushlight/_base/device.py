@@ -6,9 +6,12 @@ import functools
 import re
 from contextvars import ContextVar
 from operator import index as index_of
-from typing import Any, Final, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from .error_notes import advised
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 _KNOWN: Final = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
@@ -107,7 +110,7 @@ class device:
             _before.set(stack[:-1])
             raise
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: AnyCallable) -> Any:
         """A function that makes its tensors on this device: the device as a decorator."""
 
         @functools.wraps(function)

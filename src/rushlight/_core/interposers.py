@@ -34,7 +34,7 @@ from .op import Op
 from .storage import TensorBase
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable, Arguments, Positional
+    from .._base.annotations import AnyCallable, Arguments, Keywords, Positional
 
 #: The answer of one that lets a call pass.
 NOT_HANDLED: Final = object()
@@ -65,15 +65,19 @@ class Interposer:
         """An operation that is given `out`, which is the answer."""
         return NOT_HANDLED
 
-    def call_whole(self, function: AnyCallable, args: Any, kwargs: Any) -> Any:
+    def call_whole(self, function: AnyCallable, args: Positional, kwargs: Keywords) -> Any:
         """A function made of operations, as the program has called it."""
         return NOT_HANDLED
 
-    def call_kind(self, kind: str, name: str, function: AnyCallable, args: Any, kwargs: Any) -> Any:
+    def call_kind(
+        self, kind: str, name: str, function: AnyCallable, args: Positional, kwargs: Keywords
+    ) -> Any:
         """A function that is no operation and runs differently under vmap, by its kind."""
         return NOT_HANDLED
 
-    def make(self, function: AnyCallable, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+    def make(
+        self, function: AnyCallable, name: str, args: Positional, kwargs: Keywords, mode: Mode
+    ) -> Any:
         """A function that makes a tensor of nothing, or a number of one; `name`: its overload."""
         return NOT_HANDLED
 
@@ -89,7 +93,7 @@ class Interposer:
         """A gradient that arrives at a leaf; an answer says that the leaf has it."""
         return NOT_HANDLED
 
-    def misfit(self, function: AnyCallable, args: Any, kwargs: Any) -> Any:
+    def misfit(self, function: AnyCallable, args: Positional, kwargs: Keywords) -> Any:
         """A call whose arguments no overload takes."""
         return NOT_HANDLED
 
@@ -130,7 +134,7 @@ def interpose(place: str, interposer: Interposer) -> None:
         those[:] = [one for one in present if getattr(type(one), question) is not passing]
 
 
-def call_whole(function: AnyCallable, args: Any, kwargs: Any) -> Any:
+def call_whole(function: AnyCallable, args: Positional, kwargs: Keywords) -> Any:
     """What the first that answers makes of a function made of operations, or NOT_HANDLED."""
     for interposer in CALL_WHOLE:
         handled = interposer.call_whole(function, args, kwargs)
@@ -139,7 +143,7 @@ def call_whole(function: AnyCallable, args: Any, kwargs: Any) -> Any:
     return NOT_HANDLED
 
 
-def misfit(function: AnyCallable, args: Any, kwargs: Any) -> Any:
+def misfit(function: AnyCallable, args: Positional, kwargs: Keywords) -> Any:
     """The same for a call whose arguments no overload takes."""
     for interposer in MISFIT:
         handled = interposer.misfit(function, args, kwargs)

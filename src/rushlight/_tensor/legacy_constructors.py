@@ -171,7 +171,7 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ig
 Tensor.as_subclass = as_subclass
 
 
-def _new_like(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+def _new_like(self: Any, *args: Any, device: DeviceLike | None = None, **kwargs: Any) -> Any:
     """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
     if "size" in kwargs and not args:
         args = (Size(kwargs.pop("size")),)

@@ -19,6 +19,7 @@ from .._core.storage import TensorBase, new_tensor
 from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
+    from .._base.annotations import Keywords, Positional
     from .._tensor.tensor import Tensor
     from ..optim.optimizer import Optimizer
 
@@ -204,7 +205,9 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return result
 
-    def _own_step(self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: Any) -> object:
+    def _own_step(
+        self, optimizer: Any, state: dict[str, Any], args: Positional, kwargs: Keywords
+    ) -> object:
         """The step of an optimizer that takes the factor out itself."""
         has_kwarg = "grad_scaler" in inspect.signature(optimizer.step).parameters
         if has_kwarg:

@@ -28,6 +28,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._core.views import Step, replay
 
 if TYPE_CHECKING:
+    from .._base.annotations import Positional
     from .._tensor.tensor import Tensor
 
 
@@ -74,7 +75,7 @@ def forward_base(t: TensorBase) -> tuple[Any, Step] | None:
     return None if source is None else (source, step)
 
 
-def note_view(out: TensorBase, source: TensorBase, op: Any, args: Any, index: int) -> None:
+def note_view(out: TensorBase, source: TensorBase, op: Any, args: Positional, index: int) -> None:
     """Notes of a new view whose tangent its own will be part of."""
     view, parent = out._view, source._view
     if view is None:

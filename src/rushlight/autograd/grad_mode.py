@@ -87,7 +87,7 @@ class _ModeContext:
         return decorated
 
 
-def context_decorator(context: _ModeContext, function: Any) -> Any:
+def context_decorator(context: _ModeContext, function: AnyCallable) -> Any:
     """`function` made to run inside a fresh copy of `context`; generators at each step.
 
     A coroutine function is called inside the context, but what it awaits runs outside of it, as in

@@ -197,7 +197,9 @@ def _places(
     return found
 
 
-def _results(result: object, out_dims: int | Shape | None, layer: Layer, func: Any) -> object:
+def _results(
+    result: object, out_dims: int | Shape | None, layer: Layer, func: AnyCallable
+) -> object:
     leaves, spec = flatten(result)
     made: list[Any] = []
     for t, dim in zip(leaves, _places(out_dims, spec, func)):

@@ -11,7 +11,7 @@ from ._ground import Tensor, dtypes, f, preserve_format
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._base.annotations import DeviceLike, Shape
+    from .._base.annotations import AnyCallable, DeviceLike, Shape
     from .._base.dtypes import dtype
     from .._base.size import Size
 
@@ -178,7 +178,7 @@ class UninitializedTensorMixin:
             "Call `forward` to initialize the parameters before accessing their attributes."
         )
 
-    def _converted(self, fn: Any) -> Tensor:
+    def _converted(self, fn: AnyCallable) -> Tensor:
         """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
         me: Any = self
         out: Tensor = type(me)(me.requires_grad, None, fn(me.data).dtype)

@@ -23,7 +23,7 @@ from .._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
-    from .._base.annotations import Shape
+    from .._base.annotations import AnyCallable, Positional, Shape
     from .._base.dtypes import dtype
 
 STORAGE_NAMES: Final[dict[D.dtype, str]] = {
@@ -158,7 +158,7 @@ def rebuild_parameter_with_state(
     return made
 
 
-def rebuild_from_type(func: Any, cls: type, args: Any, state: object) -> Any:
+def rebuild_from_type(func: AnyCallable, cls: type, args: Positional, state: object) -> Any:
     """A tensor of some class with attributes of its own.
 
     Raises:

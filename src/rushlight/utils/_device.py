@@ -31,7 +31,7 @@ class DeviceContext:
         self.device.__exit__(*exc)
 
 
-def device_decorator(device: Any, func: AnyCallable) -> Callable[..., object]:
+def device_decorator(device: DeviceLike | None, func: AnyCallable) -> Callable[..., object]:
     """The function (or that of a generator), run inside the context of a device.
 
     Raises:

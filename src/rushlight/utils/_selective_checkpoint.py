@@ -17,6 +17,7 @@ from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from ._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 SAC_IGNORED_OPS: Final = {ops.aten().detach.default}
@@ -116,7 +117,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
 
     def __torch_dispatch__(
         self,
-        func: Any,
+        func: AnyCallable,
         types: Sequence[type],
         args: tuple[object, ...] = (),
         kwargs: dict[str, object] | None = None,

@@ -18,7 +18,7 @@ from .lapack import Failure, columns
 from .linalg import LinAlgError, adjoint, at, check, check_kernel, is_vector
 
 if TYPE_CHECKING:
-    from ..._base.annotations import TensorLike
+    from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array, RawType
 
 
@@ -189,7 +189,7 @@ def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> TensorLike:
     return _together(np.maximum, absolute, relative)
 
 
-def _together(function: Any, a: Any, b: Any) -> Any:
+def _together(function: AnyCallable, a: Any, b: Any) -> Any:
     """A function of two arrays.
 
     Raises:

@@ -11,7 +11,7 @@ from ..ir.program import same
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..._base.annotations import Arguments
+    from ..._base.annotations import AnyCallable, Arguments
 
 
 class Like:
@@ -41,7 +41,9 @@ class Factory:
 
     __slots__ = ("function", "args", "kwargs")
 
-    def __init__(self, function: Any, args: Arguments, kwargs: Mapping[str, object]) -> None:
+    def __init__(
+        self, function: AnyCallable, args: Arguments, kwargs: Mapping[str, object]
+    ) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
@@ -64,7 +66,7 @@ class Keywords:
 
     __slots__ = ("function", "kwargs")
 
-    def __init__(self, function: Any, kwargs: Mapping[str, object]) -> None:
+    def __init__(self, function: AnyCallable, kwargs: Mapping[str, object]) -> None:
         self.function = function
         self.kwargs = kwargs
 

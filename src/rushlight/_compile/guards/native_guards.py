@@ -39,7 +39,7 @@ from .name_lookups import space_of
 
 if TYPE_CHECKING:
     from ..._array.annotations import RawType
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Keywords, Positional, Shape
     from ..._tensor.tensor import Tensor
 
 _ONES: Final = -1
@@ -225,7 +225,7 @@ class NativeGuards:
                 shown += [key, MISSING if missing else dict.__getitem__(thing, key)]
         now.entries(thing, shown, size, self.fields.clocked)
 
-    def take(self, args: Any, kwargs: Any) -> bool | None:
+    def take(self, args: Positional, kwargs: Keywords) -> bool | None:
         """Takes a snapshot for which the guards hold; None where they don't.
 
         False where it isn't worth it, or something moved meanwhile: the guards have held, though.

@@ -358,7 +358,7 @@ def _missing(name: str, params: list[Parameter]) -> TypeError:
 
 
 def _wrong_type(
-    p: Parameter, name: str, value: object, args: Any, element: int, position: int | None
+    p: Parameter, name: str, value: object, args: Positional, element: int, position: int | None
 ) -> TypeError:
     head = f"{name}(): argument '{p.name}'"
     if position is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Positional
+    from ..._base.annotations import AnyCallable, Keywords, Positional
 
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
 #: passes on in that order, with `=` by name. `0` and `False` stand for what it makes itself.
@@ -85,7 +85,7 @@ def _refusal(
     name: str,
     function: AnyCallable,
     args: Positional,
-    kwargs: Any,
+    kwargs: Keywords,
     error: Exception,
 ) -> Exception | None:
     """What is wrong with the arguments that are passed on; None where C takes them."""

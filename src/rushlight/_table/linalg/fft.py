@@ -471,7 +471,7 @@ def fftfreq(
     out: Any = None,
     dtype: Any = None,
     layout: object = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -487,7 +487,7 @@ def rfftfreq(
     out: Any = None,
     dtype: Any = None,
     layout: object = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:

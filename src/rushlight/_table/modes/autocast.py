@@ -29,7 +29,7 @@ from .autocast_functions import LOWER, SINGLE, WIDEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import Arguments, Keywords, Positional
+    from ..._base.annotations import AnyCallable, Arguments, Keywords, Positional
     from ..._tensor.tensor import Tensor
 
 #: The policy of each operation of the table that has one.
@@ -164,7 +164,7 @@ interpose("autocast", _Autocast())
 
 
 def run_converted(
-    function: Any, policy: int, args: Positional, kwargs: Keywords, mode: Mode
+    function: AnyCallable, policy: int, args: Positional, kwargs: Keywords, mode: Mode
 ) -> Any:
     """A call of a function of several operations, whose arguments are converted as a whole."""
     casting = mode.autocast

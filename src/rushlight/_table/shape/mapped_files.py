@@ -12,14 +12,14 @@ from ..rows.composite import composite
 from .create import dtype_or_default, finished
 
 if TYPE_CHECKING:
-    pass
+    from ..._base.annotations import DeviceLike
 
 stored = later("memory.raw_bytes")
 
 
 @composite("")
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
-              layout: object = None, device: Any = None, pin_memory: Any = None,
+              layout: object = None, device: DeviceLike | None = None, pin_memory: Any = None,
               requires_grad: bool = False) -> Any:  # fmt: skip
     """A flat tensor of the first `size` elements of a file, read when they are first looked at.
 

@@ -20,6 +20,7 @@ from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
 
 if TYPE_CHECKING:
+    from ..._base.annotations import DeviceLike
     from ..._tensor.tensor import Tensor
 
 
@@ -46,7 +47,7 @@ _ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
 
 @composite()
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
-           layout: object = None, device: Any = None, requires_grad: bool = False,
+           layout: object = None, device: DeviceLike | None = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
     """start, start + step, … below `end`; int64 where all are integers, else the default float.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("shape.rearrange")
@@ -218,7 +218,7 @@ def triu_indices(
     offset: int = 0,
     *,
     dtype: Any = D.int64,
-    device: Any = None,
+    device: DeviceLike | None = None,
     layout: object = None,
     requires_grad: bool = False,
 ) -> Tensor:

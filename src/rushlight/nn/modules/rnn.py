@@ -16,7 +16,7 @@ from ._own_names import own
 from .module import Module
 
 if TYPE_CHECKING:
-    from ..._base.annotations import DeviceLike
+    from ..._base.annotations import AnyCallable, DeviceLike
     from ..._base.dtypes import dtype
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -179,7 +179,7 @@ class RNNBase(ReadsParameters, Module):
     def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__({k: v for k, v in state.items() if k != "_flat_weights"})
 
-    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+    def _apply(self, fn: AnyCallable, recurse: bool = True) -> Any:
         self.__dict__.pop("_given_weights", None)
         self.__dict__.pop("_given_until_next", None)
         return super()._apply(fn, recurse)

@@ -12,7 +12,7 @@ from ...func import functional_call, vmap
 from ..modules.module import Module
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Positional
+    from ..._base.annotations import AnyCallable, Keywords, Positional
 
 __all__ = ["call_for_per_sample_grads"]
 
@@ -94,7 +94,7 @@ def _size(axis: int, values: Positional) -> int:
 
 
 def _run(
-    module: Module, state: dict[str, object], args: tuple[Tensor, ...], kwargs: Any, axis: int
+    module: Module, state: dict[str, object], args: tuple[Tensor, ...], kwargs: Keywords, axis: int
 ) -> Any:
     """The module on every sample with parameters of its own, whose gradients are kept apart."""
 
