@@ -138,7 +138,7 @@ def is_half(dtype: Any) -> bool:
     return bool(dtype.itemsize == 2 and dtype.kind in "fV")
 
 
-def single(body: AnyCallable, x: Any, *rest: Any) -> Any:
+def single(body: AnyCallable, x: Array, *rest: Any) -> Any:
     """`body` on 16-bit floats, computed in float32 and rounded once."""
     lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
     return np.asarray(body(x.astype(FLOAT32), *lifted), x.dtype)
@@ -148,7 +148,7 @@ def in_single(body: AnyCallable) -> AnyCallable:
     """`body`, whose 16-bit floats are computed with in float32 and rounded once."""
 
     @functools.wraps(body)
-    def function(a: Any, *rest: Any) -> Any:
+    def function(a: Array, *rest: Any) -> Any:
         dtype = a.dtype
         if dtype is FLOAT32 or dtype is FLOAT64 or not is_half(dtype):
             return body(a, *rest)

@@ -145,7 +145,7 @@ def _alone(function: Callable[..., object], whole: object) -> Any:
     """For a method without arguments."""
 
     @functools.wraps(function)
-    def asking(self: Any) -> object:
+    def asking(self: Tensor) -> object:
         if ALERTED and interposed():
             return _slowly(asking, whole, (self,), {})
         return function(self)

@@ -165,7 +165,7 @@ def set_default_device(device: str | None) -> None:
     set_default(device)
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Tensor) -> None:
     """Sets the default floating type by a legacy tensor type, such as `torch.DoubleTensor`.
 
     Raises:

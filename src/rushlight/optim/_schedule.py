@@ -58,7 +58,7 @@ def _watch_steps(optimizer: Any) -> None:
         return
     inner: Callable[..., Any] = step.__func__
 
-    def watched(self: Any, *args: object, **kwargs: object) -> object:
+    def watched(self: Tensor, *args: object, **kwargs: object) -> object:
         self._opt_called = True
         return inner(self, *args, **kwargs)
 

@@ -57,7 +57,7 @@ SIGN_BITS: Final[dict[Any, tuple[Any, Any, Any]]] = {
 }
 
 
-def fits(x: Any, *others: object) -> bool:
+def fits(x: Array, *others: object) -> bool:
     """Whether the arrays are large, of one shape and one type (float32 or float64), in C order."""
     if x.size < LARGE:
         return False
@@ -75,7 +75,7 @@ def fits(x: Any, *others: object) -> bool:
     return True
 
 
-def mapped(body: AnyCallable, x: Any, *others: Array, dtype: Any = None) -> Array:
+def mapped(body: AnyCallable, x: Array, *others: Array, dtype: Any = None) -> Array:
     """What `body` writes for each block of arrays that `fits`; of the type of `x` by default.
 
     A 0-d array among the others is handed to each block as it is.

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def gate(a: Any, b: Any) -> Any:
+def gate(a: Array, b: Array) -> Any:
     """What a half lets through of the other one."""
     return a / (1 + words.exp(-b))
 
 
-def gate_backward(g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def gate_backward(g: Any, a: Array, b: Array) -> tuple[Any, Any]:
     """The gradients of both halves."""
     s = words.sigmoid(b)
     first = g * s
@@ -32,7 +32,7 @@ def gate_backward(g: Any, a: Any, b: Any) -> tuple[Any, Any]:
 _gate: Final = generate("glu", gate, ("a", "b"), {})
 
 
-def halves(x: Any, dim: int) -> tuple[Any, Any]:
+def halves(x: Array, dim: int) -> tuple[Any, Any]:
     """The two halves of `x` along `dim`.
 
     Raises:

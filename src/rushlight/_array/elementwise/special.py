@@ -303,7 +303,7 @@ _FAMILIES: dict[str, Any] = {
 _MANY = 1024  # steps of the recurrence between looks at whether it has come to its end
 
 
-def polynomial(family: str, x: Any, n: Any) -> Array:
+def polynomial(family: str, x: Array, n: Any) -> Array:
     """The orthogonal polynomial of a family and of degree `n` (an array or a number) at `x`.
 
     The three-term recurrence, run once up to the largest degree.
@@ -330,7 +330,7 @@ def polynomial(family: str, x: Any, n: Any) -> Array:
     return result
 
 
-def _chebyshev(kind: str, x: Any, degree: Any) -> Array:
+def _chebyshev(kind: str, x: Array, degree: Any) -> Array:
     """Chebyshev's polynomials between -1 and 1, by cosines and sines of multiples."""
     n = degree.astype(np.float64)
     angle = np.arccos(x.astype(np.float64))

@@ -157,7 +157,7 @@ if arena.unreadable() is None:
     address: Callable[[Any], int] = elements_at
 else:
 
-    def address(x: Any) -> int:
+    def address(x: Array) -> int:
         """Where an ndarray's first element lies."""
         return int(x.ctypes.data)
 

@@ -40,7 +40,7 @@ def _scipy() -> Any:
     return scipy.fft
 
 
-def _transformed(y: Any, count: int, forward: bool, norm: Any) -> Any:
+def _transformed(y: Array, count: int, forward: bool, norm: Any) -> Any:
     """The transform over the last `count` dimensions."""
     better = _scipy() if y.size >= _MANY else None
     if better is not None:

@@ -79,7 +79,7 @@ def _same_dtype(a: Array, b: Array) -> None:
         )
 
 
-def mm(a: Array, b: Any) -> Any:
+def mm(a: Array, b: Array) -> Any:
     """The product of two matrices.
 
     Raises:
@@ -248,7 +248,7 @@ def _of_shape(shape: tuple[int, ...], like: Array) -> Array:
     return np.broadcast_to(np.zeros((), like.dtype), shape)
 
 
-def _is_foldable(x: Any) -> bool:
+def _is_foldable(x: Array) -> bool:
     """Whether the leading dimensions of a stack of matrices can be seen as one of rows."""
     steps, sizes = x.strides, x.shape
     return all(steps[i] == steps[i + 1] * sizes[i + 1] for i in range(x.ndim - 2))
@@ -528,7 +528,7 @@ def addr(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Arr
     return np.add(c if beta == 1 else np.multiply(c, dtype.type(beta)), out)
 
 
-def outer(a: Any, b: Any) -> Array:
+def outer(a: Array, b: Array) -> Array:
     """The outer product of two vectors.
 
     Raises:

@@ -209,7 +209,7 @@ def _chunks(size: int, limit: int) -> tuple[int, int]:
 def parallel_unary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
     """A function like the unary `ufunc` that splits arrays of at least `limit` elements."""
 
-    def run(x: Any, out: object = None) -> TensorLike:
+    def run(x: Array, out: object = None) -> TensorLike:
         try:
             if x.size < limit:
                 return ufunc(x) if out is None else ufunc(x, out)
@@ -225,7 +225,7 @@ def parallel_unary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
 def parallel_binary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
     """A function like the binary `ufunc` that splits arrays of at least `limit` elements."""
 
-    def run(x: Any, y: Array | Scalar, out: TensorLike | None = None) -> TensorLike:
+    def run(x: Array, y: Array | Scalar, out: TensorLike | None = None) -> TensorLike:
         try:
             if x.size < limit:
                 return ufunc(x, y) if out is None else ufunc(x, y, out=out)

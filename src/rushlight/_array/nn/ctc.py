@@ -48,7 +48,7 @@ class _Sum:
         self.part = np.empty(shape, dtype)
         self.lowest = np.finfo(dtype).min
 
-    def __call__(self, a: Any, b: Any, c: Any) -> Array:
+    def __call__(self, a: Array, b: Array, c: Any) -> Array:
         top, total, part = self.top, self.total, self.part
         np.maximum(a, b, out=top)
         np.maximum(top, c, out=top)

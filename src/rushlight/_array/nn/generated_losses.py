@@ -370,7 +370,7 @@ def _given(form: Form, args: Positional) -> tuple[dict[str, Any], dict[str, Any]
     return known, arrays
 
 
-def _computed(x: Any) -> Any:
+def _computed(x: Array) -> Any:
     return x if x.dtype.kind == "c" else lifted(x)
 
 

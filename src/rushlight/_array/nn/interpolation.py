@@ -138,7 +138,7 @@ def resampled(x: Array, maps: tuple[LineMap, ...]) -> Array:
     return np.ascontiguousarray(y.astype(dtype, copy=False))
 
 
-def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Array:
+def _bytes(x: Array, maps: tuple[LineMap, ...]) -> Array:
     """`maps` on bytes, in the whole numbers that PyTorch uses: the last dimension first."""
     first = x.ndim - len(maps)
     for i in range(len(maps) - 1, -1, -1):

@@ -237,7 +237,7 @@ def _freed(code: Code) -> list[str]:
     return [*code.lines, f"del {', '.join(made)}"] if made else code.lines
 
 
-def add_scaled_(y: Any, x: Any, alpha: float) -> None:
+def add_scaled_(y: Array, x: Array, alpha: float) -> None:
     """y ← y + alpha·x for float32, rounded once. See Note [One rounding]."""
     wide = np.multiply(x, np.array(np.float32(alpha), FLOAT64))
     np.add(y, wide, y, casting="unsafe")

@@ -305,7 +305,7 @@ def _general(me: Any, *given: Any) -> Any:
     return out.reshape(shape).astype(dtype, copy=False)
 
 
-def axes_of(x: Any, dim: int | tuple[int, ...]) -> tuple[int, ...]:
+def axes_of(x: Array, dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """The dimensions along which rows lie, in order; all where none is named."""
     if isinstance(dim, int):
         return (dim % x.ndim,) if x.ndim else ()

@@ -25,7 +25,7 @@ _SHORT = 16  # and elements of such a row
 _WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
 
 
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
+def vector_norm(x: Array, ord: Any = 2, dim: Any = None, keepdim: bool = False,
                 dtype: D.dtype | None = None) -> Any:  # fmt: skip
     """The norm of order `ord` over `dim`; real, also of complex numbers.
 
@@ -68,7 +68,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     return in_order(result if half is None else result.astype(half))
 
 
-def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> Array:
+def in_norm_dtype(x: Array, dtype: D.dtype, name: str = "linalg.vector_norm") -> Array:
     """The operand of a norm in the type that is asked for.
 
     Raises:

@@ -349,7 +349,7 @@ prelu_row = elementwise(
 
 
 @composite("", "nn.functional", method=True)
-def prelu(input: Tensor, weight: Any) -> Tensor:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x where it is positive, else `weight` times it; one weight, or one for each channel.
 
     Raises:
@@ -410,7 +410,7 @@ glu = general(
 )
 
 
-def _gate_gradients(xp: ModuleType, g: Any, grad_output: Any, self: Any, dim: int) -> Any:
+def _gate_gradients(xp: ModuleType, g: Any, grad_output: Any, self: Tensor, dim: int) -> Any:
     (a, b), (first, second) = gating.halves(self, dim), gating.halves(g, dim)
     s = xp.sigmoid(b)
     slope = s * (1 - s)
@@ -522,7 +522,9 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 @composite("nn.functional")
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
     """x between two bounds.
 
     Raises:

@@ -522,7 +522,7 @@ addcdiv = elementwise(
 )
 
 
-def _between_ends(self: Any, end: TensorLike, weight: TensorLike | float) -> Any:
+def _between_ends(self: Tensor, end: TensorLike, weight: TensorLike | float) -> Any:
     gap = end - self
     return where(abs(weight) < 0.5, self + gap * weight, end - gap * (1 - weight))
 

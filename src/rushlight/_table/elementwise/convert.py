@@ -255,7 +255,7 @@ def type_as(self: Tensor, other: Any) -> Tensor:
 
 @composite("private", method=True)
 def type(
-    self: Any, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None
+    self: Tensor, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None
 ) -> Any:
     """The name of this tensor's type; with an argument, the tensor converted to it.
 

@@ -105,7 +105,7 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
 
 
 def _called(
-    name: str, input: Any, p: Any, training: Any, inplace: Any, shape: Any, alpha: bool
+    name: str, input: Tensor, p: Any, training: Any, inplace: Any, shape: Any, alpha: bool
 ) -> Tensor:
     """What a function in Python gives that calls the operator of that name, or its `name_`.
 

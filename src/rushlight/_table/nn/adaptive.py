@@ -364,7 +364,7 @@ def _fractional(dims: int) -> None:
     row = _fractional2 if dims == 2 else _fractional3
 
     def with_indices(
-        input: Any, kernel_size: int, output_size: Any = None, output_ratio: Any = None,
+        input: Tensor, kernel_size: int, output_size: Any = None, output_ratio: Any = None,
         return_indices: bool = False, _random_samples: object = None,
     ) -> tuple[Tensor, ...]:  # fmt: skip
         """The largest elements of windows at random places, and where they are.

@@ -127,7 +127,7 @@ def embedding(
         raise in_words_of("embedding", values, error) from None
 
 
-def _row_of(weight: Any, padding_idx: int) -> int:
+def _row_of(weight: Tensor, padding_idx: int) -> int:
     inside = True
     if padding_idx > 0:
         inside = padding_idx < weight.size(0)
@@ -173,7 +173,7 @@ def _bag_gradient(
 
 
 def _bag_weight_gradient(
-    g: Any, weight: Any, indices: Any, offsets: Any, include_last_offset: bool, padding_idx: int
+    g: Any, weight: Tensor, indices: Any, offsets: Any, include_last_offset: bool, padding_idx: int
 ) -> Any:
     _, lengths = raw.bag_lengths_of(
         weight._raw, 0, padding_idx, indices._raw, offsets._raw, include_last_offset
@@ -393,7 +393,7 @@ def _check_bags(
         raise RuntimeError("`mode` must be sum, mean, or max.")
 
 
-def _check_scales(weight: Any, indices: Any, mode: int, scales: Any) -> None:
+def _check_scales(weight: Tensor, indices: Any, mode: int, scales: Any) -> None:
     if mode != 0:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
     raw.refuse_scales_of_another_type(weight._raw, scales._raw)

@@ -65,7 +65,7 @@ def _check(x: Any, grid: Array, dims: int, mode: int) -> None:
 
 def _recorded_gradients(
     g: Tensor,
-    input: Any,
+    input: Tensor,
     grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
@@ -174,7 +174,7 @@ def grid_sampler(
     return apply_n(row.op, [input, grid, interpolation_mode, padding_mode, align_corners])
 
 
-def _check_first(input: Any, grid: Any, shown: str) -> None:
+def _check_first(input: Tensor, grid: Any, shown: str) -> None:
     if input.size(0) != grid.size(0):
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {shown}"

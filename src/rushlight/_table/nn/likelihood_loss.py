@@ -57,7 +57,7 @@ def kl_div(
     return loss / input.size()[0] if batch and input.dim() != 0 else loss
 
 
-def _kl_each(input: Any, target: Tensor, log_target: bool) -> Tensor:
+def _kl_each(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     if not (input.is_floating_point() and target.is_floating_point()):
         kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")

@@ -42,7 +42,7 @@ def refuse_leaf(self: Tensor) -> bool:
     return recorded
 
 
-def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> Tensor:
+def refill(self: Tensor, name: str, fill: Any, *operands: Any, edges: int = 1) -> Tensor:
     """Fills a tensor in place: checks, the draw, the version, the history.
 
     `fill` gets the tensor's array and those of the operands.

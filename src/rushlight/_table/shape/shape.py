@@ -227,7 +227,7 @@ def is_laid_out(t: Tensor, memory_format: memory_format | None) -> bool:
 
 @composite("private", method=True)
 @asks
-def reshape(input: Any, /, *shape: Any, **kwargs: Any) -> Any:
+def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
     """The same elements in another shape: a view where the layout allows it, else a copy.
 
     Raises:
@@ -285,7 +285,7 @@ def _reshaped(asking: bool) -> Any:
     return reshape_to
 
 
-def _laid_anew(input: Any, size: tuple[int, ...]) -> Any:
+def _laid_anew(input: Tensor, size: tuple[int, ...]) -> Any:
     """`reshape` of a tensor that may not be contiguous."""
     array = input._raw
     if array.flags.c_contiguous:
@@ -298,7 +298,7 @@ def _laid_anew(input: Any, size: tuple[int, ...]) -> Any:
     return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
 
 
-def _resolved(input: Any, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
+def _resolved(input: Tensor, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
     words = Dispatcher("reshape", [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
     size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]

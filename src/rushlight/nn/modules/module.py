@@ -76,7 +76,7 @@ class _Forwards(Protocol[P, R]):
         ...
 
 
-def _forward_unimplemented(self: Any, *input: object) -> None:
+def _forward_unimplemented(self: Tensor, *input: object) -> None:
     """What `forward` is until a subclass defines it."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
