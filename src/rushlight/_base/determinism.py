@@ -7,29 +7,36 @@ Most operations give the same results anyway. Those that write several elements 
 from __future__ import annotations
 
 import warnings
+from typing import Final
 
-__all__ = ["Determinism", "alert", "choose", "choose_filling"]
+__all__ = ["DETERMINISM", "alert", "choose", "choose_filling"]
 
 
-class Determinism:
+class Choices:
     """What `use_deterministic_algorithms` and `utils.deterministic` have set."""
 
-    on = False
-    warns_only = False
-    fills = True  # fresh memory, where it is on
-    filling = False  # whether fresh memory is filled now
+    __slots__ = ("on", "warns_only", "fills", "filling")
+
+    def __init__(self) -> None:
+        self.on = False
+        self.warns_only = False
+        self.fills = True  # fresh memory, where it is on
+        self.filling = False  # whether fresh memory is filled now
+
+
+DETERMINISM: Final = Choices()
 
 
 def choose(on: bool, warns_only: bool) -> None:
     """Turns determinism on or off."""
-    Determinism.on, Determinism.warns_only = on, warns_only
-    Determinism.filling = on and Determinism.fills
+    DETERMINISM.on, DETERMINISM.warns_only = on, warns_only
+    DETERMINISM.filling = on and DETERMINISM.fills
 
 
 def choose_filling(fills: bool) -> None:
     """Has fresh memory filled where determinism is on, or left as it is."""
-    Determinism.fills = fills
-    Determinism.filling = fills and Determinism.on
+    DETERMINISM.fills = fills
+    DETERMINISM.filling = fills and DETERMINISM.on
 
 
 def alert(name: str) -> None:
@@ -38,9 +45,9 @@ def alert(name: str) -> None:
     Raises:
         RuntimeError: where determinism is on, and not for warnings only.
     """
-    if not Determinism.on:
+    if not DETERMINISM.on:
         return
-    if Determinism.warns_only:
+    if DETERMINISM.warns_only:
         warnings.warn(
             f"{name} does not have a deterministic implementation, but you set "
             "'torch.use_deterministic_algorithms(True, warn_only=True)'. You can file an issue at "

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .._array.memory import parallel
 from .._base import dtypes as D
-from .._base.determinism import Determinism, choose
+from .._base.determinism import DETERMINISM, choose
 from .._base.device import default_device, device, set_default
 from .._base.errors import boolean_value, type_name
 from .._table.calls.argument_parser import misuse
@@ -233,12 +233,12 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What `use_deterministic_algorithms` has set."""
-    return Determinism.on
+    return DETERMINISM.on
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether `use_deterministic_algorithms` was asked for warnings only."""
-    return Determinism.warns_only
+    return DETERMINISM.warns_only
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
@@ -263,7 +263,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2, as `set_deterministic_debug_mode` has set."""
-    return (1 if Determinism.warns_only else 2) if Determinism.on else 0
+    return (1 if DETERMINISM.warns_only else 2) if DETERMINISM.on else 0
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from .._base.determinism import Determinism, choose_filling
+from .._base.determinism import DETERMINISM, choose_filling
 from .._base.errors import type_name
 
 
@@ -13,7 +13,7 @@ class _Deterministic(ModuleType):
     @property
     def fill_uninitialized_memory(self) -> bool:
         """Whether `torch.empty` and its like are filled while determinism is on."""
-        return Determinism.fills
+        return DETERMINISM.fills
 
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..._base.determinism import Determinism
+from ..._base.determinism import DETERMINISM
 from ..memory import dense_layout as dense
 from ..memory.dense_layout import span
 from ..memory.exported import fix
@@ -70,7 +70,7 @@ def ones(shape: tuple[int, ...], dtype: D.dtype) -> Array:
 def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set."""
     made = _empty(shape, to_raw(dtype))
-    return marked(made) if Determinism.filling else made
+    return marked(made) if DETERMINISM.filling else made
 
 
 def marked(array: Array) -> Array:
@@ -89,7 +89,7 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:
         made.fill(filling(fill, made.dtype, made.size))
-    elif Determinism.filling:
+    elif DETERMINISM.filling:
         marked(made)
     return made
 
@@ -213,7 +213,7 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dty
     count = span(shape, strides, target.itemsize)
     steps = [s * target.itemsize for s in strides]
     made = np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
-    return marked(made) if Determinism.filling else made
+    return marked(made) if DETERMINISM.filling else made
 
 
 def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Array:

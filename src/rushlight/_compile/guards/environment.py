@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes
+from ..._base.determinism import DETERMINISM
 from ..._base.device import DEFAULTS
 from ..._tensor import settings
 from ...nn.modules import _hooks
@@ -35,6 +36,8 @@ def take_up(state: State) -> None:
         state.places.append(Place(table, "dict", {}, "the hooks of all modules"))
     flags = Place(settings._settings, "dict", dict(settings._settings), "settings")
     state.places.append(flags)
+    chosen = {k: getattr(DETERMINISM, k) for k in ("on", "warns_only", "filling")}
+    state.places.append(Place(DETERMINISM, "function", chosen, "determinism"))
     told = {"told": DEFAULTS.told, "where": DEFAULTS.where}
     state.places.append(Place(DEFAULTS, "function", told, "the default device"))
     default = {"float_": dtypes._default.float_}

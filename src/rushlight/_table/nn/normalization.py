@@ -211,7 +211,8 @@ def _in_layout(x: Array, d_x: Array | None, *rest: Array | None) -> tuple[Array 
     return None if d_x is None else follow_layout(d_x, x), *rest
 
 
-def _batch_kernel(g: Array, x: Array, *rest: object) -> tuple[Array | None, ...]:
+def batch_norm_backward(g: Array, x: Array, *rest: object) -> tuple[Array | None, ...]:
+    """The gradients of a batch norm, that of the input laid out like it."""
     return _in_layout(x, *raw.batch_norm_backward(g, x, *rest))
 
 
@@ -239,7 +240,7 @@ BATCH_NORM = general(
     "Buffer(b!)? running_var, bool training, float momentum, float eps)"
     " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
     _batch_norm,
-    joint=recorded(_batch_gradients, override=_batch_kernel),
+    joint=recorded(_batch_gradients, override=batch_norm_backward),
     node="NativeBatchNormBackward0",
     saved_as={"save_mean": "result1", "save_invstd": "result2"},
     differentiable_out=(True, False, False),

@@ -21,7 +21,7 @@ from ..._array.shape import as_strided as windows
 from ..._array.shape.create import marked
 from ..._array.shape.writing import contiguous_strides
 from ..._base import dtypes as D, errors
-from ..._base.determinism import Determinism
+from ..._base.determinism import DETERMINISM
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         grown(t, wanted * item)
         array = t._raw
     octets = windows.storage(array).reshape(-1).view("u1")
-    if fresh and Determinism.filling:
+    if fresh and DETERMINISM.filling:
         first = -(-before // item)
         marked(T.array_over((wanted - first,), array.dtype, octets, first * item, (item,)))
     return T.array_over(size, array.dtype, octets, start * item, [s * item for s in strides])
