@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -116,9 +117,11 @@ def test_dimensions_changed_in_place_are_no_bools() -> None:
     assert x.squeeze_(torch.tensor(1)).shape == (2,)
 
 
-def test_long_integers_are_refused_after_calls_of_the_same_types() -> None:
+@pytest.mark.parametrize("asked", [False, True])
+def test_long_integers_are_refused_after_calls_of_the_same_types(asked: bool) -> None:
     x = torch.ones(3, 3, 1)
-    for function in (torch.transpose, torch.swapdims):
-        function(x, 0, 1)
-        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
-            function(x, 3, -(2**63) - 1)
+    with torch.overrides.BaseTorchFunctionMode() if asked else nullcontext():
+        for function in (torch.transpose, torch.swapdims):
+            function(x, 0, 1)
+            with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+                function(x, 3, -(2**63) - 1)

@@ -126,12 +126,13 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
 
     def run_checked(*args: object, **kwargs: object) -> Any:
         if not kwargs and tuple(map(type, args)) in settled:
-            return function(*args)
+            return run_or_recheck(args)
         return ask(run_checked, args, kwargs)
 
     def run_late(*args: object, **kwargs: object) -> Any:
-        if kwargs:
-            return ask(run_late, args, kwargs)
+        return ask(run_late, args, kwargs) if kwargs else run_or_recheck(args)
+
+    def run_or_recheck(args: tuple[object, ...]) -> Any:
         try:
             return function(*args)
         except Exception:
