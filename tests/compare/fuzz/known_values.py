@@ -17,9 +17,13 @@ VALUES: list[Named] = [
         ours=r"refers? to a single memory location",
         tangled=True,
     ),
-    Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
     Named(
-        "A storage that is shared is another one",
+        "A tensor that is shared takes its base along, and no other view",
+        "shares",
+        program=r"share_memory_",
+    ),
+    Named(
+        "A tensor that is shared takes its base along, and no other view",
         "accepted",
         torch="refer to a single memory location",
         program=r"share_memory_",
@@ -49,7 +53,7 @@ VALUES: list[Named] = [
         ours="^unsupported operation: more than one element of the written-to tensor",
     ),
     Named(
-        "A storage that is shared is another one",
+        "A tensor that is shared takes its base along, and no other view",
         "value",
         r"\w_\(|\] = |[-+*/%]= ",
         moved=True,

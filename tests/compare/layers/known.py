@@ -65,11 +65,6 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(r"nn\.Multi(LabelMargin|Margin)Loss\(\)\(R\(0", r"call", _EMPTY),
     Known(r"nn\.Pixel(Uns|S)huffle.*R\(0", r"float|half|functional_call", _EMPTY),
-    Known(
-        r"nn\.FractionalMaxPool.*R\(2, 0",
-        r"call",
-        "An input without channels gives an output without channels",
-    ),
     # ---- layout ------------------------------------------------------------------------------
     Known(r"nn\.(LogSigmoid|RReLU)\(.*\.t\(\)", r"stride", _LAYOUT),
     Known(r"nn\.(L1|MSE|SmoothL1|Huber|PoissonNLL|SoftMargin)Loss.*\.t\(\)", r"stride", _LAYOUT),

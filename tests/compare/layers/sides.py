@@ -18,6 +18,8 @@ from .table import Case
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _FUNCTION = re.compile(r"<function (\w+) at 0x[0-9a-f]*>")
 _SET = re.compile(r"\{('\w+'(?:, '\w+')+)\}")  # of texts: in another order in each process
+# A builtin of Rushlight's is bound to the function that it calls.
+_BUILTIN = re.compile(r"<built-in (?:function|method) (\w+)(?: of \w+ object at 0x\w+)?>")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 MODES = (("train", "float64"), ("train", "float32"), ("eval", "float32"))
 
@@ -27,7 +29,7 @@ def plain(text: str) -> str:
     text = text.split("\nException raised from")[0]
     head, signatures, _ = text.partition("but expected one of:")
     text = head.split(" The following argument types are supported:")[0] + signatures
-    text = _SET.sub(_in_order, text).replace("<built-in function ", "<function ")
+    text = _BUILTIN.sub(r"<function \1>", _SET.sub(_in_order, text))
     text = _FUNCTION.sub(r"<function \1>", text)
     return _TRIGGERED.sub("", _ADDRESS.sub("0x", text)).replace("rushlight", "torch").rstrip()
 

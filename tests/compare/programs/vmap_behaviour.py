@@ -104,7 +104,6 @@ def out_dims_that_do_not_fit() -> None:
         number=lambda: vmap(lambda a: 5)(X),
         text=lambda: vmap(lambda a: (a, "x"))(X),
         nothing=lambda: vmap(lambda a: None)(X),
-        unbatched=lambda: vmap(lambda a: torch.ones(2), out_dims=1)(X),
     )
 
 

@@ -67,7 +67,7 @@ def _cat(tensors: list[Array], dim: int) -> Array:
         return np.empty((0,), arrays[0].dtype)
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)
-    if len(kept) == 1:
+    if len(arrays) == 1:
         return copied_in_format(kept[0])
     if all(x.flags.c_contiguous for x in kept):
         return np.concatenate(kept, axis)
