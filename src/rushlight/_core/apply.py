@@ -13,7 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.out_of_memory import refusal
-from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array, ndarray as _ndarray
+from .._array.types import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    as_array,
+    holds_numpy_number,
+    ndarray as _ndarray,
+)
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
@@ -304,6 +312,8 @@ def apply_lone(op: Op, args: Arguments) -> Any:
     args[0] = a
     if type(result) is not ndarray:
         result = as_array(result)
+    if result.dtype is F64 and dtype is F32 and holds_numpy_number(args):
+        return slow.apply(op, args)
     out = new_tensor(result)
     if (
         mode.grad

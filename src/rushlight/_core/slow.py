@@ -88,6 +88,7 @@ def apply(op: Op, args: Arguments) -> Any:
     layered = False
     tangents = False
     unseen = False
+    numpys = False
     for arg in args:
         if isinstance(arg, TensorBase):
             if not arg._plain:
@@ -106,14 +107,15 @@ def apply(op: Op, args: Arguments) -> Any:
                         tangents = True
                     if item._layered:
                         layered = True
-        elif (
-            isinstance(arg, (T.ndarray, T.generic))
-            and not isinstance(arg, (float, complex))
-            and ERRORS.explain is not None
-        ):
-            refused = ERRORS.explain(op, args, TypeError(), False)
-            if refused is not None:
-                raise refused
+        elif isinstance(arg, (T.ndarray, T.generic)):
+            if isinstance(arg, (float, complex)):
+                numpys = True
+            elif ERRORS.explain is not None:
+                refused = ERRORS.explain(op, args, TypeError(), False)
+                if refused is not None:
+                    raise refused
+    if numpys:  # NumPy's numbers would decide the type of a gradient
+        args = [T.python_number(a) if isinstance(a, T.generic) else a for a in args]
     if mode.interposed or layered:
         args = list(args)
         for interposer in CALL:

@@ -439,9 +439,14 @@ def plain_arguments(
     if bound and bound[0][1] is args:  # packed
         return None
     for i, (p, value) in enumerate(bound):
-        if value is None or type(value) in (int, float, bool, str) or T.is_number(value):
+        if value is None or type(value) in (int, float, bool, str):
             continue
-        number = _plain(p, value)
+        if isinstance(value, T.generic) and isinstance(value, (float, complex)):
+            number: object = T.python_number(value)  # NumPy's would decide the type of results
+        elif T.is_number(value):
+            continue
+        else:
+            number = _plain(p, value)
         if number is not value:
             places[i if i < len(args) else p.name] = number
     if not places:

@@ -72,13 +72,11 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
             and row.schema.params[0].type == "Tensor"  # one number is enough
             and T.is_number(value)
         ):
-            return True, None if isinstance(value, (int, float, complex)) else T.python_number
+            return True, _plain_number(value)
         return False, None
     if kind == "Scalar":
-        if isinstance(value, (int, float, complex)):
-            return True, None
         if T.is_number(value):
-            return True, T.python_number
+            return True, _plain_number(value)
         return (True, _item) if is_number_tensor(value) else (False, None)
     if kind == "int":
         if isinstance(value, int) and not isinstance(value, bool):
@@ -99,6 +97,11 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
             return True, None
         return isinstance(value, type) and value in _PYTHON_TYPES, _dtype_of_class
     return True, None
+
+
+def _plain_number(value: object) -> Any:
+    """What makes Python's number of one; None for those that are: NumPy's would decide types."""
+    return T.python_number if isinstance(value, T.generic) else None
 
 
 def tuple_of_none(value: object) -> tuple[()]:
@@ -215,5 +218,5 @@ def numbers_for(row: Row, rest: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"{row.schema.name}(): argument '{row.schema.params[position].name}' "
                 f"(position {position + 1}) must be Number, not Tensor"
             )
-        found.append(_item(value))
+        found.append(T.python_number(value) if isinstance(value, T.generic) else _item(value))
     return tuple(found)

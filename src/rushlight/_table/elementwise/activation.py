@@ -436,7 +436,7 @@ def _run(
 ) -> Tensor:
     """A row on `input`, or written into it."""
     for value in rest:
-        if isinstance(value, TensorBase):
+        if isinstance(value, (TensorBase, T.generic)):
             rest = numbers_for(row, rest)
             break
     if (inplace or name) and not isinstance(input, TensorBase):
