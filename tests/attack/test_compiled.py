@@ -20,6 +20,12 @@ def test_random_programs_compiled_do_what_they_do_eagerly() -> None:
     assert report.programs and report.calls
 
 
+@pytest.mark.parametrize("seed", [961_241])
+def test_programs_that_were_wrong_once_are_right(seed: int) -> None:
+    verdict = twins.tried(Program(seed, changes=2))
+    assert not verdict.wrong, verdict.wrong[0]
+
+
 def test_a_program_is_the_same_for_the_same_seed() -> None:
     assert Program(5).text() == Program(5).text() != Program(6).text()
 

@@ -77,6 +77,25 @@ def test_a_gradient_made_for_one_leaf_isnt_copied() -> None:
     assert "in_layout" not in names(program)
 
 
+def test_views_of_a_gradient_that_isnt_copied_lie_in_memory_that_is_made() -> None:
+    kept = torch.randn(3, 4)
+
+    @torch.compile
+    def step(b: Any) -> Any:
+        w: Any = kept.sum(0).requires_grad_()
+        (w * w).sum().backward()
+        late = w.grad.view(2, 2)
+        return (b * 2).clamp(-1, 1).mean() + late.sum(0)
+
+    for _ in range(4):
+        step(torch.randn(4))
+    program = step.program
+    made = {v.root for v in program.inputs}
+    made |= {o.number for i in program.instructions for o in i.outputs if o is not None}
+    lost = {v.root for i in program.instructions for v in i.reads()} - made
+    assert not lost
+
+
 def test_a_gradient_that_two_leaves_share_is_copied() -> None:
     a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 

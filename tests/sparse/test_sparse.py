@@ -234,3 +234,11 @@ def test_data_of_another_layout_is_refused() -> None:
 def test_stored_values_have_no_history() -> None:
     s = torch.ones(3).to_sparse().requires_grad_()
     assert s.values().requires_grad and not s._values().requires_grad
+
+
+def test_elements_may_have_dimensions_of_their_own():
+    s = X.to_sparse(dense_dim=1)
+    assert (s.sparse_dim(), s.dense_dim(), s._nnz()) == (1, 1, 3)
+    assert s.to_dense().tolist() == X.tolist()
+    with pytest.raises(RuntimeError, match=r"dense_dim argument must be in \[0,2\] range, but -2"):
+        X.to_sparse(dense_dim=-2)

@@ -117,8 +117,11 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
               blocksize: object = None, dense_dim: int | None = None) -> Tensor:  # fmt: skip
     """The tensor with only its elements (or rows) that aren't zero.
 
+    Elements have the last `dense_dim` dimensions, or those behind the first `sparse_dim`.
+
     Raises:
         NotImplementedError: for other layouts than coordinates and compressed rows.
+        RuntimeError: for more dimensions than there are.
     """
     if layout is not None and str(layout) == "torch.sparse_csr":
         from .rows import to_sparse_csr
@@ -135,14 +138,17 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
         )
     if self.requires_grad and current().grad and self.dtype.is_complex:
         raise RuntimeError(errors.real_only("_to_sparse"))
-    n = self.dim() if sparse_dim is None else sparse_dim
-    if not 0 <= n <= self.dim():
-        raise RuntimeError(
-            f"dense_to_sparse: sparse_dim argument must be in [0,{self.dim()}] range, but {n} is "
-            "given"
-        )
+    for name, given in (("sparse_dim", sparse_dim), ("dense_dim", dense_dim)):
+        if given is not None and not 0 <= given <= self.dim():
+            raise RuntimeError(
+                f"dense_to_sparse: {name} argument must be in [0,{self.dim()}] range, but {given} "
+                "is given"
+            )
+    n = self.dim() - (dense_dim or 0) if sparse_dim is None else sparse_dim
     if not n and self.dim():
-        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
+        wrong = "dense_dim" if dense_dim else "sparse_dim"
+        known = "!=self.dim()" if dense_dim else "in >0"
+        raise RuntimeError(f"dense_to_sparse: {wrong} argument must be {known} when self.dim()>0")
     there = self != 0
     if n < self.dim():
         there = there.flatten(n).any(-1)

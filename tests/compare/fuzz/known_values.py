@@ -250,4 +250,11 @@ VALUES: list[Named] = [
         torch=r"^\(\d+, \d+, \d+",
         ours=r"^\(1, \d+, \d+",
     ),
+    Named(
+        "Of several faults one is told",
+        "exception type",
+        r"mean\(",
+        torch="could not infer output dtype",
+    ),
+    Named("The last digits", "value", r"cosine_similarity\(", program="bfloat16|float16"),
 ]

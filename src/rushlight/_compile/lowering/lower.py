@@ -426,6 +426,13 @@ def _odd(v: Value) -> bool:
     return bool(made.size and made.strides != v.strides)
 
 
+def _without_owner(program: Program) -> bool:
+    """Whether a value lies in memory that nothing makes: the memory plan couldn't keep it alive."""
+    owners = {v.root for v in program.inputs}
+    owners.update(o.number for i in program.instructions for o in i.outputs if o is not None)
+    return any(v.root not in owners for i in program.instructions for v in i.reads())
+
+
 def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan | None:
     """The native form of a program; None where it isn't worth it, or not possible here.
 
@@ -443,6 +450,9 @@ def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan 
         notes.append("no native code: it looks at the memory behind a tensor, whole")
         return None
     program = native_form(program)
+    if _without_owner(program):
+        notes.append("no native code: it reads memory that no instruction makes")
+        return None
     kept = {v.root for v in program.outputs_values()}
     for i in program.instructions:
         if i.kind == "grad":

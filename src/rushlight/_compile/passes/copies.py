@@ -34,6 +34,9 @@ def without_copies(program: Program) -> None:
                 continue
         kept.append(i)
     program.instructions[:] = kept
+    for v in program.values:  # views of what is left out lie in the memory of what stands for it
+        if v.root in by:
+            v.root = by[v.root].root
     _replace_outputs(program, by)
 
 

@@ -284,7 +284,7 @@ def soft_margin_loss(
     R.refuse_gradient("soft_margin_loss", target=target)
     shape = raw.broadcast_shape(input._raw.shape, target._raw.shape)
     if shape != input._raw.shape:
-        input = input.expand(shape)
+        raise RuntimeError(errors.output_shape(input._raw.shape, shape))
     if shape != target._raw.shape:
         target = target.expand(shape)
     return apply_n(_soft_margin.op, [input, target, number])

@@ -274,6 +274,10 @@ def normal(
             kinds = T.dtype_of(std), T.dtype_of(mean)
             if not D.can_cast(*kinds):
                 raise RuntimeError(errors.cannot_cast(*map(D.scalar_name, kinds)))
+        if isinstance(mean, TensorBase):
+            mismatch = errors.broadcast(mean._raw.shape, std._raw.shape)
+            if mismatch is not None:
+                raise RuntimeError(mismatch)
     else:
         _check_std(std)
     array = distributions.normal(
