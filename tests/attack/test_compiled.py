@@ -20,9 +20,9 @@ def test_random_programs_compiled_do_what_they_do_eagerly() -> None:
     assert report.programs and report.calls
 
 
-@pytest.mark.parametrize("seed", [961_241])
+@pytest.mark.parametrize("seed", [961_241, 962_226])
 def test_programs_that_were_wrong_once_are_right(seed: int) -> None:
-    verdict = twins.tried(Program(seed, changes=2))
+    verdict = twins.tried(Program(seed, changes=10))
     assert not verdict.wrong, verdict.wrong[0]
 
 

@@ -358,3 +358,26 @@ def test_returned_tensors_are_new_in_each_call() -> None:
         compiled(torch.full((3,), float(k)))
         grads.append(w.grad)
     assert [g[0].item() for g in grads] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_an_argument_that_gets_a_gradient_within_the_step_has_its_hooks_watched() -> None:
+    def grads(compiled: bool) -> list[float]:
+        leaf = torch.ones(3, requires_grad=True)
+
+        def step(b: Any) -> Any:
+            out = b * 0.3
+            leaf.grad = None
+            (leaf.sum() * 0.01 + out.sum()).backward(retain_graph=True)
+            return out
+
+        run = torch.compile(step) if compiled else step
+        found = []
+        for k in range(10):
+            if k == 7:
+                leaf.register_hook(lambda g: g * 2)
+            run(leaf)
+            assert leaf.grad is not None
+            found.append(leaf.grad[0].item())
+        return found
+
+    assert grads(True) == grads(False)

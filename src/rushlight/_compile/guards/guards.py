@@ -376,6 +376,8 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
             raise Refusal("an argument is a tensor of a subclass, or under a transform")
         if getattr(t, "__dict__", None):
             raise Refusal("an argument is a tensor with attributes of its own")
+        if t.hooks is not None and any(t is leaf for leaf in program.receivers()):
+            raise Refusal("an argument that gets a gradient within the step has hooks")
         if program.joint is not None:
             continue  # its gradient goes where it would go
         if t._node is not None:

@@ -233,6 +233,12 @@ class Program:
             if i.kind == "write" and type(i.inputs[0]) is Value and i.inputs[0].root == value.root
         )  # fmt: skip
 
+    def receivers(self) -> list[Any]:
+        """The tensors that get gradients within the step."""
+        found = [i.holder for i in self.instructions if i.kind == "grad"]
+        found += [v.holder for v in self.inputs if v.kind == "gradient"]
+        return found + self.without
+
     def fresh_leaves(self) -> list[Any]:
         """The leaves that got a gradient where they had none, and may not have one before."""
         return self.without

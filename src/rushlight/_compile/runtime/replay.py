@@ -133,13 +133,14 @@ def _bind_inputs(
     lines.guard(Start())
     spots = {v.holder: v for v in program.inputs if v.kind == "argument"}
     # Tensors that the program names, not by their place among the arguments.
-    held_by_name = [i.holder for i in program.instructions if i.kind == "grad"]
-    held_by_name += [v.holder for v in program.inputs if v.kind in ("gradient", "tensor")]
-    held_by_name += program.without
+    receivers = program.receivers()
+    held_by_name = [*receivers, *(v.holder for v in program.inputs if v.kind == "tensor")]
     for position, t in enumerate(arguments):
         guard_argument(position, t, lines, history=program.joint is not None)
         if any(t is holder for holder in held_by_name):
             lines.unless(Is(Local(f"t{position}"), t))
+        if any(t is leaf for leaf in receivers):  # its hooks would see what the step gives it
+            lines.unless(Is(Attribute(Local(f"t{position}"), "hooks"), None))
         if state.apart:  # the step may ask whether it is one of those that were there before
             if id(t) in state.tensors:
                 lines.unless(Is(Local(f"t{position}"), t))
