@@ -16,7 +16,7 @@ from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable, Arguments
+    from .._base.annotations import AnyCallable
     from .annotations import Array
 
 ndarray: Final = np.ndarray
@@ -378,11 +378,6 @@ def is_integer_scalar(value: Any) -> bool:
 def python_number(value: Any) -> Any:
     """A NumPy number as the Python number of its kind; a bool is a float to PyTorch."""
     return float(value) if isinstance(value, np.bool_) else value.item()
-
-
-def holds_numpy_number(values: Arguments) -> bool:
-    """Whether one of some values is a number of NumPy's, which would decide a result's type."""
-    return any(isinstance(value, np.generic) for value in values)
 
 
 def ones_like(array: Array) -> Any:

@@ -19,7 +19,7 @@ from .._array.types import (
     FLOAT64,
     INT64,
     as_array,
-    holds_numpy_number,
+    generic as _generic,
     ndarray as _ndarray,
 )
 from . import slow
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
+generic: Final = _generic
 F32: Final[Any] = FLOAT32
 F64: Final[Any] = FLOAT64
 TRUTH: Final[Any] = BOOL
@@ -292,6 +293,14 @@ def runner(op: Op) -> Any:
     if op.n_out != 1:
         return apply_outputs
     return apply_mixed if op.broadcasts else apply_n
+
+
+def holds_numpy_number(values: Arguments) -> bool:
+    """Whether one of some values is a number of NumPy's, which would decide a result's type."""
+    for value in values:
+        if isinstance(value, generic):
+            return True
+    return False
 
 
 def apply_lone(op: Op, args: Arguments) -> Any:

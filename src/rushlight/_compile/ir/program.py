@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Positional
     from ..._core.op import Op
+    from ..._core.storage import TensorBase
     from ..._table.rows.row import Row
 
 
@@ -233,7 +234,7 @@ class Program:
             if i.kind == "write" and type(i.inputs[0]) is Value and i.inputs[0].root == value.root
         )  # fmt: skip
 
-    def receivers(self) -> list[Any]:
+    def receivers(self) -> list[TensorBase]:
         """The tensors that get gradients within the step."""
         found = [i.holder for i in self.instructions if i.kind == "grad"]
         found += [v.holder for v in self.inputs if v.kind == "gradient"]

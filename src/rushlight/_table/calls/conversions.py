@@ -23,6 +23,7 @@ from ..rows.row import Row
 from .argument_parser import is_index, is_number_tensor, is_one_for_all
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 _PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
@@ -99,7 +100,7 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
     return True, None
 
 
-def _plain_number(value: object) -> Any:
+def _plain_number(value: object) -> AnyCallable | None:
     """What makes Python's number of one; None for those that are: NumPy's would decide types."""
     return T.python_number if isinstance(value, T.generic) else None
 
