@@ -427,10 +427,10 @@ def _odd(v: Value) -> bool:
 
 
 def _without_owner(program: Program) -> bool:
-    """Whether a value lies in memory that nothing makes: the memory plan couldn't keep it alive."""
+    """Whether a view shows memory that nothing makes: the memory plan couldn't keep it alive."""
     owners = {v.root for v in program.inputs}
     owners.update(o.number for i in program.instructions for o in i.outputs if o is not None)
-    return any(v.root not in owners for i in program.instructions for v in i.reads())
+    return any(v.view and v.root not in owners for i in program.instructions for v in i.reads())
 
 
 def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan | None:
