@@ -185,7 +185,8 @@ def integers(value: Any) -> tuple[int, ...]:
 
 def _item(value: object) -> Any:
     if not isinstance(value, TensorBase):
-        return value
+        plain = _plain_number(value)
+        return value if plain is None else plain(value)
     if not is_number_tensor(value):
         raise Unfit
     return read_by_python(value, "a number").item()
@@ -219,5 +220,5 @@ def numbers_for(row: Row, rest: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"{row.schema.name}(): argument '{row.schema.params[position].name}' "
                 f"(position {position + 1}) must be Number, not Tensor"
             )
-        found.append(T.python_number(value) if isinstance(value, T.generic) else _item(value))
+        found.append(_item(value))
     return tuple(found)
