@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any
@@ -68,9 +69,7 @@ class TorchName(MetaPathFinder):
 
 def _functorch() -> ModuleSpec | None:
     """How `import functorch` gets Rushlight's, which comes with torch."""
-    import torch
-
-    del torch
+    import_module("torch")
     for finder in sys.meta_path:
         spec = finder.find_spec("functorch", None)
         if spec is not None:
