@@ -35,7 +35,7 @@ MODULES = """
 
 FORMULAS = """
     from rushlight._array.kernels import (
-        batch_norm_columns, cross_entropy, elementwise, launch, norms, rows as row_kernels,
+        channels, cross_entropy, elementwise, launch, rows as row_kernels,
     )
     from rushlight import optim, zeros
     from rushlight._array.types import FLOAT32, FLOAT64
@@ -45,7 +45,8 @@ FORMULAS = """
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     launch._direct = lambda: False  # a builtin would need addresses
     kernels = [
-        k for m in (batch_norm_columns, cross_entropy, norms, row_kernels) for k in vars(m).values()
+        k for m in (channels, channels.ByColumn, channels.ByRow, cross_entropy, row_kernels)
+        for k in vars(m).values()
         if isinstance(k, launch.Kernel)
     ]
     for optimizer in vars(optim).values():

@@ -6,49 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import batch_norm_columns, formulas
-from .launch import Kernel, plain, ready
+from ..types import FLOAT64
+from .channels import SHORT, ByColumn, ByRow, row_moments
+from .launch import plain, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..annotations import Array, RawType
+    from ..annotations import Array
 
 __all__ = [
     "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward",
 ]  # fmt: skip
 
-_MOMENTS = Kernel(formulas.row_moments, "f", "s")
-_CENTRED = Kernel(formulas.centred_rows, "f", "r", "r", "r")
-_SCALED = Kernel(formulas.scaled_rows, "f", "r")
-_PRODUCTS = Kernel(formulas.row_products, "f", "f", "r")
-_CENTRED_BACK = Kernel(formulas.centred_gradient, "f", "f", "r", "r", "r", "r")
 
-# Rows of a channel shorter than this leave most lanes empty.
-_SHORT = 16
-
-
-def _moments(x: Array, rows: int, columns: int) -> tuple[Any, Any] | None:
-    """The mean of each row and the sum of squares about it, in float64."""
-    dtype = x.dtype
-    mean, squares = np.empty(rows, dtype), np.empty(rows, dtype)
-    if not _MOMENTS.rows(dtype, rows, columns, (x, 1 / columns), (mean, squares)):
+def _way(x: Array, *given: Array | None) -> ByRow | ByColumn | None:
+    """How kernels go over an array, if they do."""
+    if x.ndim < 2 or not plain(x, *given) or not ready():
         return None
-    return mean.astype(np.float64), squares.astype(np.float64)
-
-
-def _by_row(values: Array, samples: int, dtype: RawType) -> Array:
-    """A value for each channel as one for each row of (samples · channels, L)."""
-    return np.ascontiguousarray(np.broadcast_to(values, (samples, *values.shape[-1:])), dtype)
-
-
-def _takes(x: Array, *parameters: Array | None) -> bool:
-    return bool(
-        plain(x, *parameters)
-        and x.ndim > 2
-        and x.size >= _SHORT * x.shape[0] * x.shape[1]
-        and ready()
-    )
+    if x.ndim > 2 and x.size >= SHORT * x.shape[0] * x.shape[1]:
+        return ByRow(x)
+    return ByColumn(x) if x.shape[0] > 1 and x.size >= SHORT * x.shape[0] else None
 
 
 def batch_norm(
@@ -56,38 +34,32 @@ def batch_norm(
     weight: Array | None,
     bias: Array | None,
     mean: Array | None,
-    var: Any,
+    var: Array | None,
     training: bool,
     eps: float,
 ) -> tuple[Array, ...] | None:
-    """See `channels.batch_norm`."""
-    if not _takes(x, weight, bias, mean, var):
-        if batch_norm_columns.suits(x) and plain(x, weight, bias, mean, var) and ready():
-            return batch_norm_columns.batch_norm(x, weight, bias, mean, var, training, eps)
+    """See `batch_norm.batch_norm`."""
+    way = _way(x, weight, bias, mean, var)
+    if way is None:
         return None
-    samples, channels = x.shape[:2]
-    rows = samples * channels
-    columns = x.size // rows
     dtype = x.dtype
+    kept = (np.empty(0, dtype), np.empty(0, dtype))
+    centre: Any = mean
+    variance: Any = var
     if training:
-        moments = _moments(x, rows, columns)
+        moments = way.moments(x)
         if moments is None:
             return None
-        means, squares = (v.reshape(samples, channels) for v in moments)
-        centre = means.sum(0) / samples
-        moved = means - centre
-        spread = squares.sum(0) + columns * (moved * moved).sum(0)
-        inverse = 1 / np.sqrt(spread / (samples * columns) + eps)
+        centre, variance = moments
+    inverse = 1 / np.sqrt(variance.astype(FLOAT64, copy=False) + eps)
+    if training:
         kept = (centre.astype(dtype), inverse.astype(dtype))
-    else:
-        centre = mean
-        inverse = 1 / np.sqrt(var.astype(np.float64) + eps)
-        kept = (np.empty(0, dtype), np.empty(0, dtype))
     scale = inverse if weight is None else inverse * weight
+    shift = np.zeros(len(scale)) if bias is None else bias
+    given = (x, *map(way.repeated, (centre, scale, shift)))
     out = np.empty(x.shape, dtype)
-    shift = np.zeros(channels) if bias is None else bias
-    given = (x, *(_by_row(v, samples, dtype) for v in (centre, scale, shift)))
-    return (out, *kept) if _CENTRED.rows(dtype, rows, columns, given, (out,)) else None
+    done = way.centred.rows(dtype, way.rows, way.columns, given, (out,))
+    return (out, *kept) if done else None
 
 
 def batch_norm_backward(
@@ -102,48 +74,39 @@ def batch_norm_backward(
     eps: float,
     need: Sequence[bool],
 ) -> tuple[Array | None, Array | None, Array | None] | None:
-    """See `channels.batch_norm_backward`."""
-    if type(g) is not np.ndarray or g.dtype is not x.dtype:
+    """See `batch_norm.batch_norm_backward`."""
+    way = _way(x, weight, mean, var)
+    if way is None or type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
-    if not _takes(x, weight, mean, var):
-        if not (batch_norm_columns.suits(x) and plain(x, weight, mean, var) and ready()):
-            return None
-        if not training:
-            centre, inverse = mean, 1 / np.sqrt(var.astype(np.float64) + eps)
-        g = np.ascontiguousarray(g)
-        return batch_norm_columns.batch_norm_backward(g, x, weight, centre, inverse, training, need)
     g = np.ascontiguousarray(g)
-    samples, channels = x.shape[:2]
-    rows = samples * channels
-    columns = x.size // rows
     dtype = x.dtype
     if not training:
-        centre = mean
-        inverse = 1 / np.sqrt(var.astype(np.float64) + eps)
-    centres = _by_row(centre, samples, dtype)
-    sums, products = np.empty((samples, channels), dtype), np.empty((samples, channels), dtype)
-    wanted = need[1] or need[2] or training
-    if wanted and not _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products)):
-        return None
-    total, along = sums.sum(0, dtype=np.float64), products.sum(0, dtype=np.float64)
-    scale = inverse if weight is None else inverse * weight
+        centre, inverse = mean, 1 / np.sqrt(var.astype(FLOAT64) + eps)
+    centres = way.repeated(centre)
+    total = along = np.zeros(len(inverse))
+    if need[1] or need[2] or training:
+        products = way.products(g, x, centres)
+        if products is None:
+            return None
+        total, along = products
+    scale = inverse.astype(FLOAT64)
     out = None
     if need[0]:
         out = np.empty(x.shape, dtype)
-        scales = _by_row(scale, samples, dtype)
+        factor = scale if weight is None else scale * weight
+        scales = way.repeated(factor)
         if training:
-            count = samples * columns
-            slope = scale * along * np.square(inverse, dtype=np.float64) / count
-            parts = (_by_row(v, samples, dtype) for v in (slope, scale * total / count))
+            slope = factor * along * scale * scale / way.count
+            parts = map(way.repeated, (slope, factor * total / way.count))
             given = (g, x, centres, scales, *parts)
-            done = _CENTRED_BACK.rows(dtype, rows, columns, given, (out,))
+            done = way.centred_back.rows(dtype, way.rows, way.columns, given, (out,))
         else:
-            done = _SCALED.rows(dtype, rows, columns, (g, scales), (out,))
+            done = way.scaled.rows(dtype, way.rows, way.columns, (g, scales), (out,))
         if not done:
             return None
     return (
         out,
-        (along * inverse).astype(dtype) if need[1] else None,
+        (along * scale).astype(dtype) if need[1] else None,
         total.astype(dtype) if need[2] else None,
     )
 
@@ -151,13 +114,14 @@ def batch_norm_backward(
 def group_norm(
     x: Array, groups: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, ...] | None:
-    """See `channels.group_norm`."""
-    if not _takes(x, weight, bias):
+    """See `batch_norm.group_norm`."""
+    way = _way(x, weight, bias)
+    if type(way) is not ByRow:
         return None
     samples, channels = x.shape[:2]
     dtype = x.dtype
     length = x.size // (samples * groups)
-    moments = _moments(x, samples * groups, length)
+    moments = row_moments(x, samples * groups, length)
     if moments is None:
         return None
     mean, squares = moments
@@ -169,9 +133,8 @@ def group_norm(
         scale = scale * weight
     shift = np.zeros(channels) if bias is None else bias
     out = np.empty(x.shape, dtype)
-    given = (x, means, scale, _by_row(shift, samples, dtype))
-    rows = samples * channels
-    if not _CENTRED.rows(dtype, rows, x.size // rows, given, (out,)):
+    given = (x, means, scale, way.repeated(shift))
+    if not way.centred.rows(dtype, way.rows, way.columns, given, (out,)):
         return None
     kept = (samples, groups)
     return out, mean.astype(dtype).reshape(kept), inverse.astype(dtype).reshape(kept)
@@ -185,33 +148,35 @@ def group_norm_backward(
     inverse: Array,
     weight: Array | None,
     need: Sequence[bool],
-) -> Any:
-    """See `channels.group_norm_backward`."""
-    if not _takes(x, weight, mean, inverse) or type(g) is not np.ndarray or g.dtype is not x.dtype:
+) -> tuple[Array | None, ...] | None:
+    """See `batch_norm.group_norm_backward`."""
+    way = _way(x, weight, mean, inverse)
+    if type(way) is not ByRow or type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
     g = np.ascontiguousarray(g)
     samples, channels = x.shape[:2]
-    rows = samples * channels
-    columns = x.size // rows
     inner = channels // groups
     dtype = x.dtype
     shape = (samples, groups, inner)
     centres = np.repeat(mean.reshape(-1), inner)
-    sums, products = np.empty(shape, dtype), np.empty(shape, dtype)
-    if not _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products)):
+    found = way.row_products(g, x, centres)
+    if found is None:
         return None
+    sums, products = found.reshape(2, *shape)
     inverses = inverse.reshape(samples, groups).astype(np.float64)
     scales = np.ones((groups, inner), dtype) if weight is None else weight.reshape(groups, inner)
     out = None
     if need[0]:
         # r (g w - mean(g w) - d r² mean(g w d)), d = x - mean.
-        share = inverses / (inner * columns)
+        share = inverses / (inner * way.columns)
         level = share * np.einsum("ngi,gi->ng", sums, scales)
         along = share * inverses * inverses * np.einsum("ngi,gi->ng", products, scales)
         by_row = np.multiply(inverse.reshape(samples, groups, 1), scales)
         parts = [np.repeat(v.astype(dtype).reshape(-1), inner) for v in (along, level)]
         out = np.empty(x.shape, dtype)
-        if not _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, by_row, *parts), (out,)):
+        if not way.centred_back.rows(
+            dtype, way.rows, way.columns, (g, x, centres, by_row, *parts), (out,)
+        ):
             return None
     flat = np.einsum("ngi,ng->gi", products, inverses).reshape(-1)
     return (

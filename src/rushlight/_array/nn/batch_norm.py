@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 __all__ = [
-    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "running_update",
+    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "move_towards",
     "smallest_step",
 ]  # fmt: skip
 
@@ -106,31 +106,11 @@ def _inverse_deviation(var: Array, eps: float) -> Array:
     return np.reciprocal(found, found)
 
 
-def running_update(
-    running_mean: Array | None,
-    running_var: Array | None,
-    mean: Array,
-    inverse: Array,
-    count: int,
-    momentum: float,
-    eps: float,
-) -> None:
-    """Moves the running statistics towards the batch's by `momentum`, in place.
-
-    The running variance takes the unbiased one: the batch's times n / (n - 1).
-    """
-    if running_mean is not None:
-        running_mean *= 1 - momentum
-        running_mean += (momentum * mean).astype(running_mean.dtype, copy=False)
-    if running_var is not None:
-        var = 1 / (inverse * inverse) - eps
-        if count > 1:
-            unbiased = var * (count / (count - 1))
-        else:
-            with np.errstate(all="ignore"):
-                unbiased = var * np.true_divide(count, count - 1)
-        running_var *= 1 - momentum
-        running_var += (momentum * unbiased).astype(running_var.dtype, copy=False)
+def move_towards(running: Array | None, value: Array, momentum: float) -> None:
+    """Moves a running statistic, if there is one, towards the batch's by `momentum`, in place."""
+    if running is not None:
+        running *= 1 - momentum
+        running += (momentum * value).astype(running.dtype, copy=False)
 
 
 def batch_norm_backward(

@@ -1,7 +1,8 @@
 """Batch norms of rows, in training, as the sums and products that kernels know.
 
-The statistics are sums down columns: what comes before joins the first of them, what follows the
-norm joins its last step, and running statistics are written by the kernels, too.
+The row's formulas are done in a world of their own, whose values write instructions. Statistics
+are sums down columns: what comes before joins the first of them, what follows the norm joins its
+last step, and running statistics are written by the kernels, too.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
 from ..._array.reduce import reduce
+from ..._formula.words import WORLDS
+from ..._table.nn.normalization import channel_gradients, normalised, unbiased_variance
 from ..ir.iteration_values import FLOATS, in_order
-from ..ir.program import Instruction, Program, Value
+from ..ir.program import Instruction, Program, Value, replaced_in
 from .layout import like
 
 if TYPE_CHECKING:
@@ -27,34 +30,81 @@ class _Steps:
         self.origin = i
         self.found: list[Instruction] = []
 
-    def call(self, name: str, function: AnyCallable, inputs: tuple[object, ...], out: Value | None,
-             of: Value) -> Value:  # fmt: skip
-        """A call; its result is `out`, or new and like `of`."""
-        out = like(self.program, of, of.shape) if out is None else out
-        self._add("call", name, function, inputs, (out,))
-        return out
+    def term(self, value: object) -> Any:
+        """An operand of the formula."""
+        return _Term(self, value) if type(value) is Value else value
 
-    def apply(self, operator: AnyCallable, x: Value, y: Any, out: Value | None = None) -> Value:
-        """An operator on two values, or a value and a number."""
-        larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
-        return self.call(operator.__name__, UFUNC_OF[operator], (x, y), out, larger)
+    def call(
+        self, function: AnyCallable, name: str, inputs: tuple[object, ...], of: Value
+    ) -> _Term:
+        """A call; its result is like `of`."""
+        out = like(self.program, of, of.shape)
+        self.add("call", function, name, inputs, (out,))
+        return _Term(self, out)
 
-    def down(self, function: AnyCallable, x: Value, of: Value, out: Value | None = None) -> Value:
-        """A sum or mean of the rows."""
-        return self.call(function.__name__, function, (x, (0,), False, None), out, of)
-
-    def moved(self, target: Value, x: Value, kept: float, part: float) -> None:
-        """A running statistic that moves towards a value."""
-        step = self.apply(operator.mul, x, part)
-        self._add("write", "mul", UFUNC_OF[operator.mul], (target, kept), ())
-        self._add("write", "add", UFUNC_OF[operator.add], (target, step), ())
-
-    def _add(self, kind: str, name: str, function: AnyCallable, inputs: tuple[object, ...],
-             outputs: tuple[Value, ...]) -> None:  # fmt: skip
+    def add(self, kind: str, function: AnyCallable, name: str, inputs: tuple[object, ...],
+            outputs: tuple[Value, ...] = ()) -> None:  # fmt: skip
+        """An instruction."""
         made = Instruction(kind, function, name, inputs, outputs, where=self.origin.where,
                            pure=kind == "call", holder=False)  # fmt: skip
         made.part = self.origin.part
         self.found.append(made)
+
+    def move(self, target: Value, term: Any, momentum: float) -> None:
+        """Moves a running statistic towards a value, in place."""
+        step = (term * momentum).value
+        self.add("write", UFUNC_OF[operator.mul], "mul", (target, 1 - momentum))
+        self.add("write", UFUNC_OF[operator.add], "add", (target, step))
+
+    def giving(self, results: Any) -> list[Instruction]:
+        """The instructions without those that no result needs, with the results in their places."""
+        places = {term.value.number: out for term, out in zip(results, self.origin.outputs) if out}
+        needed, kept = set(places), []
+        for i in reversed(self.found):
+            if i.kind == "write" or (i.outputs[0] is not None and i.outputs[0].number in needed):
+                needed |= {v.number for v in i.reads()}
+                kept.append(i)
+        for i in kept:
+            i.inputs, i.outputs = replaced_in(i.inputs, places), replaced_in(i.outputs, places)
+        return kept[::-1]
+
+
+class _Term:
+    """A value in a formula, for which operators and words write instructions."""
+
+    __slots__ = ("steps", "value")
+
+    def __init__(self, steps: _Steps, value: Value) -> None:
+        self.steps = steps
+        self.value = value
+
+    def _with(self, function: AnyCallable, other: object) -> _Term:
+        x, y = self.value, other.value if type(other) is _Term else other
+        larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
+        return self.steps.call(UFUNC_OF[function], function.__name__, (x, y), larger)
+
+    def __add__(self, other: object) -> _Term:
+        return self._with(operator.add, other)
+
+    def __sub__(self, other: object) -> _Term:
+        return self._with(operator.sub, other)
+
+    def __mul__(self, other: object) -> _Term:
+        return self._with(operator.mul, other)
+
+    def __rtruediv__(self, one: int) -> _Term:
+        return self.steps.call(reciprocal, "reciprocal", (self.value,), self.value)
+
+
+def _sum(x: _Term, dims: tuple[int, ...]) -> _Term:
+    columns = x.steps.origin.outputs[1] or x.steps.origin.inputs[5]
+    return x.steps.call(reduce.sum, "sum", (x.value, dims, False, None), columns)
+
+
+WORLDS[_Term] = {
+    "row_sum": _sum,
+    "sqrt": lambda x: x.steps.call(root, "sqrt", (x.value,), x.value),
+}
 
 
 def apart(program: Program) -> None:
@@ -79,31 +129,23 @@ def _usable(x: Value, vectors: tuple[object, ...], training: bool) -> bool:
 
 def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     """native_batch_norm(x, weight, bias, mean, variance, training, momentum, eps)."""
-    x, weight, bias, running, spread, training, momentum, eps = i.inputs
-    outs = i.outputs
-    if not _usable(x, (weight, bias, running, spread), training) or len(outs) != 3:
+    x, weight, bias, running_mean, running_var, training, momentum, eps = i.inputs
+    if not _usable(x, (weight, bias, running_mean, running_var), training) or len(i.outputs) != 3:
         return None
-    out, mean, inverse = outs
-    if out is None or mean is None or inverse is None or type(momentum) is not float:
+    if None in i.outputs or type(momentum) is not float:
         return None
-    if any(o.view or not in_order(o) for o in (out, mean, inverse)):
+    if any(o.view or not in_order(o) for o in i.outputs if o is not None):
         return None
-    if (weight is None) != (bias is None) or (running is None) != (spread is None):
+    if (weight is None) != (bias is None) or (running_mean is None) != (running_var is None):
         return None
-    count = x.shape[0]
-    s = _Steps(program, i)
-    s.down(reduce.mean, x, mean, mean)
-    d = s.apply(operator.sub, x, mean)
-    variance = s.down(reduce.mean, s.apply(operator.mul, d, d), mean)
-    deviation = s.call("sqrt", root, (s.apply(operator.add, variance, float(eps)),), None, mean)
-    s.call("reciprocal", reciprocal, (deviation,), inverse, mean)
-    hat = s.apply(operator.mul, d, inverse, None if weight is not None else out)
-    if weight is not None:
-        s.apply(operator.add, s.apply(operator.mul, hat, weight), bias, out)
-    if running is not None:
-        s.moved(running, mean, 1 - momentum, momentum)
-        s.moved(spread, variance, 1 - momentum, momentum * count / (count - 1))
-    return s.found
+    steps, count = _Steps(program, i), x.shape[0]
+    x, weight, bias = map(steps.term, (x, weight, bias))
+    results = normalised(x, weight, bias, float(eps), (0,), 1 / count)
+    if running_mean is not None:
+        steps.move(running_mean, results[1], momentum)
+        variance = unbiased_variance(results[2], float(eps), count)
+        steps.move(running_var, variance, momentum)
+    return steps.giving(results)
 
 
 def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
@@ -113,19 +155,11 @@ def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
         return None
     if type(g) is not Value or g.shape != x.shape or g.dtype != x.dtype or not in_order(g):
         return None
-    dx, dw, db = i.outputs
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
-    s = _Steps(program, i)
-    hat = s.apply(operator.mul, s.apply(operator.sub, x, mean), inverse)
-    level = s.down(reduce.sum, g, mean, db)
-    along = s.down(reduce.sum, s.apply(operator.mul, g, hat), mean, dw)
-    if dx is not None:
-        both = s.apply(operator.add, s.apply(operator.mul, hat, along), level)
-        rest = s.apply(operator.sub, g, s.apply(operator.mul, both, 1.0 / x.shape[0]))
-        scale = inverse if weight is None else s.apply(operator.mul, inverse, weight)
-        s.apply(operator.mul, rest, scale, dx)
-    return s.found
+    steps, count = _Steps(program, i), x.shape[0]
+    g, x, weight, mean, inverse = map(steps.term, (g, x, weight, mean, inverse))
+    return steps.giving(channel_gradients(g, x - mean, inverse, weight, (0,), 1 / count))
 
 
 _FORMS = {"batch_norm": _forward, "batch_norm_backward": _backward}

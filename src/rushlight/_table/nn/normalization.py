@@ -46,6 +46,16 @@ def input_gradient(
     return inverse * (g - level - moved * slope)
 
 
+def normalised(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, dim: Shape, part: float
+) -> tuple[Tensor, ...]:
+    """x with mean 0 and variance 1 along `dim`, scaled and shifted; the means; 1 / deviations."""
+    moved, mean, inverse = centred(input, eps, dim, part)
+    hat = moved * inverse
+    out = hat if weight is None else hat * weight
+    return out if bias is None else out + bias, mean, inverse
+
+
 def _needed(g: Any, need: list[bool]) -> Any:
     return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
 
@@ -114,15 +124,6 @@ def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: TensorLike | N
             )
 
 
-def _layer_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, dim: Shape, part: float
-) -> tuple[Tensor, ...]:
-    moved, mean, inverse = centred(input, eps, dim, part)
-    hat = moved * inverse
-    out = hat if weight is None else hat * weight
-    return out if bias is None else out + bias, mean, inverse
-
-
 def _layer_gradients(
     g0: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, dim: Shape,
     part: float,
@@ -139,8 +140,8 @@ LAYER_NORM = general(
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
     "eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
-    norm_formula(_layer_norm, prepare=_check_layer),
-    joint=norm_formula(_layer_gradients, again=_layer_norm, by_row=("mean", "rstd")),
+    norm_formula(normalised, prepare=_check_layer),
+    joint=norm_formula(_layer_gradients, again=normalised, by_row=("mean", "rstd")),
     node="NativeLayerNormBackward0",
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
@@ -189,7 +190,10 @@ def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array 
     _check_parameter_dtypes(x, weight, bias, mean, var)
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
-        raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
+        raw.move_towards(mean, centre, momentum)
+        if var is not None:
+            count = x.size // channels
+            raw.move_towards(var, unbiased_variance(inverse, eps, count), momentum)
     return follow_layout(out, x, filled=True), centre, inverse
 
 
@@ -216,6 +220,23 @@ def batch_norm_backward(g: Array, x: Array, *rest: object) -> tuple[Array | None
     return _in_layout(x, *raw.batch_norm_backward(g, x, *rest))
 
 
+def unbiased_variance(inverse: Tensor, eps: float, count: int) -> Tensor:
+    """The variance of which 1 / deviation is known, times n / (n - 1)."""
+    return (1 / (inverse * inverse) - eps) * (count / (count - 1) if count > 1 else math.inf)
+
+
+def channel_gradients(g: Tensor, moved: Tensor, inverse: Tensor, weight: Tensor | None,
+                      dims: Shape, part: float) -> tuple[Tensor, ...]:  # fmt: skip
+    """The gradients of d r w + b, d = x - mean, with one r, w and b for each channel.
+
+    For x: r w (g - mean(g) - d r² mean(g d)).
+    """
+    along, total = row_sum(g * moved, dims), row_sum(g, dims)
+    scale = inverse if weight is None else inverse * weight
+    rest = g - total * part - moved * (along * part * (inverse * inverse))
+    return scale * rest, along * inverse, total
+
+
 def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Tensor,
                      running_var: Tensor, save_mean: Tensor, save_invstd: Tensor, training: bool,
                      eps: float, need: list[bool]) -> Any:  # fmt: skip
@@ -223,16 +244,16 @@ def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Te
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
     part = x.shape[1] / x.numel()
+    scale = None if weight is None else weight.view(shape)
     if training:
         moved, _, inverse = centred(x, eps, dims, part)
     else:
         inverse = ((running_var + eps) ** -0.5).view(shape)
-        moved = x - running_mean.view(shape)
-    scaled = g if weight is None else g * weight.view(shape)
-    d_x = scaled * inverse
-    if training:
-        d_x = input_gradient(scaled, scaled * moved, moved, inverse, dims, part)
-    return _needed((d_x, (g * moved * inverse).sum(dims), g.sum(dims)), need)
+        moved, part = x - running_mean.view(shape), 0.0
+    d_x, d_weight, d_bias = channel_gradients(g, moved, inverse, scale, dims, part)
+    if not training:
+        d_x = g * inverse if scale is None else g * (inverse * scale)
+    return _needed((d_x, d_weight.reshape(-1), d_bias.reshape(-1)), need)
 
 
 BATCH_NORM = general(
