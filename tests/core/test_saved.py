@@ -38,6 +38,31 @@ def test_a_write_to_a_saved_output_is_found() -> None:
         y.sum().backward()
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("copysign", False, True), ("pow", True, False), ("ldexp", True, False)],
+)
+def test_a_result_is_saved_whichever_operand_requires_grad(
+    name: str, first: bool, second: bool
+) -> None:
+    a = torch.tensor([1.0, 2.0], requires_grad=first)
+    b = torch.tensor([-1.0, 3.0], requires_grad=second)
+    y = getattr(torch, name)(a, b)
+    y.exp_()
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+        y.sum().backward()
+
+
+def test_nextafter_saves_no_operand_for_a_gradient_that_is_zero() -> None:
+    x = torch.ones(2)
+    b = leaf(1.0, 2.0)
+    doubled = b * 2
+    y = torch.nextafter(x, doubled)
+    doubled.mul_(3)
+    y.sum().backward()
+    assert b.grad.tolist() == [0.0, 0.0]
+
+
 def test_a_write_to_what_was_not_saved_is_harmless() -> None:
     x = leaf(1.0)
     y = x * 2

@@ -129,7 +129,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
         last = number == len(program)
         said = ": ".join(a[0] or ())
         mixed = not last and meets(program[number], theirs)
-        laid_out = not last and differs(program[number], theirs, mine)
+        turned = laid_out_otherwise(theirs, mine)
         if not last:
             shared |= set(SHARED.findall(program[number]))
             views = SET.findall(program[number])
@@ -145,6 +145,8 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 halves = kind == "value" and same_but_halves(
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
+                reads = statement.partition(" = ")[2] if last else statement
+                laid_out = bool(turned.intersection(re.findall(r"\w+", reads)))
                 yield Difference(
                     kind, number, statement, variable, seen, got, tangled, signs, halves, said,
                     not last and shares(variable, shared, theirs), set_view, mixed, laid_out,
@@ -167,10 +169,10 @@ def tangles(statement: str, states: dict[str, Any]) -> bool:
     return (gaps or bool(READS_TOO.search(statement))) and len(set(places)) < len(places)
 
 
-def differs(statement: str, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
-    """Whether a tensor is named whose strides are others on the two sides."""
-    names = [n for n in re.findall(r"\w+", statement) if "stride" in theirs.get(n, {})]
-    return any(theirs[n]["stride"] != mine.get(n, {}).get("stride") for n in names)
+def laid_out_otherwise(theirs: dict[str, Any], mine: dict[str, Any]) -> set[str]:
+    """The variables whose strides are others on the two sides."""
+    shown = {n: state["stride"] for n, state in theirs.items() if "stride" in state}
+    return {n for n, stride in shown.items() if stride != mine.get(n, {}).get("stride")}
 
 
 def meets(statement: str, states: dict[str, Any]) -> bool:

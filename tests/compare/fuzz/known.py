@@ -148,6 +148,14 @@ KNOWN: list[Named] = [
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
     Named("Layout has fewer details", "stride", _ELEMENTWISE, mixed=True),
     Named("Layout has fewer details", "stride|offset|shares", laid_out=True),
+    # One side copies what the other sees as it lies.
+    Named(
+        "Layout has fewer details",
+        "graph",
+        r"\.(ravel|flatten|reshape|contiguous)\(",
+        torch="CloneBackward0",
+        laid_out=True,
+    ),
     Named("Layout has fewer details", "stride", r"polygamma\(", program=r"expand\("),
     Named("Layout has fewer details", "stride", r"(batch_norm|index_put|put|cdist)\("),
     Named("Layout has fewer details", "stride|offset", r"(slice|select|diagonal)_scatter\("),

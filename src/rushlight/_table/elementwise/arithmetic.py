@@ -317,7 +317,10 @@ def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float
     return g * (exponent * xp.pow(self, exponent - 1))
 
 
-def _power_base_tensor(xp: Namespace, g: TensorLike, self: TensorLike, exponent: Any) -> Any:
+def _power_base_tensor(
+    xp: Namespace, g: TensorLike, self: TensorLike, exponent: Any, out: object
+) -> Any:
+    """g y x^(y - 1), and 0 where y is 0; keeps the result, as PyTorch does."""
     return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
 
 

@@ -264,7 +264,7 @@ nextafter = elementwise(
     numbers=False,
     check=_checks.takes("nextafter_cpu", "f"),
     self=lambda xp, g, self, other: xp.keep(g, self != other),
-    other=lambda xp, g, other: xp.zeros_like(other),  # where both are equal, too
+    other=lambda xp, g: xp.zeros_like(g),  # where both are equal, too
     doc="The next number after `input` in the direction of `other`.",
 )
 
@@ -274,7 +274,7 @@ LN2 = log(2.0)
 ldexp = elementwise(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     relations.ldexp,
-    self=lambda xp, g, other: xp.ldexp(g, other),
+    self=lambda xp, g, other, out: xp.ldexp(g, other),  # keeps the result, as PyTorch does
     other=lambda g, out: g * (out * LN2),
     promote="same",
     promote_at=("self",),  # the rest is the raw function's

@@ -92,7 +92,7 @@ copysign = elementwise(
     "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
     raw.copysign,
     self=_copysign_self,
-    other=lambda xp, g: xp.zeros_like(g),
+    other=lambda xp, g, out: xp.zeros_like(g),  # keeps the result, as PyTorch does
     promote="float",
     numbers=False,
     check=_checks.takes("copysign_cpu", "f"),
