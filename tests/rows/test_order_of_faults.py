@@ -125,3 +125,19 @@ def test_an_array_on_the_left_is_compared_and_divided_by_the_tensor() -> None:
     assert (array / half).tolist() == (half.reciprocal() * array).tolist()
     with pytest.raises(RuntimeError, match="The size of tensor a"):
         array == torch.ones(3)  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, seen: torch.mm(seen, x[0]),
+        lambda x, seen: torch.mv(x, seen),
+        lambda x, seen: torch.baddbmm(x, x, seen),
+        lambda x, seen: x * seen[:1].expand(7, 3),
+    ],
+)
+def test_an_inference_tensor_that_would_be_saved_is_told_before_shapes(call: Any) -> None:
+    with torch.inference_mode():
+        seen = torch.ones(4, 3)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        call(torch.ones(2, 5, requires_grad=True), seen)

@@ -149,7 +149,10 @@ def apply(op: Op, args: Arguments) -> Any:
             if handled is not NOT_HANDLED:
                 return handled
         if mode.grad and not mode.inference:
-            live_mask(op, args)  # a view that can't follow its base says so first
+            # What can't be recorded says so first: a view that can't follow its base, too.
+            live = live_mask(op, args)
+            if live and unseen and not only_inference(op, args):
+                refuse_unsaved(op, args, live)
         if op.broadcasts and errors.says_not_implemented(error):
             refuse_shapes(raws)  # these PyTorch looks at first
         if ERRORS.explain is None:
@@ -466,6 +469,20 @@ def check_saved(t: TensorBase) -> int:
     if t._inference:
         raise RuntimeError(errors.INFERENCE_SAVED)
     return version_of(t)
+
+
+def refuse_unsaved(op: Op, args: Arguments, live: int) -> None:
+    """Refuses inference tensors that a node would save.
+
+    Raises:
+        RuntimeError: where there is one.
+    """
+    for (kind, pos, _), mask in zip(op.entries, op.masks):
+        if kind == ARG and mask & live:
+            given = args[pos]
+            for t in given if type(given) is list or type(given) is tuple else (given,):
+                if isinstance(t, TensorBase):
+                    check_saved(t)
 
 
 def note_fix(node: Node, op: Op, inputs: Arguments, outs: list[TensorBase],
