@@ -170,3 +170,30 @@ def test_a_bool_of_numpy_is_no_bool() -> None:
     ):
         with pytest.raises(TypeError, match=r"must be bool, not numpy\.bool"):
             call(np.bool_(True))
+
+
+def test_a_bool_is_a_size_behind_the_first() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    assert x.repeat(1, True).equal(x) and x.tile(1, True).equal(x)
+    assert x.view(6, True).shape == x.reshape(6, True).shape == (6, 1)
+    assert x.permute(1, False).equal(x.t()) and x.flip(0, True).equal(x.flip((0, 1)))
+    assert x[:, :1].expand(2, True).shape == x.unflatten(0, (2, True))[:, :, 0].shape == (2, 1)
+    with pytest.raises(TypeError):
+        x.repeat(True, 1)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_narrow_takes_no_bool(place: int) -> None:
+    given: list[Any] = [1, 0, 1]
+    given[place] = True
+    with pytest.raises(TypeError, match=r"narrow\(\) received an invalid combination"):
+        torch.narrow(X, *given)
+    with pytest.raises(TypeError, match=r"narrow\(\) received an invalid combination"):
+        X.narrow(*given)
+
+
+def test_vander_takes_halves_where_the_one_of_linalg_does_not() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float16)
+    assert torch.vander(x, 3).tolist() == [[1, 1, 1], [4, 2, 1]]
+    with pytest.raises(RuntimeError, match="but got Half"):
+        torch.linalg.vander(x)

@@ -346,7 +346,8 @@ def _packed_from(positional: list[Parameter], args: tuple[object, ...]) -> int |
             p.is_list
             and p.type == "int"
             and i < len(args)
-            and all(is_one_for_all(a) for a in args[i:])
+            and is_one_for_all(args[i])
+            and all(type(a) is bool or is_one_for_all(a) for a in args[i + 1 :])
             and (p.list_size is None or (len(args) - i > 1 and i == len(positional) - 1))
         ):
             return i

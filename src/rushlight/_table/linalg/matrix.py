@@ -298,6 +298,11 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     count = x._raw.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
+    return _powers(x, count)
+
+
+def _powers(x: Tensor, count: int) -> Tensor:
+    """The powers 0, 1, … count - 1 of each element, along a new last dimension."""
     ones = table("ones_like")(x).unsqueeze(-1)
     powers = x.unsqueeze(-1).expand(tuple(x._raw.shape) + (count - 1,)).cumprod(-1)
     return table("cat")([ones.to(powers.dtype), powers], -1)
@@ -316,7 +321,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         N = x.shape[0]
     if N == 0 or N == 1:
         return x.new_ones((x.shape[0], N))
-    result = linalg_vander(x, N=N)
+    result = _powers(x, N)
     return result if increasing else table("flip")(result, (1,))
 
 

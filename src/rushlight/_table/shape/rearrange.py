@@ -13,6 +13,7 @@ from ..._base.device import hollow
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
+from ..calls.conversions import integers
 from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.row import general, linear
@@ -59,8 +60,9 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
     """A copy repeated along its last dimensions."""
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
+    dims = integers(dims)
     lead = input._raw.ndim - len(dims)
-    return apply_n(repeat.op, [input, (1,) * max(lead, 0) + tuple(dims)])
+    return apply_n(repeat.op, [input, (1,) * max(lead, 0) + dims])
 
 
 @composite("", method=True, numpy_words=True)

@@ -26,6 +26,7 @@ from ..._core.storage import TensorBase, new_tensor, version_cell
 from ..calls.argument_parser import complaint_of_c, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
+from ..calls.conversions import integers
 from ..calls.dispatch import Dispatcher
 from ..rows.composite import asking_too, asks, composite
 from ..rows.row import linear
@@ -425,7 +426,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
     axis = axis_of(dim, len(shape))
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    sizes = tuple(sizes)
+    sizes = integers(sizes)
     if not shape:
         raise RuntimeError(
             "unflatten got an unexpected error:\n"

@@ -115,6 +115,8 @@ def strided_arguments(
 @composite("", method=True, numpy_words=True)
 def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     """`length` places of a dimension from `start` on."""
+    if bool in (type(dim), type(start), type(length)):
+        raise TypeError("a bool is no place")  # told in the words of the signatures
     if isinstance(start, TensorBase):
         if start._raw.ndim or start._raw.dtype.kind not in "iu":
             raise RuntimeError("start must be an 0-dim integral Tensor.")
