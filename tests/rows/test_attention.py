@@ -107,3 +107,13 @@ def test_without_queries_or_values_nothing_needs_to_fit(q: Any, k: Any, v: Any) 
     assert torch.equal(found, torch.zeros(*q[:-1], v[-1]))
     found.sum().backward()
     assert torch.equal(query.grad, torch.zeros(q))
+
+
+def test_the_result_is_laid_out_like_queries_whose_rows_are_whole() -> None:
+    x = torch.randn(2, 4, 3, 5)
+    turned = x.transpose(1, 2)
+    assert F.scaled_dot_product_attention(turned, turned, turned).stride() == turned.stride()
+    for q in (x.transpose(2, 3), x.permute(3, 2, 1, 0), x[0], x[0].mT, x[0, :1].expand(6, 3, 5)):
+        assert F.scaled_dot_product_attention(q, q, q).is_contiguous()
+    wide = x[:, :1].expand(2, 4, 3, 5)
+    assert F.scaled_dot_product_attention(wide, wide, wide).stride() == (60, 15, 5, 1)

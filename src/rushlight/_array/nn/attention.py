@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import kernels
 from ..linalg.matmul import matrix_product
+from ..memory.dense_layout import empty_like
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -116,16 +117,22 @@ class _Problem:
 
 
 def attention(
-    q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float | None
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None,
+    causal: bool,
+    scale: float | None,
+    like_queries: bool = True,
 ) -> tuple[Array, Array]:
     """softmax(scale q kᵀ + mask) v, and the logarithms of the softmax's denominators.
 
     Rows without any key to look at become zero. Leading dimensions of `q` and `k` are equal, but
-    the last of them may be a multiple in `q`.
+    the last of them may be a multiple in `q`. The result is laid out like `q`, or in C order.
     """
     p = _Problem(q, k, v, mask, causal, scale)
-    if v.shape[-1] == q.shape[-1]:
-        out = np.empty_like(q)
+    if like_queries and v.shape[-1] == q.shape[-1]:
+        out = empty_like(q, q.dtype)
     else:
         out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     kind = p.q.dtype
@@ -169,7 +176,7 @@ def attention(
 
 
 def _write_result(result: Array, out: Array) -> Array:
-    """`result` in `out`, whose layout is the queries'."""
+    """`result` in the layout of `out`."""
     shaped = result.reshape(out.shape)
     if shaped.dtype == out.dtype and shaped.strides == out.strides:
         return shaped

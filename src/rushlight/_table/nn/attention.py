@@ -21,6 +21,7 @@ from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -88,12 +89,14 @@ def _gradients(
     return d @ many_k, dk, dv
 
 
-def _declare(name: str, node: str, lowering: str = "") -> Any:
+def _declare(name: str, node: str, like_queries: bool, lowering: str = "") -> Any:
     return general(
         f"{name}(Tensor query, Tensor key, Tensor value, "
         "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, "
         "float? scale=None) -> (Tensor output, Tensor logsumexp)",
-        lambda q, k, v, p, causal, mask, scale: raw.attention(q, k, v, mask, causal, scale),
+        lambda q, k, v, p, causal, mask, scale: raw.attention(
+            q, k, v, mask, causal, scale, like_queries
+        ),
         joint=recorded(_gradients, override=raw.attention_backward),
         attn_mask=None,
         differentiable_out=(True, False),
@@ -114,9 +117,10 @@ def _declare(name: str, node: str, lowering: str = "") -> Any:
 _flash = _declare(
     "_scaled_dot_product_flash_attention_for_cpu",
     "ScaledDotProductFlashAttentionForCpuBackward0",
+    True,
     "attention",
 )
-_fused = _declare("_scaled_dot_product_fused_attention", "UnsafeViewBackward0")
+_fused = _declare("_scaled_dot_product_fused_attention", "UnsafeViewBackward0", False)
 
 
 # ---- the public function ------------------------------------------------------------------------
@@ -222,6 +226,11 @@ def attention_weights(
     return table("dropout")(scores, dropout_p, True) if dropout_p > 0 else scores
 
 
+def _in_rows(*arrays: Array) -> bool:
+    """Whether the elements of each row lie one behind the other."""
+    return all(a.strides[-1] == a.itemsize or a.shape[-1] == 1 for a in arrays)
+
+
 @composite("nn.functional")
 def scaled_dot_product_attention(
     query: Tensor,
@@ -261,6 +270,7 @@ def scaled_dot_product_attention(
         query._raw.ndim == 4
         and query._raw.shape[-1] == value._raw.shape[-1]
         and (attn_mask is None or attn_mask._raw.ndim in (2, 4))
+        and _in_rows(query._raw, key._raw, value._raw)
     )
     if dropout_p < 0 and fits and like_torch:
         raise RuntimeError(
