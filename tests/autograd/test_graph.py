@@ -292,3 +292,36 @@ def test_a_tensor_that_is_saved_often_is_copied_once() -> None:
         assert len(context.cloned) == 2  # the whole and the part
         del b, c, view
         assert not context.cloned
+
+
+def test_a_node_of_a_list_that_is_called_gives_a_gradient_for_each_item() -> None:
+    x = leaf(1.0, 2.0)
+    for join in (torch.cat, torch.stack, torch.hstack, torch.dstack):
+        y = join([x, torch.zeros(2)])
+        one, other = y.grad_fn(torch.ones_like(y))
+        assert one.shape == other.shape
+
+
+def test_a_layer_on_a_vector_shows_the_product_of_a_row() -> None:
+    x, w = leaf(1.0, 2.0), torch.ones(3, 2, requires_grad=True)
+    y = torch.nn.functional.linear(x, w)
+    assert y.grad_fn.name() == "SqueezeBackward4"
+    ((product, _),) = y.grad_fn.next_functions
+    assert [node.name() for node, _ in product.next_functions] == [
+        "UnsqueezeBackward0", "TBackward0",
+    ]  # fmt: skip
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and w.grad.tolist() == [[1.0, 2.0]] * 3
+
+
+def test_a_layer_whose_weight_has_another_type_by_now_stays_whole() -> None:
+    x, w = torch.ones(2, 2, requires_grad=True), torch.ones(2, 2, requires_grad=True)
+    y = torch.nn.functional.linear(x, w, torch.ones(2))
+    w.data = torch.zeros(2, 3, dtype=torch.float64)
+    assert len(y.grad_fn.next_functions) == 3
+
+
+def test_vectors_of_a_grid_are_views_wherever_they_lie() -> None:
+    x = torch.ones(3, 4, requires_grad=True)
+    for grid in torch.meshgrid(x[:, 0], x[0], indexing="ij"):
+        assert grid.grad_fn.next_functions[0][0].name() == "ViewBackward0"

@@ -137,3 +137,9 @@ def test_where_nothing_is_added_up_a_bool_stays_one(name: str) -> None:
         assert getattr(x.clone(), name + "_")(0).equal(x)
     with pytest.raises(NotImplementedError, match=f"{name}_out_cpu"):
         getattr(torch.ones(2), name)(0, dtype=torch.bool)
+
+
+def test_the_gradient_of_one_number_s_logcumsumexp_is_the_one_that_came() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    (g,) = torch.autograd.grad(torch.logcumsumexp(x, 0), x, create_graph=True)
+    assert g.item() == 1.0 and not g.requires_grad

@@ -130,6 +130,9 @@ def _call(self: Any, *grads: Any) -> Any:
     given = iter(g if traced or g is None else g._raw for g in grads)
     values = [next(given) if flag else None for flag in flags]
     need = [child is not None for child in node.next]
+    if node.op.lists >= 0 and node.op.joint is not None:
+        for i in range(len(need) - len(node.op.tensors)):
+            need[i] = True  # PyTorch's formulas of lists give all or nothing
     found = input_gradients(
         node, values[0] if node.out_meta is None else values, need, traced, False
     )

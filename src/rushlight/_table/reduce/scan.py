@@ -143,6 +143,8 @@ def _logcumsumexp_gradient(
 
     See Note [A linear recurrence gives the gradients of scans].
     """
+    if not self.ndim or 0 in self.shape:
+        return g
     step = xp.exp(-xp.shifted(out - xp.shifted(out, dim, -1), dim, 1))
     return xp.exp(self - out) * xp.recurrence(g, step, dim, True)
 

@@ -29,6 +29,7 @@ from ..._core.saved import free, unpack
 from ..._core.slots import slots
 from ..._core.storage import TensorBase, new_tensor
 from ..linalg.matmul import (
+    _linear_1d_plain,
     _linear_2d,
     _linear_2d_plain,
     _linear_nd,
@@ -114,6 +115,8 @@ def take_apart(node: Any) -> bool:
         CURRENT.set(READY)
         whole = parts(*args)
         made = None if whole is None else whole._node
+    except RuntimeError:  # an input's data has another form now
+        return False
     finally:
         CURRENT.set(before)
     if made is None or type(made).__name__ != type(node).__name__:
@@ -224,8 +227,10 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     shape = x._raw.shape
     if not shape:
         return None  # which is refused
-    flat = x if len(shape) == 2 else _rows(x)
     turned = table("t")(weight)
+    if len(shape) == 1 and bias is None:
+        return table("mm")(table("unsqueeze")(x, 0), turned).squeeze_(0)
+    flat = x if len(shape) == 2 else _rows(x)
     if bias is not None:
         made = table("addmm")(bias, flat, turned)
         return made if flat is x else table("view")(made, (*shape[:-1], weight._raw.shape[0]))
@@ -295,5 +300,6 @@ comes_apart(_linear_2d, _linear, _biased_shapes(2))
 comes_apart(_linear_nd, _linear, _biased_shapes(3))
 comes_apart(_linear_2d_plain, _linear, _linear_shapes(2))
 comes_apart(_linear_nd_plain, _linear, _linear_shapes(3))
+comes_apart(_linear_1d_plain, _linear, _linear_shapes(1))
 comes_apart(_stack_product, _stacked, _both)
 comes_apart(_cross_entropy, _classes, _logits)

@@ -370,9 +370,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     for place, x in zip(places, tensors):
         row = [1] * len(tensors)
         row[place] = x._raw.size
-        seen = (
-            apply_view(view.op, x, (tuple(row),)) if x._raw.flags.c_contiguous else reshape(x, row)
-        )
+        seen = apply_view(view.op, x, (tuple(row),))
         grids.append(apply_view(expand.op, seen, (tuple(shape), False)))
     return tuple(grids)
 
