@@ -301,7 +301,7 @@ CALLS: list[Named] = [
         "Behind the last dimension there is none",
         kind="accepted|message",
         statement=r"\[.*\.\.\..*\.\.\..*\]",
-        torch=r"^(IndexError: )?Dimension out of range",
+        torch=r"^(IndexError: )?Dimension out of range|is out of bounds for dimension",
         ours=r"^(ok|Dimension out of|index -?\d+ is out of bounds for dimension \d with size 0$)",
     ),
     Named(

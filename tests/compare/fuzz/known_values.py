@@ -134,6 +134,21 @@ VALUES: list[Named] = [
         torch=r"\d{5}\.\d|e\+\d|-19\.",
         program=r"solve\(|inv\(|inverse\(|slogdet\((\w+) @ \1\.t\(\)",
     ),
+    # The inverse's own numbers, of rows that attention has made nearly equal, and of its square.
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"inv\(|inverse\(",
+        torch=r"\d{4}\.\d",
+        program=r"scaled_dot_product_attention\(|softmax\(",
+    ),
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        r"slogdet\((\w+) @ \1\.t\(\)\)",
+        torch=r"^-?1\d\.\d",
+        program=r"inv\(|inverse\(",
+    ),
     Named(
         "A matrix that is nearly singular",
         "accepted|refused",
