@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dis
+import functools
 import importlib.util
+from collections.abc import Callable
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 _ATTRIBUTES: Final = frozenset({
     "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM", "LOAD_SUPER_ATTR",
@@ -23,8 +26,26 @@ _ANY: Final = frozenset({
 _CALL: Final = "PRECALL" if "PRECALL" in dis.opmap else "CALL"
 _LONGEST: Final = 80  # characters of a text that may be a name
 
+T = TypeVar("T")
 
-def questions(code: CodeType) -> tuple[set[str], set[str]]:
+
+def _once_per_code(read: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
+    """The function, which reads each code once: every step asks the same library's code again."""
+    known: WeakKeyDictionary[CodeType, T] = WeakKeyDictionary()
+
+    @functools.wraps(read)
+    def remembered(code: CodeType) -> T:
+        try:
+            return known[code]
+        except KeyError:
+            found = known[code] = read(code)
+            return found
+
+    return remembered
+
+
+@_once_per_code
+def questions(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The names of attributes, texts that may be such included, and the names of globals."""
     attributes: set[str] = set()
     names: set[str] = set()
@@ -34,7 +55,7 @@ def questions(code: CodeType) -> tuple[set[str], set[str]]:
         elif i.opname in _ATTRIBUTES:
             attributes.add(i.argval)
     attributes.update(texts(code.co_consts))
-    return attributes, names
+    return frozenset(attributes), frozenset(names)
 
 
 def texts(constants: Any) -> set[str]:
@@ -48,6 +69,7 @@ def texts(constants: Any) -> set[str]:
     return found
 
 
+@_once_per_code
 def asks_by_any_name(code: CodeType) -> bool:
     """Whether code may ask objects for attributes whose names don't stand in it."""
     instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
@@ -88,6 +110,7 @@ def _constant(instructions: list[Any], place: int) -> bool:
     return False
 
 
+@_once_per_code
 def compares_identity(code: CodeType) -> bool:
     """Whether code asks if one thing is another, or is in a container, constants aside."""
     before = None
@@ -100,23 +123,39 @@ def compares_identity(code: CodeType) -> bool:
     return any(compares_identity(x) for x in code.co_consts if isinstance(x, CodeType))
 
 
+@_once_per_code
+def matches_classes(code: CodeType) -> bool:
+    """Whether code has a pattern of a class, which asks for `__match_args__`."""
+    return any(i.opname == "MATCH_CLASS" for i in dis.get_instructions(code))
+
+
 def imported(code: CodeType, space: dict[str, Any]) -> list[str]:
     """The full names of modules that code imports, and of the packages around them."""
     found: list[str] = []
+    for level, name in _imports(code):
+        if level > 0:
+            try:
+                name = importlib.util.resolve_name("." * level + name, space["__package__"])
+            except (ImportError, KeyError, AttributeError, TypeError, ValueError):
+                continue
+        parts = name.split(".")
+        found += [".".join(parts[: k + 1]) for k in range(len(parts))]
+    return list(dict.fromkeys(found))
+
+
+@_once_per_code
+def _imports(code: CodeType) -> list[tuple[int, str]]:
+    """How many packages up, and the name that is imported from there."""
+    found: list[tuple[int, str]] = []
     before: list[Any] = [None, None]
     for i in dis.get_instructions(code):
         if i.opname == "IMPORT_NAME":
             level = before[-2].argval if before[-2] is not None else 0
-            name = i.argval
-            if type(level) is int and level > 0:
-                try:
-                    name = importlib.util.resolve_name("." * level + name, space["__package__"])
-                except (ImportError, KeyError, AttributeError, TypeError, ValueError):
-                    continue
-            parts = name.split(".")
-            found += [".".join(parts[: k + 1]) for k in range(len(parts))]
+            found.append((level if type(level) is int else 0, i.argval))
         before.append(i)
-    return list(dict.fromkeys(found))
+    return found
 
 
-__all__ = ["asks_by_any_name", "compares_identity", "imported", "questions", "texts"]
+__all__ = [
+    "asks_by_any_name", "compares_identity", "imported", "matches_classes", "questions", "texts",
+]  # fmt: skip

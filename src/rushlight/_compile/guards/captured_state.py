@@ -16,7 +16,6 @@ import sys
 from abc import ABCMeta
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dis import get_instructions
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -33,7 +32,7 @@ from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ..capture.names_in_code import asks_by_any_name, imported, questions
+from ..capture.names_in_code import asks_by_any_name, imported, matches_classes, questions
 from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
@@ -344,9 +343,7 @@ class State:
         self.globals |= names
         self.globals_of[id(space)] |= names
         self.anything = self.anything or asks_by_any_name(code)
-        self.matches = self.matches or any(
-            x.opname == "MATCH_CLASS" for x in get_instructions(code)
-        )
+        self.matches = self.matches or matches_classes(code)
         for name in imported(code, space):
             self.lookups.ask(sys.modules, [name], "the modules")
             found = sys.modules.get(name)
