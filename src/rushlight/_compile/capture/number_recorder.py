@@ -167,6 +167,7 @@ class NumberRecorder:
 
     def close(self) -> None:
         """Makes ordinary numbers of those that were given out: the recording is over."""
+        self.options.clear()
         released(self.numbers)
 
 

@@ -264,6 +264,7 @@ class Substitution:
                 ):  # fmt: skip
                     # A constant, as are the numbers from which it was computed: all are guarded.
                     self._effect(place, key, now, Expr(as_it_is, now))
+        self.placed.clear()  # what still holds a number must give it up, see `released`
 
     def _effect(
         self,
