@@ -259,7 +259,7 @@ def tried(program: Program, modes: tuple[str, ...] = ("replayed", "native")) -> 
 
 def shaken(program: Program, place: int, wanted: Any) -> bool:
     """Whether an eager run on values close by comes to something else at a turn as well."""
-    for start in range(3):
+    for start in range(12):  # a singular matrix: each time with even odds
         plain, world = World(program, "eager"), World(program, "shaken")
         for k, turn in enumerate(program.turns[: place + 1]):
             told = plain.take(turn, k)
