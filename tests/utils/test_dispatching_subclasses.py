@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import rushlight
-from rushlight._table.modes import meta as _hollow
+from rushlight._table.modes import meta as _meta
 from rushlight.utils._pytree import tree_map
 
 
@@ -87,11 +87,11 @@ def test_only_a_class_with_the_method_can_be_made_without_memory() -> None:
 
 def test_backwards_run_on_arrays_again_when_the_last_wrapper_has_gone() -> None:
     x = Held(rushlight.ones(2))
-    assert id(x) in _hollow.LIVE
+    assert id(x) in _meta.LIVE
     key = id(x)
     del x
     gc.collect()
-    assert key not in _hollow.LIVE
+    assert key not in _meta.LIVE
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def assembled_text(
     return "".join(pieces)
 
 
-def hollow_text(
+def text_without_data(
     array: Array, dtype_name: str, suffixes: Sequence[str], *, name: str, default_dtype: str
 ) -> str:
     """The printed form of a tensor without data: `tensor(..., device='meta', size=(2, 3))`."""

@@ -165,7 +165,7 @@ def usable(where: str | device | int) -> device:
     return META if found.type == "meta" else check_cpu(found)
 
 
-def hollow(where: str | device | int | None, out: object = None) -> bool:
+def on_meta(where: str | device | int | None, out: object = None) -> bool:
     """Whether a new tensor gets no data: the device, or else the default one, is "meta".
 
     Raises:

@@ -91,7 +91,7 @@ def reduced(t: Tensor) -> object:
         warn_if_has_hooks(t)
     if type(t._raw) is MetaArray:
         steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
-        return rebuilt_hollow, (type(t), steps, t._requires_grad, attributes_of(t) or None)
+        return rebuild_on_meta, (type(t), steps, t._requires_grad, attributes_of(t) or None)
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, attributes_of(t) or None)
 
 
@@ -102,7 +102,7 @@ def rebuilt(
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
 
-def rebuilt_hollow(
+def rebuild_on_meta(
     cls: type, kept: Any, requires_grad: bool, attributes: Attributes | None = None
 ) -> Any:
     """A tensor without data from what pickling kept of it."""

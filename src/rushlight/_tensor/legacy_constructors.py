@@ -6,17 +6,17 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
-from .._array.memory.meta import hollowed
+from .._array.memory.meta import meta_like
 from .._array.shape import create as raw
 from .._array.shape.nested_sequences import array_of, is_sequence
 from .._base import dtypes as D, errors
-from .._base.device import hollow
+from .._base.device import on_meta
 from .._base.memory_format import strided
 from .._base.size import Size
 from .._core.mode import current
 from .._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .._table.calls.argument_parser import is_index
-from .._table.modes import meta as _hollow
+from .._table.modes import meta as _meta
 from .._table.rows.warn_once import warn_of_array
 from .._table.shape.create import size_of
 from . import torch_function as subclasses
@@ -98,12 +98,12 @@ def _no_such_call(args: tuple[object, ...], kwargs: dict[str, object]) -> TypeEr
 def _new(cls: type[Any], *args: object, device: DeviceLike | None = None, **kwargs: Any) -> Any:
     if kwargs:
         raise _no_such_call(args, kwargs)
-    nowhere = device is not None and hollow(device)
+    nowhere = device is not None and on_meta(device)
     if len(args) == 1 and isinstance(args[0], TensorBase):
         return subclasses.in_place_of(args[0], cls)
     made = TensorBase.__new__(cls)
     array = legacy_array(D.get_default_dtype(), args)
-    init_tensor(made, hollowed(array) if nowhere else array)
+    init_tensor(made, meta_like(array) if nowhere else array)
     if cls._overrides or cls._dispatches or nowhere:
         made._plain = False
         made._layered = True
@@ -122,8 +122,8 @@ def _make_subclass(
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
     made = TensorBase.__new__(cls)
     init_tensor(made, data._raw)
-    if not data._plain and _hollow.is_hollow(data):
-        _hollow.marked(made)
+    if not data._plain and _meta.is_meta(data):
+        _meta.marked(made)
     if data._inference:
         if require_grad and not current().inference:
             raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
@@ -178,7 +178,7 @@ def _new_like(self: Any, *args: Any, device: DeviceLike | None = None, **kwargs:
     if kwargs:
         raise _no_such_call(args, kwargs)
     made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
-    return _hollow.emptied(made) if _hollow.beside(self, device) else made
+    return _meta.emptied(made) if _meta.beside(self, device) else made
 
 
 Tensor.new = _new_like

@@ -34,7 +34,7 @@ def printed(t: Tensor, contents: Any = None) -> str:
             suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
     name = "tensor" if type(t) is CLASSES.tensor or type(t)._printed_as_tensor else type(t).__name__
     if type(t._raw) is MetaArray:
-        return text.hollow_text(
+        return text.text_without_data(
             t._raw, t.dtype.name, suffixes, name=name, default_dtype=D.get_default_dtype().name
         )
     return text.tensor_text(

@@ -473,8 +473,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
         device: DeviceLike | None = None,
         _internal: bool = False,
     ) -> TypedStorage:
-        if not _internal:
-            _warn_typed_storage_removal()
+        super().__new__(cls, _internal=_internal)  # warns
         if cls is _LegacyStorage:
             raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
         calls = _NEW.format(cls)

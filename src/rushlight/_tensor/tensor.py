@@ -32,7 +32,7 @@ from .._core.views import current_node
 from .._table import PUBLIC
 from .._table.calls.argument_parser import dimension
 from .._table.elementwise import complexes
-from .._table.modes import meta as _hollow
+from .._table.modes import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
 from .._table.shape import exchange, shape
 from . import array_protocol, copies, sharing
@@ -212,7 +212,7 @@ class Tensor(_Methods):
         if self._layered or value._layered:
             if self.layout is not value.layout:
                 raise RuntimeError(errors.DATA_LAYOUT)
-            _hollow.adopted(self, value)
+            _meta.adopted(self, value)
         if self._requires_grad and (
             self._raw.shape != value._raw.shape or self._raw.dtype != value._raw.dtype
         ):
@@ -391,7 +391,7 @@ class Tensor(_Methods):
         array = self._raw
         if array.size != 1:
             raise RuntimeError(errors.boolean_value(array.size))
-        return bool(_hollow.elements(self).item())
+        return bool(_meta.elements(self).item())
 
     def __float__(self) -> float:
         if self._requires_grad and current().grad:
@@ -410,7 +410,7 @@ class Tensor(_Methods):
         array = self._raw
         if array.size != 1 or array.dtype.kind not in "biu":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(_hollow.elements(self).item())
+        return int(_meta.elements(self).item())
 
     def __len__(self) -> int:
         if self._raw.ndim == 0:
@@ -427,7 +427,7 @@ class Tensor(_Methods):
 
     def __contains__(self, element: float) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
-            array = _hollow.elements(self)
+            array = _meta.elements(self)
             other = element._raw if isinstance(element, TensorBase) else element
             return bool((array == other).any())
         raise RuntimeError(
@@ -501,7 +501,7 @@ class Tensor(_Methods):
 def _only(t: TensorBase) -> Any:
     if t._raw.size != 1:
         raise ValueError(errors.ONE_ELEMENT)
-    return T.number_of(_hollow.elements(t))
+    return T.number_of(_meta.elements(t))
 
 
 def _real(t: TensorBase, target: str) -> float:

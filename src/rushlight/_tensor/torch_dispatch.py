@@ -19,7 +19,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
-from .._array.memory.meta import Wrapped, hollow, with_strides
+from .._array.memory.meta import Wrapped, meta_array, with_strides
 from .._array.shape.create import full
 from .._base.device import CPU, device as _device
 from .._base.dtypes import get_default_dtype
@@ -30,7 +30,7 @@ from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.slow import TANGENTS
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
-from .._table.modes import meta as _hollow
+from .._table.modes import meta as _meta
 from .._table.names.aten import find_overload as _operator
 from .._table.names.aten_forms import classify_call, parts_of
 from . import dispatch_modes as watching
@@ -81,7 +81,7 @@ def make_wrapper_subclass(
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     raw = T.to_raw(get_default_dtype() if dtype is None else dtype)
     shape = tuple(int(n) for n in size)
-    array = hollow(shape, raw) if strides is None else with_strides(shape, tuple(strides), raw)
+    array = meta_array(shape, raw) if strides is None else with_strides(shape, tuple(strides), raw)
     made = TensorBase.__new__(cls)
     init_tensor(made, array.view(Wrapped))
     place = CPU if device is None else _device(device)
@@ -90,13 +90,13 @@ def make_wrapper_subclass(
     elif place.type != "cpu":
         raise RuntimeError(f"Rushlight has no device {place}: a wrapper is on the CPU or on meta")
     made._requires_grad = bool(requires_grad)
-    return noted(_hollow.marked(made))
+    return noted(_meta.marked(made))
 
 
 def noted(made: Tensor) -> Tensor:
     """The instance of a dispatching class, which is now known to live."""
     key = id(made)
-    _hollow.LIVE[key] = weakref.ref(made, lambda _: _hollow.LIVE.pop(key, None))
+    _meta.LIVE[key] = weakref.ref(made, lambda _: _meta.LIVE.pop(key, None))
     return made
 
 
@@ -106,7 +106,7 @@ def _again(t: Any) -> Any:
     init_tensor(made, t._raw)
     set_attributes(made, attributes_of(t))
     if type(t)._dispatches:
-        noted(_hollow.marked(made))
+        noted(_meta.marked(made))
     return made
 
 

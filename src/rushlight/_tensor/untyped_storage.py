@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 from .._array import types as T
 from .._array.memory import raw_bytes as stored, shared as _shared
 from .._array.memory.exported import is_fixed
-from .._array.memory.meta import MetaArray, bytes_of as hollow_bytes, hollow
+from .._array.memory.meta import MetaArray, bytes_of as meta_bytes, meta_array
 from .._base import dtypes as D
-from .._base.device import CPU, META, device as a_device, hollow as has_no_data
+from .._base.device import CPU, META, device as a_device, on_meta
 from .._base.errors import type_name
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
@@ -59,7 +59,7 @@ _NEGATIVE: Final = (
 def _fresh(count: int, nowhere: bool) -> Array:
     if count < 0:
         raise RuntimeError(f"{_NEGATIVE}{count + 2**64}")
-    return hollow((count,), T.to_raw(D.uint8)) if nowhere else stored.fresh(count)
+    return meta_array((count,), T.to_raw(D.uint8)) if nowhere else stored.fresh(count)
 
 
 def _numbers(given: object) -> list[int]:
@@ -103,7 +103,7 @@ def _made(args: tuple[object, ...], kwargs: Keywords) -> Array:
         raise RuntimeError(
             f"torch.UntypedStorage(): Storage device not recognized: {a_device(wanted).type}"
         )
-    nowhere = has_no_data(wanted)
+    nowhere = on_meta(wanted)
     if not args or is_index(args[0]):
         return _fresh(operator.index(args[0]) if args else 0, nowhere)  # type: ignore[arg-type]
     numbers = _numbers(args[0])
@@ -208,7 +208,7 @@ class UntypedStorage(StorageBase):
     @classmethod
     def _new_shared(cls, size: int, *, device: DeviceLike = "cpu") -> UntypedStorage:
         made = cls(size, device=device)
-        return made if has_no_data(device) else made.fill_(0).share_memory_()
+        return made if on_meta(device) else made.fill_(0).share_memory_()
 
     @property
     def device(self) -> a_device:
@@ -498,7 +498,7 @@ def of_tensor(t: TensorBase) -> UntypedStorage:
         kept = _KEPT.get(id(t))
         if kept is not None and kept[1]._data.size == T.owner(raw).nbytes:
             return kept[1]  # type: ignore[return-value]
-        made = UntypedStorage._over(hollow_bytes(raw))
+        made = UntypedStorage._over(meta_bytes(raw))
     else:
         whole = T.owner(raw)
         found = _LIVING.get(id(whole))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from .._array import types as T
-from .._array.memory import meta as hollow
+from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
@@ -20,7 +20,7 @@ from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
-from .._table.modes import meta as _hollow
+from .._table.modes import meta as _meta
 from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled
 from .._tensor.tensor import Tensor, zeros_of
@@ -86,7 +86,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
         kind: Any = type(t)
         if not t._plain and kind._dispatches:
             return torch_dispatch().started(t)
-        one = T.ones_like(t._raw) if t._plain else hollow.ones_like(t._raw)
+        one = T.ones_like(t._raw) if t._plain else meta_arrays.ones_like(t._raw)
         recorder = ready().recorder
         if recorder is not None:
             recorder.constant(one)
@@ -194,11 +194,11 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
     mode = ready()
-    if not traced and any(type(v) is hollow.MetaArray for v in values):
+    if not traced and any(type(v) is meta_arrays.MetaArray for v in values):
         with META:
             return _watched(roots, nrs, values, keep, places, accumulate)
     watched: Any = mode.profiler is not None or mode.recorder is not None or mode.dispatch
-    watched = watched or _hollow.LIVE
+    watched = watched or _meta.LIVE
     if watched and not traced:
         return _watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
@@ -223,8 +223,8 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
 
 def _started(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
-    if type(g) is hollow.MetaArray:
-        out: Tensor = _hollow.without_data(g)
+    if type(g) is meta_arrays.MetaArray:
+        out: Tensor = _meta.without_data(g)
         return out
     out = wrapped(g, False)
     return out

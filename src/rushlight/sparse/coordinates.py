@@ -3,9 +3,9 @@
 Note [Sparse tensors]
 A sparse tensor is a subclass of Tensor that holds two dense ones: `places` (int64, one row for each
 sparse dimension) and `held` (the values, one for each place, with the dense dimensions of a hybrid
-tensor after it). Its own array is hollow: a zero broadcast to the full shape, so that shape, dtype
-and strides answer as PyTorch's do and nothing is stored. Functions of tensors come here through
-`__torch_function__`; what they compute they compute with dense functions of the values, so
+tensor after it). Its own array is a placeholder: a zero broadcast to the full shape, so that shape,
+dtype and strides answer as PyTorch's do and nothing is stored. Functions of tensors come here
+through `__torch_function__`; what they compute they compute with dense functions of the values, so
 gradients flow through the values and no derivative is written twice.
 """
 
@@ -324,7 +324,7 @@ def sparse(
 ) -> SparseTensor:
     """A sparse tensor of these parts, which are not checked."""
     made: Any = TensorBase.__new__(cls or SparseTensor)
-    init_tensor(made, raw.hollow(tuple(size), held._raw.dtype))
+    init_tensor(made, raw.placeholder(tuple(size), held._raw.dtype))
     made._plain, made._layered = False, True
     made.places, made.held, made.coalesced = places, held, coalesced
     return made

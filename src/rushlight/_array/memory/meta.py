@@ -2,9 +2,9 @@
 
 Note [Reserved addresses]
 NumPy has no array without memory, and views, strides and contiguity of "meta" tensors must be those
-of full ones. So a large hollow array lies in pages that are reserved and never written: the system
-maps all of them to one page of zeros when they are read, and to nothing before. Small ones are
-ordinary zeros. Nobody writes to either.
+of full ones. So a large array without data lies in pages that are reserved and never written: the
+system maps all of them to one page of zeros when they are read, and to nothing before. Small ones
+are ordinary zeros. Nobody writes to either.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Wrapped(MetaArray):
     __slots__ = ()
 
 
-def hollow(shape: tuple[int, ...], dtype: RawType | type) -> Array:
-    """A hollow array in C order."""
+def meta_array(shape: tuple[int, ...], dtype: RawType | type) -> Array:
+    """An array without data in C order."""
     kind = np.dtype(dtype)
     count = 1
     for size in shape:
@@ -63,29 +63,29 @@ def _zeros(count: int, kind: RawType) -> Array:
     return np.frombuffer(pages, np.uint8, size).view(kind)
 
 
-def hollowed(array: Array) -> Array:
-    """A hollow array shaped, typed and laid out like `array`."""
+def meta_like(array: Array) -> Array:
+    """An array without data shaped, typed and laid out like `array`."""
     if type(array) is MetaArray:
         return array
     if array.flags.c_contiguous or not array.size or 0 in array.strides:
-        return hollow(array.shape, array.dtype)
+        return meta_array(array.shape, array.dtype)
     order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
     back = sorted(range(array.ndim), key=order.__getitem__)
-    dense = hollow(tuple(array.shape[d] for d in order), array.dtype).transpose(back)
+    dense = meta_array(tuple(array.shape[d] for d in order), array.dtype).transpose(back)
     if dense.strides == array.strides:
         return dense
-    return hollow(array.shape, array.dtype)
+    return meta_array(array.shape, array.dtype)
 
 
 def ones_like(array: Array) -> Array:
-    """Ones shaped like an array: hollow ones for a hollow one."""
+    """Ones shaped like an array, without data for one without."""
     if type(array) is MetaArray:
-        return hollow(array.shape, array.dtype)
+        return meta_array(array.shape, array.dtype)
     return np.ones(array.shape, array.dtype)
 
 
 def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: RawType) -> Array:
-    """A hollow array with strides of one's own, which are counted in elements."""
+    """An array without data with strides of one's own, which are counted in elements."""
     kind = np.dtype(dtype)
     count = span(shape, strides, kind.itemsize)
     steps = tuple(step * kind.itemsize for step in strides)
@@ -98,7 +98,7 @@ def bytes_of(array: Array) -> Array:
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    return hollow((owner.size * owner.itemsize,), np.uint8)
+    return meta_array((owner.size * owner.itemsize,), np.uint8)
 
 
 def corner(array: Array, sizes: tuple[int, ...]) -> Array:

@@ -21,7 +21,7 @@ def _scipy() -> Any:
     return scipy.sparse
 
 
-def hollow(shape: tuple[int, ...], dtype: RawType) -> Array:
+def placeholder(shape: tuple[int, ...], dtype: RawType) -> Array:
     """An array of zeros that takes no memory: what a sparse tensor shows of its elements."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 

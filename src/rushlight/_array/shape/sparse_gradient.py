@@ -2,9 +2,9 @@
 
 Note [Sparse gradients are arrays]
 A layer that reads a few rows of a large table gives the table a gradient with those rows only. The
-engine knows nothing of that: it adds and passes arrays. So such a gradient is an array, hollow (a
-zero broadcast to the table's shape), which has its rows beside it. The sum of two is one with the
-rows of both; whatever else is done with one is done with the full array.
+engine knows nothing of that: it adds and passes arrays. So such a gradient is an array, a
+placeholder (a zero broadcast to the table's shape), which has its rows beside it. The sum of two is
+one with the rows of both; whatever else is done with one is done with the full array.
 """
 
 from __future__ import annotations

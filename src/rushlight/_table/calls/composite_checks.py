@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow, named_device
+from ..._base.device import named_device, on_meta
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
@@ -241,7 +241,7 @@ def check(
     handled = misfit(run, args, kwargs)
     if handled is NOT_HANDLED:
         if "failed to unpack the object" in str(problem):  # these PyTorch looks at first
-            hollow(kwargs.get("device"))
+            on_meta(kwargs.get("device"))
             if kwargs.get("out") is not None:
                 _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
         raise problem

@@ -14,7 +14,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_rules import OutRules, before_others
@@ -110,7 +110,7 @@ isclose_row = elementwise(
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:  # fmt: skip
     """Whether `isclose` holds for all elements."""
-    answer = _hollow.dispatched("allclose", input, other)
+    answer = _meta.dispatched("allclose", input, other)
     if answer is not NOT_HANDLED:
         return bool(answer)
     close = isclose_row(input, other, rtol, atol, equal_nan)
@@ -120,7 +120,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 @composite("", method=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
-    answer = _hollow.dispatched("equal", input, other)
+    answer = _meta.dispatched("equal", input, other)
     if answer is not NOT_HANDLED:
         return bool(answer)
     return relations.equal_arrays(read_by_python(input, "equal()"), other._raw)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.dense_layout import suggests_channels_last
-from ..._array.memory.meta import hollowed
+from ..._array.memory.meta import meta_like
 from ..._base import dtypes as D, errors
-from ..._base.device import CPU, cuda_asked, hollow as without_data, named_device
+from ..._base.device import CPU, cuda_asked, named_device, on_meta
 from ..._base.memory_format import (
     channels_last,
     channels_last_3d,
@@ -22,7 +22,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint, misuse
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import asks, composite
 from ..rows.row import linear
 
@@ -84,16 +84,16 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
         dtype, device = T.from_raw(other._raw.dtype), other.device  # type: ignore[attr-defined]
     elif other is not None:  # a number counts as a tensor of its own type
         dtype = _type_of_number(other)
-    away = device is not None and without_data(device)
+    away = device is not None and on_meta(device)
     found = dtype if dtype is None or isinstance(dtype, D.dtype) else _meant(dtype)
-    if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
+    if (device is not None or not self._plain) and away is not _meta.is_meta(self):
         if away:
             made = _emptied(self, found)
             if memory_format is None or memory_format is preserve_format:
                 return made
             return made.contiguous(memory_format=memory_format)
         if device is not None:
-            raise NotImplementedError(_hollow.NO_DATA)
+            raise NotImplementedError(_meta.NO_DATA)
     if memory_format is not None and found is not None:
         _refuse_rank(self, memory_format)
     result = self if found is None else converted(self, found)
@@ -128,10 +128,10 @@ def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
     """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
     found = T.from_raw(t._raw.dtype) if dtype is None else dtype
     if not (t.requires_grad and current().grad):
-        return _hollow.without_data(hollowed(T.empty_like(t._raw, T.to_raw(found))))
+        return _meta.without_data(meta_like(T.empty_like(t._raw, T.to_raw(found))))
     made: Any = apply_n(cast.op, [t, found])
-    made._raw = hollowed(made._raw)
-    return _hollow.marked(made)
+    made._raw = meta_like(made._raw)
+    return _meta.marked(made)
 
 
 def _no_such_call(args: tuple[object, ...], named: str = "") -> str:
@@ -218,8 +218,8 @@ def cpu(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         NotImplementedError: where it has no data.
     """
     if memory_format is None or memory_format is preserve_format:
-        if not self._plain and _hollow.is_hollow(self):
-            raise NotImplementedError(_hollow.NO_DATA)
+        if not self._plain and _meta.is_meta(self):
+            raise NotImplementedError(_meta.NO_DATA)
         return self
     if _type(memory_format) is not MemoryFormat:
         raise misuse("method", "cpu", (), {"memory_format": memory_format})
@@ -300,14 +300,14 @@ def item(self: Tensor) -> Scalar:
     array = self._raw
     if array.size != 1:
         raise RuntimeError(errors.item_size(array.size))
-    return T.number_of(_hollow.elements(self))
+    return T.number_of(_meta.elements(self))
 
 
 @composite("private", method=True)
 def tolist(self: Tensor) -> Any:
     """The elements as (nested lists of) Python numbers."""
-    if not self._plain and _hollow.is_hollow(self):
-        raise NotImplementedError(_hollow.NO_DATA)
+    if not self._plain and _meta.is_meta(self):
+        raise NotImplementedError(_meta.NO_DATA)
     if not self._plain and self.__class__._dispatches:
         kind = self.__class__.__name__
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {kind}")
@@ -328,9 +328,9 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         )
     if not self._plain and self.__class__._dispatches:
         raise RuntimeError(".numpy() is not supported for tensor subclasses.")
-    if not self._plain and _hollow.is_hollow(self):
+    if not self._plain and _meta.is_meta(self):
         if force:
-            raise NotImplementedError(_hollow.NO_DATA)
+            raise NotImplementedError(_meta.NO_DATA)
         raise TypeError(
             "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
             "to host memory first."

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.apply import apply_n
 from ..._core.mode import CURRENT, ready, replaced
 from ..._core.storage import TensorBase, new_tensor
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import place
@@ -444,7 +444,7 @@ def _frequencies(
     grad: bool,
     out: Tensor | None,
 ) -> Tensor:
-    nowhere = hollow(device)
+    nowhere = on_meta(device)
     want = dtype_or_default(type_for(out, dtype))
     if want.category < D.FLOAT:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
@@ -457,7 +457,7 @@ def _frequencies(
         return delivered(found, out, grad, by_count=True)
     made: Any = new_tensor(found)
     if nowhere:
-        made = _hollow.emptied(made)
+        made = _meta.emptied(made)
     if grad:
         made.requires_grad_(True)
     return made

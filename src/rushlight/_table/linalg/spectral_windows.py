@@ -7,10 +7,10 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow as elsewhere
+from ..._base.device import on_meta
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 
@@ -52,9 +52,9 @@ def _placed(function: AnyCallable) -> AnyCallable:
     def made(*args: object, **kwargs: Any) -> Any:
         window = function(*args, **kwargs)
         device = kwargs.get("device")
-        if device is None or not elsewhere(device) or _hollow.is_hollow(window):
+        if device is None or not on_meta(device) or _meta.is_meta(window):
             return window
-        return _hollow.emptied(window)
+        return _meta.emptied(window)
 
     return made
 
@@ -243,7 +243,7 @@ def _old(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Any:
-    elsewhere(device)  # refuses what is none
+    on_meta(device)  # refuses what is none
     if not isinstance(window_length, int) and not (
         isinstance(window_length, TensorBase) and window_length._raw.dtype.kind in "iu"
     ):

@@ -1,10 +1,10 @@
 """Tensors without data ("meta" tensors), and what operations make of them.
 
 Note [Tensors without data]
-A tensor on the device "meta" is an ordinary tensor over a hollow array (see
+A tensor on the device "meta" is an ordinary tensor over an array without data (see
 `_array/memory/meta.py`), marked `_layered`, so that operations take the slow path and come here.
-Views are taken of the hollow array itself. For all else the operation runs on zeros to learn the
-shape, and its result is made hollow: on zeros of the full size where these are few, else on the
+Views are taken of that array itself. For all else the operation runs on zeros to learn the
+shape, and its result loses its data: on zeros of the full size where these are few, else on the
 first elements along each dimension, for the kinds of operations whose result's shape can be told
 from that.
 """
@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.memory.meta import MetaArray, corner, hollow, hollowed, with_strides
+from ..._array.memory.meta import MetaArray, corner, meta_array, meta_like, with_strides
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow as elsewhere
+from ..._base.device import on_meta
 from ..._core import slow
 from ..._core.inplace import check_cast, check_writable, write
 from ..._core.interposers import NOT_HANDLED, Interposer, elements_of, interpose, look
@@ -43,7 +43,7 @@ _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_cons
 LIVE: Final[dict[int, Any]] = {}
 
 
-def is_hollow(t: object) -> bool:
+def is_meta(t: object) -> bool:
     """Whether a tensor has no data."""
     return isinstance(t, TensorBase) and type(t._raw) is MetaArray
 
@@ -51,12 +51,12 @@ def is_hollow(t: object) -> bool:
 def beside(t: Tensor, device: DeviceLike | None) -> bool:
     """Whether what is made after the model of a tensor gets no data."""
     if device is not None:
-        return elsewhere(device)
+        return on_meta(device)
     return not t._plain and type(t._raw) is MetaArray
 
 
 def without_data(array: Array, requires_grad: bool = False) -> Tensor:
-    """A tensor over a hollow array.
+    """A tensor over an array without data.
 
     Raises:
         RuntimeError: where gradients are asked of a type that has none.
@@ -80,7 +80,7 @@ def marked(t: Any) -> Any:
 
 def empty_meta(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> TensorLike:
     """A new tensor without data."""
-    return without_data(hollow(shape, T.to_raw(dtype)), requires_grad)
+    return without_data(meta_array(shape, T.to_raw(dtype)), requires_grad)
 
 
 def empty_strided_meta(
@@ -97,8 +97,8 @@ def empty_meta_like(
     array = t._raw
     raw = array.dtype if dtype is None else T.to_raw(dtype)
     if contiguous or array.flags.c_contiguous:
-        return without_data(hollow(array.shape, raw), requires_grad)
-    found = hollowed(T.plain_array(array))
+        return without_data(meta_array(array.shape, raw), requires_grad)
+    found = meta_like(T.plain_array(array))
     if raw != array.dtype:
         steps = T.byte_strides(found)
         return without_data(with_strides(array.shape, steps, raw), requires_grad)
@@ -223,7 +223,7 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
     for out in outs:
         shape = None if sizes is None else sizes.shape_of(out._raw.shape)
         if shape is None:
-            out._raw = hollowed(out._raw)
+            out._raw = meta_like(out._raw)
         else:
             out._raw = _follow_layout(op, raws, shape, out._raw.dtype)
         marked(out)
@@ -231,14 +231,14 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
 
 
 def _follow_layout(op: Op, raws: Arguments, shape: tuple[int, ...], dtype: RawType) -> Array:
-    """A hollow array laid out like the first operand of its shape."""
+    """An array without data laid out like the first operand of its shape."""
     for raw in raws:
         if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
             if raw.flags.c_contiguous or op.kind == "multilinear":
                 break
-            steps = T.byte_strides(hollowed(T.plain_array(raw)))
+            steps = T.byte_strides(meta_like(T.plain_array(raw)))
             return with_strides(shape, steps, dtype)
-    return hollow(shape, dtype)
+    return meta_array(shape, dtype)
 
 
 def _run(op: Op, args: Arguments, raws: Arguments) -> Array | tuple[Array, ...]:
@@ -422,7 +422,7 @@ def received(leaf: Any, g: Tensor) -> bool:
     if type(g._raw) is not MetaArray:
         return False
     if leaf._grad is None:
-        leaf._grad = without_data(hollowed(T.plain_array(g._raw)))
+        leaf._grad = without_data(meta_like(T.plain_array(g._raw)))
     else:
         bump(leaf._grad)
     return True

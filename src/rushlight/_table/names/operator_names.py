@@ -18,7 +18,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.conversions import is_int
 from ..calls.deprecated_orders import say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
-from ..modes.meta import is_hollow
+from ..modes.meta import is_meta
 from ..nn.attention import _safe_softmax as safe_softmax_row
 from ..nn.ctc_loss import _ctc as ctc_row
 from ..nn.normalization import GROUP_NORM, check_groups
@@ -418,7 +418,7 @@ def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCa
         if (found := _type_of(t)) != wanted:
             argument = "argument " if len(others) == 2 else ""
             raise TypeError(f"{name}: expected {wanted} for {argument}'{word}' (got {found})")
-    if is_hollow(self):
+    if is_meta(self):
         return self
     array, dtype = self._raw, T.dtype_of(self)
     arrays = [array, *(t.expand(self.shape)._raw for t in others)]
@@ -444,7 +444,7 @@ _QUICK: Final = "?bBhHiIlLqQfd"
 def _type_of(tensor: Tensor) -> str:
     """The old name of a tensor's type, also of one without data."""
     name = T.type_name(tensor._raw.dtype)
-    return f"Meta{name[6:-6]}Type" if is_hollow(tensor) else name
+    return f"Meta{name[6:-6]}Type" if is_meta(tensor) else name
 
 
 @composite("private", method=True)

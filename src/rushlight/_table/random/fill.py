@@ -11,7 +11,7 @@ from ..._core.mode import ready
 from ..._core.node import Node, new_node
 from ..._core.slow import TANGENTS
 from ..._core.views import view_target
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def refill(self: Tensor, name: str, fill: Any, *operands: Any, edges: int = 1) -
     recorded = refuse_leaf(self)
     if recorded:
         target = view_target(self)
-    if self._plain or not _hollow.is_hollow(self):
+    if self._plain or not _meta.is_meta(self):
         T.refuse_overlap(self._raw)
         T.require_writable(self._raw)
         if self._raw.size:

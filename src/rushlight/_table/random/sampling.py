@@ -8,16 +8,16 @@ from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.shape import create as raw_create
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump
 from ..calls.argument_parser import is_number_tensor
 from ..calls.call_errors import combination
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
-from ..rows.result_strides import array_like, hollow_like
+from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
 from ..shape.create import delivered, dtype_or_default, finished, size_of, type_for
 from .fill import refill, refuse_leaf
@@ -80,12 +80,12 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     ) -> Any:  # fmt: skip
         if size is not None:
             sizes = (*sizes, size)
-        nowhere = hollow(device, out)
+        nowhere = on_meta(device, out)
         _check_generator(name, sizes, generator)
         found = dtype_or_default(type_for(out, dtype))
         shape = size_of(name, sizes, out)
         if nowhere and out is None:
-            return _hollow.empty_meta(shape, found, requires_grad)
+            return _meta.empty_meta(shape, found, requires_grad)
         if found.category < D.FLOAT:
             array = raw_create.empty(shape, found)
             _refuse_integers(kernel, array)
@@ -101,8 +101,8 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
         requires_grad: bool = False, memory_format: Any = None, generator: Any = None,
     ) -> Any:  # fmt: skip
         found = _like_dtype(input, dtype)
-        if _hollow.beside(input, device):
-            return hollow_like(input, found, memory_format, requires_grad)
+        if _meta.beside(input, device):
+            return empty_on_meta_like(input, found, memory_format, requires_grad)
         array = array_like(input, found, None, memory_format)
         _refuse_integers(kernel, array)
         fill = distributions.uniform_ if uniform else distributions.normal_
@@ -163,12 +163,12 @@ def randint(
     Raises:
         RuntimeError: where `low` isn't below `high`.
     """
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     low, high, rest = _bounds("randint", args, kwargs)
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.empty_meta(size_of("randint", (size,)), found, requires_grad)
+        return _meta.empty_meta(size_of("randint", (size,)), found, requires_grad)
     array = discrete.randint(
         stream_of(generator), low, high, size_of("randint", (size,), out), T.to_raw(found)
     )
@@ -185,8 +185,8 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: object = 
         raise RuntimeError("high must be a scalar tensor and on CPU")
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
-    if _hollow.beside(input, device):
-        return hollow_like(input, T.from_raw(raw), memory_format, requires_grad)
+    if _meta.beside(input, device):
+        return empty_on_meta_like(input, T.from_raw(raw), memory_format, requires_grad)
     array = array_like(input, T.from_raw(raw), None, memory_format)
     generator = kwargs.get("generator")
     raw_create.in_memory_order(array)[...] = discrete.randint(
@@ -212,14 +212,14 @@ def randperm(
     Raises:
         RuntimeError: for a negative n.
     """
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     if n < 0 and out is not None:
         raise RuntimeError(f"n must be non-negative, got{n}")
     if n < 0:
         raise RuntimeError(errors.negative_dimension([n]))
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.empty_meta((n,), found, requires_grad)
+        return _meta.empty_meta((n,), found, requires_grad)
     array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
     return delivered(array, out, requires_grad)
 
@@ -262,8 +262,8 @@ def normal(
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)
-        if hollow(device, out) and out is None:
-            return _hollow.empty_meta(shape, found, requires_grad)
+        if on_meta(device, out) and out is None:
+            return _meta.empty_meta(shape, found, requires_grad)
         array = raw_create.empty(shape, found)
         distributions.normal_(stream, array, float(mean), float(std))
         return delivered(array, out, requires_grad)

@@ -13,7 +13,7 @@ from ..._base.memory_format import (
     memory_format as MemoryFormat,
     preserve_format,
 )
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -84,9 +84,9 @@ def array_like(
     return made
 
 
-def hollow_like(t: Tensor, dtype: D.dtype, wanted: Any, requires_grad: bool) -> TensorLike:
+def empty_on_meta_like(t: Tensor, dtype: D.dtype, wanted: Any, requires_grad: bool) -> TensorLike:
     """The tensor without data that `array_like` would be the array of."""
     if wanted is None or wanted is preserve_format or wanted is contiguous_format:
-        return _hollow.empty_meta_like(t, dtype, wanted is contiguous_format, requires_grad)
+        return _meta.empty_meta_like(t, dtype, wanted is contiguous_format, requires_grad)
     shape = tuple(t._raw.shape)
-    return _hollow.empty_strided_meta(shape, steps_in(shape, wanted), dtype, requires_grad)
+    return _meta.empty_strided_meta(shape, steps_in(shape, wanted), dtype, requires_grad)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import numpy_namespace as _raw, types as T
 from ..._array.axes import other_axes
 from ..._base import dtypes as D
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
 from ..._formula.words import WORLDS as WORDS_OF
@@ -172,7 +172,7 @@ def sum(x: Tensor, axis: int | Shape | None = None, keepdims: bool = False) -> A
 
 def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Zeros of a shape and a dtype."""
-    if hollow(None):
+    if on_meta(None):
         from ..modes.meta import empty_meta
 
         return empty_meta(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))

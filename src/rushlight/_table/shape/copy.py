@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
-from ..._array.memory.meta import hollow
+from ..._array.memory.meta import meta_array
 from ..._array.memory.out_of_memory import refusal
 from ..._array.shape import as_strided as windows, views as shapes, writing as W
 from ..._base import dtypes as D, errors
@@ -259,7 +259,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     last = memory_format is not None and memory_format is not contiguous_format
     array = self._raw
     if type(array) is not T.ndarray:  # without data
-        self._raw = hollow(shape, array.dtype)
+        self._raw = meta_array(shape, array.dtype)
     elif last or array.shape != shape:
         strides = W.contiguous_strides(shape)
         if last:

@@ -12,12 +12,12 @@ from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls.argument_parser import is_number_tensor
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import steps_of
 from ..rows.size_arguments import size_of as size_of
@@ -115,9 +115,9 @@ def dtype_or_default(dtype: object, name: str = "") -> D.dtype:
 
 
 def _looked_at(device: Any, convert: Callable[[], object]) -> bool:
-    """`hollow` for data: what is wrong with these is told before that there is no CUDA."""
+    """`on_meta` for data: what is wrong with these is told before that there is no CUDA."""
     try:
-        return hollow(device)
+        return on_meta(device)
     except AssertionError:
         convert()
         raise
@@ -141,14 +141,14 @@ def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | N
             UserWarning,
             stacklevel=2,
         )
-    if isinstance(data, TensorBase) and _hollow.is_hollow(data):
+    if isinstance(data, TensorBase) and _meta.is_meta(data):
         return copy_meta(data, dtype, device, requires_grad)
     found = None if dtype is None else dtype_or_default(dtype, "tensor")
     if type(data) not in _USUAL and hasattr(type(data), "_tensor_over"):
         made = over_storage(data, found).requires_grad_(requires_grad)
-        return _hollow.emptied(made) if nowhere else made
+        return _meta.emptied(made) if nowhere else made
     made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
+    return _meta.emptied(made) if nowhere else made
 
 
 def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad: bool) -> Any:
@@ -157,17 +157,17 @@ def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad
     Raises:
         NotImplementedError: where that should have data.
     """
-    if device is not None and not hollow(device):
-        raise NotImplementedError(_hollow.NO_DATA)
+    if device is not None and not on_meta(device):
+        raise NotImplementedError(_meta.NO_DATA)
     found = None if dtype is None else dtype_or_default(dtype)
-    return _hollow.empty_meta_like(data, found, True, requires_grad)
+    return _meta.empty_meta_like(data, found, True, requires_grad)
 
 
 @composite()
 def as_tensor(data: object, dtype: D.dtype | None = None, device: DeviceLike | None = None) -> Any:
     """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
     nowhere = _looked_at(device, lambda: as_tensor(data, dtype))
-    if nowhere or _hollow.is_hollow(data):
+    if nowhere or _meta.is_meta(data):
         if not isinstance(data, TensorBase):
             return tensor(data, dtype=dtype, device="meta")
         return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined]
@@ -239,7 +239,7 @@ def _refuse_copy(obj: Any, dtype: D.dtype | None, device: DeviceLike | None) -> 
     if not isinstance(obj, (TensorBase, T.ndarray)):
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     have = obj.device if isinstance(obj, TensorBase) else "cpu"  # type: ignore[attr-defined]
-    if device is not None and hollow(device) != (str(have) == "meta"):
+    if device is not None and on_meta(device) != (str(have) == "meta"):
         raise ValueError(f"can't alias tensor from device '{have}' to '{device}'.")
     own = T.from_raw(obj._raw.dtype if isinstance(obj, TensorBase) else obj.dtype)
     if dtype is not None and dtype is not own:
@@ -303,7 +303,7 @@ def _sized(name: str, fill: AnyCallable) -> AnyCallable:
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: memory_format | None = None,
              **kwargs: object) -> TensorLike | None:  # fmt: skip
-        nowhere = hollow(device, out)
+        nowhere = on_meta(device, out)
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
         if kwargs:
@@ -315,8 +315,8 @@ def _sized(name: str, fill: AnyCallable) -> AnyCallable:
         steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
             if steps is not None:
-                return _hollow.empty_strided_meta(shape, steps, found, requires_grad)
-            return _hollow.empty_meta(shape, found, requires_grad)
+                return _meta.empty_strided_meta(shape, steps, found, requires_grad)
+            return _meta.empty_meta(shape, found, requires_grad)
         if steps is not None:
             return finished(raw.empty_strided(shape, steps, found), requires_grad)
         return delivered(fill(shape, found), out, requires_grad)
@@ -346,8 +346,8 @@ def empty_strided(
 ) -> Tensor:
     """A tensor of a size with strides of one's own, whose elements are not set."""
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
-    if hollow(device):
-        return _hollow.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
+    if on_meta(device):
+        return _meta.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
 
 
@@ -358,7 +358,7 @@ def new_empty_strided(self: Tensor, size: int | Sequence[int] | None,
                       requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor of a size with strides of one's own, of this tensor's type unless told."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype
-    place = "meta" if _hollow.beside(self, device) else device
+    place = "meta" if _meta.beside(self, device) else device
     return empty_strided(size, stride, dtype=found, device=place, requires_grad=requires_grad)
 
 
@@ -371,7 +371,7 @@ def empty_permuted(size: Any, physical_layout: Shape, *, dtype: D.dtype | None =
     Raises:
         RuntimeError: where the order isn't a permutation of the dimensions.
     """
-    nowhere = hollow(device)
+    nowhere = on_meta(device)
     shape, order = size_of("empty_permuted", (size,)), tuple(physical_layout)
     if len(order) != len(shape):
         raise RuntimeError(
@@ -392,7 +392,7 @@ def empty_permuted(size: Any, physical_layout: Shape, *, dtype: D.dtype | None =
         steps[d] = n
         n *= max(shape[d], 1)
     if nowhere:
-        return _hollow.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
+        return _meta.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
 
 
@@ -460,12 +460,12 @@ def full(
     pin_memory: bool = False,
 ) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     value = _number("full", "fill_value", 2, fill_value)
     dtype = type_for(out, dtype)
     found = infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.empty_meta(size_of("full", (size,)), found, requires_grad)
+        return _meta.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,), out), value, found)
     return delivered(array, out, requires_grad)
 
@@ -483,14 +483,14 @@ def eye(
     pin_memory: bool = False,
 ) -> Any:
     """Ones on the diagonal of an n × m matrix of zeros."""
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
     if nowhere and out is None:
-        return _hollow.empty_meta((n, width), found, requires_grad)
+        return _meta.empty_meta((n, width), found, requires_grad)
     array = raw.eye(n, width, found)
     return delivered(array, out, requires_grad)
 
@@ -500,6 +500,6 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: A
                   requires_grad: bool = False) -> Any:  # fmt: skip
     """A tensor without dimensions holding one number, of the default float type."""
     s = _number("scalar_tensor", "s", 1, s)
-    if hollow(device):
-        return _hollow.empty_meta((), dtype_or_default(dtype), requires_grad)
+    if on_meta(device):
+        return _meta.empty_meta((), dtype_or_default(dtype), requires_grad)
     return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

@@ -10,9 +10,9 @@ from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
 from ..._core.interposers import NOT_HANDLED
 from ..._core.storage import TensorBase
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
-from ..rows.result_strides import array_like, hollow_like
+from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.size_arguments import size_of
 from ..rows.warn_once import warn_of_array
 from .create import _looked_at, _number, dtype_or_default, filled, finished, over_storage
@@ -30,8 +30,8 @@ def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: objec
         if wanted is not None:
             raise RuntimeError("memory format option is only supported by strided tensors")
         return t._blank(dtype, fill)
-    if _hollow.beside(t, device):
-        return hollow_like(t, dtype, wanted, requires_grad)
+    if _meta.beside(t, device):
+        return empty_on_meta_like(t, dtype, wanted, requires_grad)
     return None
 
 
@@ -107,13 +107,13 @@ def _new(name: str, fill: Any) -> Any:
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        nowhere = _hollow.beside(self, device)
+        nowhere = _meta.beside(self, device)
         shape = size_of(name, size)
-        answer = _hollow.dispatched(name, self, list(shape))
+        answer = _meta.dispatched(name, self, list(shape))
         if answer is not NOT_HANDLED:
             return answer
         if nowhere:
-            return _hollow.empty_meta(shape, found, requires_grad)
+            return _meta.empty_meta(shape, found, requires_grad)
         return filled(fill(shape, found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
@@ -142,8 +142,8 @@ def new_full(
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     value = _number("new_full", "fill_value", 2, fill_value)
     shape = size_of("new_full", (size,))
-    if _hollow.beside(self, device):
-        return _hollow.empty_meta(shape, found, requires_grad)
+    if _meta.beside(self, device):
+        return _meta.empty_meta(shape, found, requires_grad)
     return filled(raw.full(shape, value, found), requires_grad)
 
 
@@ -165,6 +165,6 @@ def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = 
     if hasattr(type(data), "_tensor_over"):
         return over_storage(data, found).requires_grad_(requires_grad)
     _looked_at(device, lambda: array_of(data, found, warn_of_array))
-    nowhere = _hollow.beside(self, device)
+    nowhere = _meta.beside(self, device)
     made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
+    return _meta.emptied(made) if nowhere else made

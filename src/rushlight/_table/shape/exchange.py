@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._base.errors import type_name
 from ..._base.memory_format import strided
 from ..._core.storage import TensorBase, new_tensor
@@ -30,7 +30,7 @@ def from_dlpack(ext_tensor: Any, *, device: DeviceLike | None = None,
         BufferError: for a tensor that requires grad, and for elements that tensors don't have.
         RuntimeError: for what is no array, and for a capsule that has been read.
     """
-    if device is not None and hollow(device):
+    if device is not None and on_meta(device):
         raise BufferError(_NO_DATA)
     if not isinstance(ext_tensor, TensorBase):
         made: Any = new_tensor(raw.array_from(ext_tensor, copy))

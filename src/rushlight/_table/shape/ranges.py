@@ -9,12 +9,12 @@ from ..._array import types as T
 from ..._array.number import number_like
 from ..._array.shape import create as raw
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..calls.call_errors import combination
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
@@ -54,7 +54,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     Raises:
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     places = _PLACES
     if end is None:
         start, end = 0, start
@@ -80,7 +80,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         raise ValueError("step must be nonzero")
     if nowhere and out is None:
         count = max(0, math.ceil((end - start) / step))
-        return _hollow.empty_meta((count,), found, requires_grad)
+        return _meta.empty_meta((count,), found, requires_grad)
     return delivered(raw.arange(start, end, step, found), out, requires_grad, by_count=True)
 
 
@@ -110,7 +110,7 @@ def range_(
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
         "produces values in [start, end)."
     )
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     if end is None:
         start, end = 0, start
     found = dtype_or_default(type_for(out, dtype))
@@ -125,7 +125,7 @@ def range_(
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     if nowhere and out is None:
-        return _hollow.empty_meta((count,), found, requires_grad)
+        return _meta.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step
     return delivered(raw.arange(start, last, step, found), out, requires_grad)
@@ -162,7 +162,7 @@ def linspace(
     Raises:
         RuntimeError: for a negative number of steps.
     """
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     _check_steps("linspace", start, end, steps)
     start, end = _number(start), _number(end)
     found = _type_between("linspace", start, end, dtype, out)
@@ -170,7 +170,7 @@ def linspace(
         kind = D.c_name(found)
         start, end = _real(start, kind), _real(end, kind)
     if nowhere and out is None:
-        return _hollow.empty_meta((steps,), found, requires_grad)
+        return _meta.empty_meta((steps,), found, requires_grad)
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
 
 
@@ -232,13 +232,13 @@ def logspace(
     requires_grad: bool = False,
 ) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
-    nowhere = hollow(device, out)
+    nowhere = on_meta(device, out)
     _check_steps("logspace", start, end, steps)
     start, end = _number(start), _number(end)
     found = _type_between("logspace", start, end, dtype, out)
     if found.category != D.COMPLEX:
         start, end = _real(start), _real(end)
     if nowhere and out is None:
-        return _hollow.empty_meta((steps,), found, requires_grad)
+        return _meta.empty_meta((steps,), found, requires_grad)
     array = raw.logspace(start, end, steps, float(base), found)
     return delivered(array, out, requires_grad)

@@ -9,12 +9,12 @@ from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
-from ..._base.device import hollow
+from ..._base.device import on_meta
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import integers
-from ..modes import meta as _hollow
+from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
@@ -208,9 +208,9 @@ def tril_indices(
     requires_grad: bool = False,
 ) -> Tensor:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
-    nowhere = hollow(device)
+    nowhere = on_meta(device)
     made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
+    return _meta.emptied(made) if nowhere else made
 
 
 @composite("")
@@ -225,9 +225,9 @@ def triu_indices(
     requires_grad: bool = False,
 ) -> Tensor:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
-    nowhere = hollow(device)
+    nowhere = on_meta(device)
     made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
-    return _hollow.emptied(made) if nowhere else made
+    return _meta.emptied(made) if nowhere else made
 
 
 def _triangle(
