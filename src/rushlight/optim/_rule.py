@@ -50,6 +50,8 @@ class RuleOptimizer(Optimizer):
     _writes_pairs = True
     # Whether state tensors with dimensions have their parameter's shape.
     _alike = True
+    # The options that groups of older files lack, and what they get.
+    _options_since: dict[str, Any] = {}
     # Whether states came from a file, or a step failed, since they were looked at.
     _unchecked = False
 
@@ -131,7 +133,16 @@ class RuleOptimizer(Optimizer):
 
     def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         """The parameter's state, made now if this is its first step."""
-        raise NotImplementedError
+        state: OptimizerState = self.state[p]
+        if not state:
+            self._start_state(state, p, group)
+        return state
+
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        """Fills the state of a parameter before its first step."""
+        state["step"] = new_count()
+        for name in self._rule.states:
+            state[name] = zeros_for(p)
 
     def _keys(
         self, states: list[OptimizerState], counts: list[float], group: ParamGroup
@@ -216,6 +227,8 @@ class RuleOptimizer(Optimizer):
             group.setdefault("maximize", False)
             group.setdefault("foreach", None)
             group.setdefault("differentiable", False)
+            for name, value in self._options_since.items():
+                group.setdefault(name, value)
             for p in group["params"]:
                 state = self.state.get(p)
                 # Older files hold the count as a number.

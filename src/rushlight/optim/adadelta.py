@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decayed, new_count, plain_rate_of, zeros_for
+from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
 from .optimizer import check_at_least_zero, check_lr
 
 if TYPE_CHECKING:
     from .._base.annotations import TensorLike
-    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+    from .annotations import Hyper, Operand, ParamGroup, Params
 
 
 __all__ = ["Adadelta"]
@@ -45,6 +45,7 @@ class Adadelta(RuleOptimizer):
     """Steps scaled by the ratio of the running size of past steps to that of the gradients."""
 
     _rule = _RULE
+    _options_since = {"capturable": False}
     _capturable_on_xla = False
     _writes_pairs = False
 
@@ -77,19 +78,6 @@ class Adadelta(RuleOptimizer):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["square_avg"] = zeros_for(p)
-            state["acc_delta"] = zeros_for(p)
-        return state
 
     def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group))

@@ -51,6 +51,7 @@ class Adagrad(RuleOptimizer):
     """Steps divided by the root of the sum of all squared gradients."""
 
     _rule = _RULE
+    _options_since = {"fused": None}
 
     def __init__(
         self,
@@ -97,16 +98,8 @@ class Adagrad(RuleOptimizer):
         kept = f.full_like(p, complex(start, start) if p.is_complex() else start).detach()
         self.state[p].update(step=new_count(), sum=kept)
 
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            self._start(p, self.defaults["initial_accumulator_value"])
-        return state
-
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("fused", None)
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        self._start(p, self.defaults["initial_accumulator_value"])
 
     def share_memory(self) -> None:
         """Moves the sums to memory that other processes can map."""

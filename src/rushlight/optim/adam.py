@@ -78,6 +78,12 @@ class Adam(RuleOptimizer):
     """
 
     _rule = _RULE
+    _options_since = {
+        "amsgrad": False,
+        "capturable": False,
+        "decoupled_weight_decay": False,
+        "fused": None,
+    }
 
     def __init__(
         self,
@@ -130,23 +136,12 @@ class Adam(RuleOptimizer):
         super().__init__(params, defaults)
         check_implementation(foreach, fused, differentiable)
 
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("amsgrad", False)
-            group.setdefault("capturable", False)
-            group.setdefault("decoupled_weight_decay", False)
-            group.setdefault("fused", None)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["exp_avg"] = zeros_for(p)
-            state["exp_avg_sq"] = zeros_for(p)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_for(p)
-        return state
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        state["step"] = new_count()
+        state["exp_avg"] = zeros_for(p)
+        state["exp_avg_sq"] = zeros_for(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_for(p)
 
     def _keys(
         self, states: list[OptimizerState], counts: list[float], group: ParamGroup

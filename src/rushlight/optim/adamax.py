@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, decay_kind, decayed, moved, rate_of
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 if TYPE_CHECKING:
     from .._base.annotations import TensorLike
-    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+    from .annotations import Hyper, Operand, ParamGroup, Params
 
 
 __all__ = ["Adamax"]
@@ -46,6 +46,7 @@ class Adamax(RuleOptimizer):
     """Adam with the largest recent gradient in place of the root mean square."""
 
     _rule = _RULE
+    _options_since = {"capturable": False}
 
     def __init__(
         self,
@@ -75,19 +76,6 @@ class Adamax(RuleOptimizer):
             "capturable": capturable,
         }
         super().__init__(params, defaults)
-
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["exp_avg"] = zeros_for(p)
-            state["exp_inf"] = zeros_for(p)
-        return state
 
     def _chosen(self, group: ParamGroup, key: object) -> Update:
         near = number(group["betas"][0]) > 0.5

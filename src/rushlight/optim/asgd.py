@@ -43,6 +43,7 @@ class ASGD(RuleOptimizer):
     """SGD with a decaying rate that keeps, from step `t0` on, the average of the parameters."""
 
     _rule = _RULE
+    _options_since = {"capturable": False}
     _capturable_lists = "params, mus, etas, and state_steps"
 
     def __init__(
@@ -73,19 +74,11 @@ class ASGD(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["eta"] = f.tensor(float(number(group["lr"])), dtype=dtypes.float32)
-            state["mu"] = f.ones((), dtype=dtypes.float32)
-            state["ax"] = zeros_for(p)
-        return state
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        state["step"] = new_count()
+        state["eta"] = f.tensor(float(number(group["lr"])), dtype=dtypes.float32)
+        state["mu"] = f.ones((), dtype=dtypes.float32)
+        state["ax"] = zeros_for(p)
 
     def _keys(
         self, states: list[OptimizerState], counts: list[float], group: ParamGroup

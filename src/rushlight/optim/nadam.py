@@ -59,6 +59,7 @@ class NAdam(RuleOptimizer):
     """Adam with Nesterov momentum, whose weight grows towards beta1 as `momentum_decay` says."""
 
     _rule = _RULE
+    _options_since = {"capturable": False, "decoupled_weight_decay": False}
     _capturable_lists = "params, mu_products and state_steps"
     _capturable_lists_of_foreach = "params, mu_products, and state_steps"
 
@@ -96,20 +97,11 @@ class NAdam(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-            group.setdefault("decoupled_weight_decay", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["mu_product"] = f.ones((), dtype=dtypes.float32)
-            state["exp_avg"] = zeros_for(p)
-            state["exp_avg_sq"] = zeros_for(p)
-        return state
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        state["step"] = new_count()
+        state["mu_product"] = f.ones((), dtype=dtypes.float32)
+        state["exp_avg"] = zeros_for(p)
+        state["exp_avg_sq"] = zeros_for(p)
 
     def _keys(
         self, states: list[OptimizerState], counts: list[float], group: ParamGroup

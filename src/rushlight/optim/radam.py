@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
@@ -12,15 +12,13 @@ from ._rule import (
     decay_number,
     decayed,
     moved,
-    new_count,
     rate_of,
-    zeros_for,
 )
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 if TYPE_CHECKING:
     from .._base.annotations import TensorLike
-    from .annotations import Hyper, Operand, OptimizerState, ParamGroup, Params
+    from .annotations import Hyper, Operand, ParamGroup, Params
 
 
 __all__ = ["RAdam"]
@@ -73,6 +71,7 @@ class RAdam(RuleOptimizer):
     """Adam that waits with scaling until the average of squares has little enough variance."""
 
     _rule = _RULE
+    _options_since = {"capturable": False, "decoupled_weight_decay": False}
 
     def __init__(
         self,
@@ -104,20 +103,6 @@ class RAdam(RuleOptimizer):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-            group.setdefault("decoupled_weight_decay", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["exp_avg"] = zeros_for(p)
-            state["exp_avg_sq"] = zeros_for(p)
-        return state
 
     def _chosen(self, group: ParamGroup, key: float) -> Update:
         beta1, beta2 = map(number, group["betas"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
@@ -58,6 +58,7 @@ class RMSprop(RuleOptimizer):
     """
 
     _rule = _RULE
+    _options_since = {"momentum": 0, "centered": False, "capturable": False}
     _foreach_on_xla = True
 
     def __init__(
@@ -93,23 +94,13 @@ class RMSprop(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("momentum", 0)
-            group.setdefault("centered", False)
-            group.setdefault("capturable", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["square_avg"] = zeros_for(p)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = zeros_for(p)
-            if group["centered"]:
-                state["grad_avg"] = zeros_for(p)
-        return state
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        state["step"] = new_count()
+        state["square_avg"] = zeros_for(p)
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = zeros_for(p)
+        if group["centered"]:
+            state["grad_avg"] = zeros_for(p)
 
     def _chosen(self, group: ParamGroup, key: object) -> Update:
         means = ("grad_avg",) if group["centered"] else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
@@ -48,6 +48,7 @@ class Rprop(RuleOptimizer):
     """Steps by the gradient's sign alone, longer while it stays, shorter once it changes."""
 
     _rule = _RULE
+    _options_since = {"capturable": False}
     _foreach_on_xla = True
 
     def __init__(
@@ -76,21 +77,13 @@ class Rprop(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: OptimizerState) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("capturable", False)
-
-    def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
-        state: dict[str, Any] = self.state[p]
-        if not state:
-            state["step"] = new_count()
-            state["prev"] = zeros_for(p)
-            start = flat(group["lr"])
-            # A complex parameter's two parts each have a step of their own.
-            first = complex(start, start) if p.is_complex() else start
-            state["step_size"] = f.full_like(p, first).detach()
-        return state
+    def _start_state(self, state: OptimizerState, p: Tensor, group: ParamGroup) -> None:
+        state["step"] = new_count()
+        state["prev"] = zeros_for(p)
+        start = flat(group["lr"])
+        # A complex parameter's two parts each have a step of their own.
+        first = complex(start, start) if p.is_complex() else start
+        state["step_size"] = f.full_like(p, first).detach()
 
     def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"])
