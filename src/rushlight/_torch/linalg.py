@@ -5,7 +5,7 @@ Every name is an operation of the table under its PyTorch name and signature.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from .._array.linalg.linalg import LinAlgError as LinAlgError
 from .._tensor import public_functions as _functions
@@ -13,26 +13,8 @@ from .._tensor import public_functions as _functions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TABLE: Final = _functions.namespace("linalg")
-_TABLE.fill(globals())
-
-__all__ = sorted([*_TABLE.names, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)
+_functions.namespace("linalg").serve(globals(), "LinAlgError")
 
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Callable[..., Any]: ...
-
-else:
-
-    def __getattr__(name: str) -> Callable[..., Any]:
-        """A function that is asked for the first time; says in whose name one is missing."""
-        try:
-            return _TABLE.find(name, globals())
-        except KeyError:
-            raise AttributeError(
-                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-            ) from None
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._tensor import public_functions as _functions
 
-_TABLE: Final = _functions.namespace("masked")
-_TABLE.fill(globals())
-
 _REFUSED: Final = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")
-__all__ = sorted([*_TABLE.names, *_REFUSED])  # noqa: PLE0605  (the table says what there is)
+_functions.namespace("masked").serve(globals(), *_REFUSED)
 
 _ABSENT = (
     "Rushlight has no tensors that carry a mask; the functions of torch.masked take tensors with "
@@ -49,18 +46,3 @@ def is_masked_tensor(obj: Any, /) -> bool:
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any: ...
-
-else:
-
-    def __getattr__(name: str) -> Any:
-        """A function that is asked for the first time; says in whose name one is missing."""
-        try:
-            return _TABLE.find(name, globals())
-        except KeyError:
-            raise AttributeError(
-                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-            ) from None
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
     from .._tensor.tensor import Tensor
 
-_TABLE: Final = _functions.namespace("nn.functional")
-_TABLE.fill(globals())
-
-__all__ = sorted(_TABLE.names)  # noqa: PLE0605  (the table says what there is)
+_find: Final = _functions.namespace("nn.functional").serve(globals())
 
 if TYPE_CHECKING:
     # With `return_indices` these give a pair.
@@ -42,13 +39,4 @@ else:
             from . import grad
 
             return grad
-        try:
-            return _TABLE.find(name, globals())
-        except KeyError:
-            raise AttributeError(
-                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-            ) from None
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+        return _find(name)

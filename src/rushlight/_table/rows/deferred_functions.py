@@ -139,3 +139,24 @@ class Space:
 
         own["__getattr__"] = find
         return made
+
+    def serve(self, module: dict[str, Any], *more: str) -> Callable[[str], AnyCallable]:
+        """Makes a module whose globals are given that of these functions, and of `more` names.
+
+        What finds a function that is asked for the first time is the module's, and the answer.
+        """
+        self.fill(module)
+        name = module["__name__"]
+
+        def __getattr__(asked: str) -> AnyCallable:
+            try:
+                return self.find(asked, module)
+            except KeyError:
+                raise AttributeError(
+                    f"module '{name}' has no attribute '{asked}' (Rushlight doesn't have it)"
+                ) from None
+
+        module["__all__"] = listed = sorted([*self.names, *more])
+        module["__getattr__"] = __getattr__
+        module["__dir__"] = lambda: sorted({*module, *listed})
+        return __getattr__
