@@ -49,8 +49,7 @@ def flattened(tensors: Tensor | Sequence[Tensor]) -> Array:
     """One NumPy vector of float64 from tensors: the `x0` of a minimizer."""
     several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     rows = [tensor.detach().reshape(-1).to(dtypes.float64) for tensor in several]
-    out: Array = _f.cat(rows).numpy()
-    return out
+    return _f.cat(rows).numpy()
 
 
 def _called(function: Callable[..., object], x: Tensor, like: Like) -> Tensor:
@@ -96,15 +95,12 @@ def hessian_product(
             value = _called(lambda *given: function(*given, *args), vector, like)
             zero = _f.zeros_like(vector.detach())
             if not value.requires_grad:
-                out: Array = zero.numpy()
-                return out
+                return zero.numpy()
             (slope,) = grad(value, [vector], create_graph=True)
             if not slope.requires_grad:
-                out = zero.numpy()
-                return out
+                return zero.numpy()
             along = _f.tensor(p, dtype=dtype)
             (found,) = grad((slope * along).sum(), [vector], allow_unused=True)
-        out = (zero if found is None else found.detach()).to(dtypes.float64).numpy()
-        return out
+        return (zero if found is None else found.detach()).to(dtypes.float64).numpy()
 
     return product

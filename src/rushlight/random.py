@@ -33,8 +33,7 @@ def initial_seed() -> int:
 
 def get_rng_state() -> Tensor:
     """The state of the default generator, a tensor of 5056 bytes."""
-    out: Tensor = default_generator.get_state()
-    return out
+    return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:

@@ -268,8 +268,7 @@ def layout(array: Array) -> Any:
 
 def shape_of(value: Any) -> tuple[int, ...]:
     """The shape of an array or of a NumPy scalar."""
-    shape: tuple[int, ...] = value.shape
-    return shape
+    return value.shape
 
 
 def require_writable(array: Array) -> None:

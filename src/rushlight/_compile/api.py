@@ -152,8 +152,7 @@ class OptimizedModule(Module):
 
     def explain(self) -> str:
         """Whether calls are compiled, and if not, why."""
-        text: str = self.__dict__["_step"].explain()
-        return text
+        return self.__dict__["_step"].explain()
 
 
 def reset() -> None:

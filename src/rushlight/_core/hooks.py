@@ -55,8 +55,7 @@ def hooks_of(vertex: Vertex) -> Hooks:
     """The hooks of a vertex, made now if it had none."""
     if vertex.hooks is None:
         vertex.hooks = Hooks()
-    hooks: Hooks = vertex.hooks
-    return hooks
+    return vertex.hooks
 
 
 def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr: int) -> None:

@@ -60,12 +60,8 @@ def _function(name: str) -> Any:
 def _operand(value: Any) -> Tensor | float:
     """A tensor from an array; a number from NumPy's scalar."""
     if isinstance(value, TensorBase) or not batches.is_array(value):
-        result: Tensor | float = value
-        return result
-    out: Tensor | float = (
-        PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
-    )
-    return out
+        return value
+    return PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
 
 
 def universal(
@@ -119,13 +115,9 @@ def universal(
 def _array(value: Any) -> Array | float:
     if isinstance(value, TensorBase):
         array: Any = value.numpy()  # type: ignore[attr-defined]
-        result: Array | float = array
-        return result
+        return array
     # NumPy's single numbers don't widen tensors: `np.float64(2) * t` is as `2.0 * t`.
-    out: Array | float = (
-        value.item() if batches.is_array(value) and not batches.is_whole(value) else value
-    )
-    return out
+    return value.item() if batches.is_array(value) and not batches.is_whole(value) else value
 
 
 # -- the array API's namespace ------------------------------------------------------------------
@@ -141,15 +133,13 @@ def _reduction(name: str) -> Callable[..., object]:
     ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
         if name.startswith("arg"):
-            out: Tensor = function(x, dim=axis, keepdim=keepdims)
-            return out
+            return function(x, dim=axis, keepdim=keepdims)
         if name in ("prod", "all", "any") and isinstance(axes, tuple):
             # One axis at a time, from the last: these take no tuple.
             for place in sorted((a % x.ndim for a in axes), reverse=True):
                 x = function(x, dim=place, keepdim=keepdims, **options)
             return x if axes else function(x, **options)
-        out = function(x, dim=axes, keepdim=keepdims, **options)
-        return out
+        return function(x, dim=axes, keepdim=keepdims, **options)
 
     return reduced
 
@@ -159,8 +149,7 @@ def _deviation_function(name: str) -> Callable[..., object]:
         x: Tensor, /, *, axis: Shape | None = None, correction: float = 0.0, keepdims: bool = False
     ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
-        out: Tensor = PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
-        return out
+        return PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
 
     return measured
 
@@ -183,15 +172,13 @@ def _asarray(
 
 
 def _take(x: Tensor, indices: object, /, *, axis: int = 0) -> Tensor:
-    out: Tensor = PUBLIC["", "index_select"](x, axis, indices)
-    return out
+    return PUBLIC["", "index_select"](x, axis, indices)
 
 
 def _concat(arrays: list[Tensor], /, *, axis: int | None = 0) -> Tensor:
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
-    out: Tensor = PUBLIC["", "cat"](list(arrays), dim=axis)
-    return out
+    return PUBLIC["", "cat"](list(arrays), dim=axis)
 
 
 def _stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> object:
@@ -224,8 +211,7 @@ def _roll(x: Tensor, /, shift: object, *, axis: object = None) -> object:
 
 
 def _sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    out: Tensor = PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
-    return out
+    return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
 
 
 def _argsort(

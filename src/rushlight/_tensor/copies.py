@@ -122,8 +122,7 @@ def rebuilt_over(
         t._plain = False
         t._layered = True
     set_attributes(t, attributes)
-    out: Tensor = t
-    return out
+    return t
 
 
 def deep_copied(t: Tensor, memo: dict[int, object]) -> Any:

@@ -35,24 +35,20 @@ def legacy_array(dtype: D.dtype, args: Positional) -> Array:
         TypeError: for arguments that are neither.
     """
     if not args:
-        out: Array = raw.empty((0,), dtype)
-        return out
+        return raw.empty((0,), dtype)
     first = args[0]
     if len(args) == 1:
         if isinstance(first, TensorBase):
             found = T.from_raw(first._raw.dtype)
             if found is not dtype:
                 raise TypeError(f"expected {_options(dtype)} (got {_options(found)})")
-            out = first._raw
-            return out
+            return first._raw
         if type(first).__name__ == "Size":
-            out = raw.empty(tuple(first), dtype)
-            return out
+            return raw.empty(tuple(first), dtype)
         if isinstance(first, bool):
             raise TypeError("new(): data must be a sequence (got bool)")
     if is_index(first):
-        out = raw.empty(size_of("new", args), dtype)
-        return out
+        return raw.empty(size_of("new", args), dtype)
     if len(args) == 1 and hasattr(type(first), "_tensor_over"):
         kind = getattr(first, "dtype", dtype)
         if kind is not dtype:
@@ -60,8 +56,7 @@ def legacy_array(dtype: D.dtype, args: Positional) -> Array:
                 f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
                 f"type {D.scalar_name(kind)} for argument 1 'storage'"
             )
-        out = first._tensor_over(dtype)._raw
-        return out
+        return first._tensor_over(dtype)._raw
     if len(args) > 1:
         raise _no_such_call(args, {})
     if is_sequence(first):
@@ -136,8 +131,7 @@ def _make_subclass(
         made._layered = True
         if cls._dispatches:
             torch_dispatch().noted(made)
-    out: Tensor = made
-    return out
+    return made
 
 
 def as_subclass(self: Tensor, cls: type) -> Tensor:
@@ -160,10 +154,9 @@ def _make_wrapper_subclass(
     cls: type[object], size: Shape, *args: object, **kwargs: object
 ) -> Tensor:
     """A tensor of class `cls` of that size, without memory: its class keeps the data."""
-    out: Tensor = importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
+    return importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
         cls, size, *args, **kwargs
     )
-    return out
 
 
 Tensor._make_subclass = staticmethod(_make_subclass)

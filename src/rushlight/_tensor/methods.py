@@ -293,8 +293,7 @@ class Later:
                 if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
                     found.__name__ = self.name
                 setattr(Tensor, self.name, found)
-        out: Callable[..., object] = found
-        return out
+        return found
 
 
 def _method(name: str) -> object:

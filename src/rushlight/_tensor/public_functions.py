@@ -312,8 +312,7 @@ def _face(key: tuple[str, str]) -> AnyCallable:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
     module = f"rushlight.{space}" if space else "rushlight"
-    made: AnyCallable = asking_function(PUBLIC[key], name, overload, module)
-    return made
+    return asking_function(PUBLIC[key], name, overload, module)
 
 
 #: Functions that are Python's in PyTorch too, which a class binds as it binds all of them.

@@ -89,5 +89,4 @@ def _received(
         t._plain = False
         t._layered = True
     set_attributes(t, attributes)
-    out: Tensor = t
-    return out
+    return t

@@ -200,8 +200,7 @@ class TypedStorage:
 
     def _tensor(self) -> Tensor:
         made: Any = tensor_over(self, _QUANTISED.get(self.dtype, self.dtype))
-        out: Tensor = made
-        return out
+        return made
 
     def _untyped(self) -> UntypedStorage:
         return self._untyped_storage
@@ -236,8 +235,7 @@ class TypedStorage:
         count = self._size()
         if not -count <= index < count:
             raise IndexError(f"index {index} out of range for storage of size {count}")
-        number: Scalar = self._tensor()[index].item()
-        return number
+        return self._tensor()[index].item()
 
     def _setitem(self, index: object, value: object) -> None:
         if not isinstance(index, (int, slice)):
@@ -257,8 +255,7 @@ class TypedStorage:
     def _tolist(self) -> list[Scalar]:
         if self._untyped_storage.device.type == "meta" and self._size():
             raise NotImplementedError("Not available for 'meta' device type")
-        found: list[Scalar] = self._tensor().tolist()
-        return found
+        return self._tensor().tolist()
 
     def _iter(self) -> Iterator[Scalar]:
         return iter(self._tolist())
@@ -334,8 +331,7 @@ class TypedStorage:
     def _to(self, dtype: D.dtype) -> TypedStorage:
         if not isinstance(dtype, D.dtype):
             raise TypeError(f"Argument 'dtype' must be torch.dtype, not {type(dtype)}")
-        made: TypedStorage = _typed(self._tensor().to(dtype, copy=True))
-        return made
+        return _typed(self._tensor().to(dtype, copy=True))
 
     def _str(self) -> str:
         bare = self._untyped_storage.device.type == "meta"
@@ -443,8 +439,7 @@ def _elements_again(data: bytes, dtype: D.dtype) -> TypedStorage:
 
 def _type_of(cls: Any) -> D.dtype:
     """The type in the name of a class."""
-    found: D.dtype = cls._dtype
-    return found
+    return cls._dtype
 
 
 class _LegacyStorageMeta(type):

@@ -357,8 +357,7 @@ class Tensor(_Methods):
     @property
     def real(self) -> Tensor:
         """The real part, as a view; the tensor itself where it is real."""
-        out: Tensor = complexes.real(self)
-        return out
+        return complexes.real(self)
 
     @real.setter
     def real(self, value: object) -> None:
@@ -371,8 +370,7 @@ class Tensor(_Methods):
         Raises:
             RuntimeError: for real tensors.
         """
-        out: Tensor = complexes.imag(self)
-        return out
+        return complexes.imag(self)
 
     @imag.setter
     def imag(self, value: object) -> None:
@@ -437,8 +435,7 @@ class Tensor(_Methods):
 
     def __array__(self, dtype: RawType | None = None, copy: object = None) -> Array:
         array = self.numpy()
-        out: Array = T.as_requested(array, dtype, copy)
-        return out
+        return T.as_requested(array, dtype, copy)
 
     def __hash__(self) -> int:
         return id(self)
@@ -477,8 +474,7 @@ class Tensor(_Methods):
         return copies.copied(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
-        out: Tensor = copies.deep_copied(self, memo)
-        return out
+        return copies.deep_copied(self, memo)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         return copies.reduced(self)
@@ -515,8 +511,7 @@ def _real(t: TensorBase, target: str) -> float:
         if value.imag:
             raise RuntimeError(errors.no_conversion(target))
         value = value.real
-    real: float = value
-    return real
+    return value
 
 
 def alias_of(t: TensorBase) -> Tensor:
@@ -533,15 +528,13 @@ def alias_of(t: TensorBase) -> Tensor:
         made._inference = True
         made._plain = False
         made._cell = Version()
-    out: Tensor = made
-    return out
+    return made
 
 
 def zeros_of(t: TensorBase) -> Tensor:
     """Zeros shaped, typed and laid out like `t`, made by its class where that has rules."""
     made: Any = PUBLIC[("", "zeros_like")](t) if t._layered else new_tensor(T.zeros_like(t._raw))
-    out: Tensor = made
-    return out
+    return made
 
 
 def set_requires_grad(t: TensorBase, value: bool) -> None:

@@ -136,8 +136,7 @@ def in_place_of(t: TensorBase, cls: type[Any]) -> Tensor:
             torch_dispatch().noted(made)
     else:
         made._plain = t._plain or not t._inference
-    out: Tensor = made
-    return out
+    return made
 
 
 @functools.cache

@@ -290,8 +290,7 @@ class UntypedStorage(StorageBase):
         """The bytes as numbers."""
         if type(self._data) is MetaArray:
             raise NotImplementedError(_NOT_HERE)
-        found: list[int] = self._data.tolist()
-        return found
+        return self._data.tolist()
 
     def fill_(self, value: int) -> Self:
         """Sets every byte."""
@@ -466,8 +465,7 @@ class UntypedStorage(StorageBase):
             bare = type(self._data) is MetaArray
             data = self._data if bare else T.copied_with_storage(self._data, memo)
             found = memo[id(self)] = type(self)._over(data)
-        copied: UntypedStorage = found
-        return copied
+        return found
 
     def __reduce__(self) -> tuple[object, ...]:
         return _bytes_again, (self._data.tobytes(),)
@@ -515,8 +513,7 @@ def _given(t: TensorBase, storage: Any) -> UntypedStorage:
     storage._lookers.append(weakref.ref(t))
     if type(storage) is not UntypedStorage or storage.__dict__:
         _keep(t, storage)
-    out: UntypedStorage = storage
-    return out
+    return storage
 
 
 def _keep(t: TensorBase, storage: StorageBase) -> None:

@@ -104,8 +104,7 @@ def get_torchscript_modifier(fn: Any) -> str | None:
     if not callable(fn):
         return None
     fn = getattr(fn, "__func__", fn)
-    mark: str = getattr(fn, "_torchscript_modifier", FunctionModifiers.DEFAULT)
-    return mark
+    return getattr(fn, "_torchscript_modifier", FunctionModifiers.DEFAULT)
 
 
 def copy_torchscript_modifier(orig: Any, new: Any) -> None:

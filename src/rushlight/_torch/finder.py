@@ -47,13 +47,11 @@ class Alias:
 
     def get_source(self, fullname: str) -> str | None:
         """The source of the module (what `python -m torch.x` and `inspect` read)."""
-        text: str | None = self._own().get_source(self.spec.name if self.spec else fullname)
-        return text
+        return self._own().get_source(self.spec.name if self.spec else fullname)
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of the module."""
-        code: CodeType | None = self._own().get_code(self.spec.name if self.spec else fullname)
-        return code
+        return self._own().get_code(self.spec.name if self.spec else fullname)
 
     def is_package(self, fullname: str) -> bool:
         """Whether the module has submodules."""
@@ -81,8 +79,7 @@ class _UnderPublicName:
         self.loader = loader
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self.loader.create_module(spec)
-        return made
+        return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
         code = self.loader.get_code(self.place)
@@ -98,13 +95,11 @@ class _UnderPublicName:
 
     def get_source(self, fullname: str) -> str | None:
         """The source of the module, under whichever of its names."""
-        text: str | None = self.loader.get_source(self.place)
-        return text
+        return self.loader.get_source(self.place)
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of the module, under whichever of its names."""
-        code: CodeType | None = self.loader.get_code(self.place)
-        return code
+        return self.loader.get_code(self.place)
 
     def is_package(self, fullname: str) -> bool:
         """Whether the module has submodules."""

@@ -138,8 +138,7 @@ def _entry(module: ModuleType, model: str) -> Callable[..., Any]:
     found = getattr(module, model, None)
     if not callable(found):
         raise RuntimeError(f"Cannot find callable {model} in hubconf")
-    function: Callable[..., Any] = found
-    return function
+    return found
 
 
 def _where(repo_or_dir: str, source: str) -> str:

@@ -86,8 +86,7 @@ class _Quick:
             quick = replaced(mode, anomaly=False, check_nan=True)
             quick = None if quick.slow else quick
             self.pair = (mode, quick)
-        found: Mode | None = quick
-        return found
+        return quick
 
 
 _QUICK: Final = _Quick()

@@ -224,10 +224,8 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
 def _started(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
     if type(g) is meta_arrays.MetaArray:
-        out: Tensor = _meta.without_data(g)
-        return out
-    out = wrapped(g, False)
-    return out
+        return _meta.without_data(g)
+    return wrapped(g, False)
 
 
 def _watched(

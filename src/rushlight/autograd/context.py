@@ -82,8 +82,7 @@ def _request(name: str) -> property:
     """What the user asked for by a method of the context: kept by the node, None before."""
 
     def get(self: Any) -> tuple[Tensor, ...] | None:
-        out: tuple[Tensor, ...] | None = getattr(self._core, name)
-        return out
+        return getattr(self._core, name)
 
     def put(self: Any, value: object) -> None:
         setattr(self._core, name, value)
@@ -111,8 +110,7 @@ def _saved_tensors(self: Any) -> tuple[object, ...]:
     Raises:
         RuntimeError: where backward has freed it, or a tensor has been written since.
     """
-    found: tuple[Any, ...] = self._core.saved_tensors()
-    return found
+    return self._core.saved_tensors()
 
 
 class BackwardCFunction(_NodeFace, FunctionCtx):

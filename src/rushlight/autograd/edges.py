@@ -37,8 +37,7 @@ def core_of(seen: Any) -> Vertex:
     """The vertex behind what users see: a node, an `AccumulateGrad`, a function's context."""
     if isinstance(seen, CoreNode):
         return seen
-    vertex: Vertex = seen._vertex()
-    return vertex
+    return seen._vertex()
 
 
 def public_form(vertex: Vertex) -> object:
@@ -193,8 +192,7 @@ class AccumulateGrad(_NodeFace):
         self.variable = variable
 
     def _vertex(self) -> Vertex:
-        leaf: Vertex = self.variable
-        return leaf
+        return self.variable
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -204,8 +202,7 @@ class AccumulateGrad(_NodeFace):
     @property
     def metadata(self) -> dict[object, object]:
         """A dictionary for whatever one wants to note about this leaf's end of the graph."""
-        found: dict[Any, Any] = hooks_of(self.variable).extra.setdefault(1, {})
-        return found
+        return hooks_of(self.variable).extra.setdefault(1, {})
 
     def _sequence_nr(self) -> int:
         """A leaf accumulates before anything else that is ready runs: no node is younger."""

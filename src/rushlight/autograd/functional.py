@@ -383,8 +383,7 @@ def _row(
 
 
 def _stacked(rows: list[Tensor], out: Tensor, x: Tensor) -> Tensor:
-    result: Tensor = PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
-    return result
+    return PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
 
 
 def _all_rows(outputs: Tensors, group: Tensors, create_graph: bool) -> list[Tensors]:
@@ -486,16 +485,14 @@ def hessian(
         out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "hessian")
         _need_history(outputs, strict)
         _single(outputs, out_tuple, "hessian")
-        out: Tensor = outputs[0].squeeze()
-        return out
+        return outputs[0].squeeze()
 
     def first(*values: Tensor) -> tuple[Tensor, ...]:
         if outer_jacobian_strategy == "forward-mode":
             values = tuple(v.requires_grad_() for v in values)
         found = jacobian(scalar, values, create_graph=True)
         _recorded(found, "jacobian", strict)
-        out: tuple[Tensor, ...] = found
-        return out
+        return found
 
     blocks = jacobian(first, group, create_graph, strict, vectorize, outer_jacobian_strategy)
     return _grid(blocks, is_tuple, is_tuple)

@@ -83,8 +83,7 @@ class _ModeContext:
         self._before.pop()
 
     def __call__(self, function: F) -> F:
-        decorated: F = context_decorator(self, function)
-        return decorated
+        return context_decorator(self, function)
 
 
 def context_decorator(context: _ModeContext, function: AnyCallable) -> Any:
@@ -210,8 +209,7 @@ class set_grad_enabled(_ModeContext):
 
     def __call__(self, function: F) -> F:
         set_grad(self.prev)
-        decorated: F = context_decorator(self, function)
-        return decorated
+        return context_decorator(self, function)
 
     def __enter__(self) -> None:
         try:
@@ -280,8 +278,7 @@ class inference_mode(_ModeContext):
 
     def clone(self) -> inference_mode:
         """A context like this one."""
-        made: inference_mode = inference_mode(self.mode)
-        return made
+        return inference_mode(self.mode)
 
     def _state(self) -> tuple[bool, bool, bool]:
         before = ready()

@@ -121,8 +121,7 @@ def check_undefined_forward(func: Func, inputs: tuple[Tensor, ...]) -> None:
 
 
 def _batch_of_two(x: Tensor) -> Tensor:
-    out: Tensor = PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
-    return out
+    return PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
 
 
 def check_batched(inputs: tuple[Tensor, ...], output: Tensor, i: int) -> None:

@@ -98,8 +98,7 @@ def _changed(up: Any, down: Any, where: Any, eps: float) -> str:
 
 def _slope(a: Array, b: Array, eps: float) -> Array:
     if T.is_discrete(a.dtype):
-        out: Array = T.zeros_like(a)
-        return out
+        return T.zeros_like(a)
     return (a - b) / (2 * eps)
 
 
@@ -166,14 +165,12 @@ def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Array:
         GradcheckError: where its shape (or, if asked for, its dtype) differs from the input's.
     """
     if g is None:
-        out: Array = T.zeros_like(x._raw)
-        return out
+        return T.zeros_like(x._raw)
     if g._raw.shape != x._raw.shape:
         raise GradcheckError("Analytical gradient has incorrect size")
     if check_dtypes and g._raw.dtype != x._raw.dtype:
         raise GradcheckError("Gradient has dtype mismatch")
-    out = g._raw
-    return out
+    return g._raw
 
 
 def forward_jacobians(
@@ -233,8 +230,7 @@ def complex_unit(array: Array) -> Array:
     """A random direction of length one, of the array's own type."""
     unit = random_unit(array)
     whole = unit[0] + 1j * unit[1] if isinstance(unit, tuple) else unit
-    out: Array = whole.astype(array.dtype)
-    return out
+    return whole.astype(array.dtype)
 
 
 def close(a: Array, n: Array, rtol: float, atol: float) -> bool:

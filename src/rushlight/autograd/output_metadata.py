@@ -84,11 +84,9 @@ def _saved_shape(node: CoreNode, pos: int) -> Shape | None:
     for k, (kind, where, _) in enumerate(node.op.entries):
         value = node.saved[k]
         if where == pos and kind == SHAPE:
-            result: Shape | None = value
-            return result
+            return value
         if where == pos and kind == ARG and isinstance(value, TensorBase):
-            out: Shape | None = value._raw.shape
-            return out
+            return value._raw.shape
     return None
 
 

@@ -147,8 +147,7 @@ class FunctionEvent(_Times):
     @property
     def cpu_parent(self) -> FunctionEvent | None:
         """The event that it was called in."""
-        found: FunctionEvent | None = None if self._parent is None else self._parent()
-        return found
+        return None if self._parent is None else self._parent()
 
     @property
     def cpu_time_total(self) -> float:  # type: ignore[override]

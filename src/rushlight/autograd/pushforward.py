@@ -88,16 +88,14 @@ def _copied(t: Tensor) -> Tensor:
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), forward_grad=False))
-        out: Tensor = formulas.WORLDS.traced.clone(t)
-        return out
+        return formulas.WORLDS.traced.clone(t)
     finally:
         CURRENT.set(former_mode)
 
 
 def _at(args: Arguments, key: int | Shape) -> Tensor:
     """The argument at a position, or at a (position, index) inside a list."""
-    out: Tensor = args[key] if isinstance(key, int) else args[key[0]][key[1]]
-    return out
+    return args[key] if isinstance(key, int) else args[key[0]][key[1]]
 
 
 def _tangents(op: Op, args: Arguments) -> dict[Any, Any]:
@@ -303,8 +301,7 @@ def carry_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None 
         former_mode = CURRENT.get()
         try:
             CURRENT.set(replaced(mode, forward_grad=False))
-            out: Tensor = apply_inplace(op, args, writer)
-            return out
+            return apply_inplace(op, args, writer)
         finally:
             CURRENT.set(former_mode)
     before = list(args)
@@ -328,8 +325,7 @@ def carry_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None 
             note_saved(node, 0, me._tangent)
     finally:
         CURRENT.reset(token)
-    result: Tensor = me
-    return result
+    return me
 
 
 class _Tangents(Interposer):

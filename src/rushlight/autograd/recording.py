@@ -74,8 +74,7 @@ class Recorder:
         if known is not mode:
             quick = replaced(mode, profiler=None)
             self._pair = (mode, quick)
-        found: Mode = quick
-        return found
+        return quick
 
     def finish(self) -> None:
         """Lets go of the mode that it was in, which holds the recorder."""

@@ -198,11 +198,9 @@ class _AllowMutationOnSavedContext:
         )
         assert any(len(h) > 2 and h[2].__self__ is self for h in ready().saved_hooks), message
         if handle in self.cloned:
-            out: Tensor = self.cloned[handle]
-            return out
+            return self.cloned[handle]
         assert handle in self.original, message
-        out = self.original[handle]
-        return out
+        return self.original[handle]
 
 
 class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):

@@ -19,14 +19,12 @@ def wait_tensor(tensor: Tensor) -> Tensor:
 
 def all_reduce(self: Any, reduceOp: str, group: ProcessGroup, tag: str = "") -> Tensor:
     """The tensor: the only process's own."""
-    out: Tensor = self.clone()
-    return out
+    return self.clone()
 
 
 def all_gather_tensor(self: Any, gather_dim: int, group: ProcessGroup, tag: str = "") -> Tensor:
     """The tensor: the only process's own."""
-    out: Tensor = self.clone()
-    return out
+    return self.clone()
 
 
 def all_to_all_single_autograd(
@@ -37,5 +35,4 @@ def all_to_all_single_autograd(
     tag: str = "",
 ) -> Tensor:
     """The tensor: the only process sends it to itself."""
-    out: Tensor = self.clone()
-    return out
+    return self.clone()

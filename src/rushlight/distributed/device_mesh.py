@@ -40,8 +40,7 @@ class DeviceMesh:
 
     def get_group(self, mesh_dim: object = None) -> ProcessGroup:
         """The default group."""
-        out: ProcessGroup = chosen()
-        return out
+        return chosen()
 
     def get_coordinate(self) -> list[int]:
         """Where this process stands: at the only place."""

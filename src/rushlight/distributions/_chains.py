@@ -263,8 +263,7 @@ class ComposeTransform(Transform):
             own = _sum_rightmost(own, dims - part.domain.event_dim)
             total = own if total is None else total + own
             dims += part.codomain.event_dim - part.domain.event_dim
-        out: Tensor = total
-        return out
+        return total
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         for part in self.parts:

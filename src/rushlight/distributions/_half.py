@@ -46,8 +46,7 @@ class Half(TransformedDistribution):
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         value = f.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
-        out: Tensor = f.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -inf)
-        return out
+        return f.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         value_checked(self, value)

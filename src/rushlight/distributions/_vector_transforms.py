@@ -94,8 +94,7 @@ class StickBreakingTransform(_Plain):
     codomain = constraints.simplex
 
     def _offset(self, x: Tensor) -> Tensor:
-        out: Tensor = x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
-        return out
+        return x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
 
     def _call(self, x: Tensor) -> Tensor:
         z = f.sigmoid(x - self._offset(x).log())

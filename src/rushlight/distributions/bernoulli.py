@@ -101,8 +101,7 @@ class Bernoulli(BinaryOutcome):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
-            out: Tensor = f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
-            return out
+            return f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)

@@ -66,8 +66,7 @@ class Binomial(BinaryOutcome):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            out: Tensor = f.binomial(self.total_count.expand(shape), self.probs.expand(shape))
-            return out
+            return f.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)

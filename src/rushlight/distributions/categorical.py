@@ -88,14 +88,12 @@ class Categorical(Distribution):
         with no_grad():
             rows = self.probs.reshape(-1, self._num_events)
             drawn = f.multinomial(rows, size.numel(), True).T
-            out: Tensor = drawn.reshape(self._extended_shape(size))
-            return out
+            return drawn.reshape(self._extended_shape(size))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)
         value, weights = f.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        out: Tensor = weights.gather(-1, value[..., :1]).squeeze(-1)
-        return out
+        return weights.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:
         # A log of zero times its probability, zero, is zero.

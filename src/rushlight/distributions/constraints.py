@@ -274,8 +274,7 @@ class _LowerTriangular(Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         lower = value.tril()
-        out: Tensor = (lower == value).view((*value.shape[:-2], -1)).min(-1)[0]
-        return out
+        return (lower == value).view((*value.shape[:-2], -1)).min(-1)[0]
 
 
 class _LowerCholesky(Constraint):
@@ -283,8 +282,7 @@ class _LowerCholesky(Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         lower = (value.tril() == value).view((*value.shape[:-2], -1)).min(-1)[0]
-        out: Tensor = lower & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
-        return out
+        return lower & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
 
 
 class _CorrCholesky(Constraint):
@@ -310,8 +308,7 @@ class _Symmetric(_Square):
         square = super().check(value)
         if not square.all():
             return square
-        out: Tensor = f.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-        return out
+        return f.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
 
 
 class _PositiveSemidefinite(_Symmetric):

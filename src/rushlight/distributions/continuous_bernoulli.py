@@ -55,8 +55,7 @@ class ContinuousBernoulli(BinaryOutcome):
 
     def _cut(self) -> Tensor:
         """The probabilities, with those next to 1/2 moved to the lower limit."""
-        out: Tensor = f.where(self._away(), self.probs, self._lims[0] * f.ones_like(self.probs))
-        return out
+        return f.where(self._away(), self.probs, self._lims[0] * f.ones_like(self.probs))
 
     def _cont_bern_log_norm(self) -> Tensor:
         p = self._cut()
@@ -66,18 +65,14 @@ class ContinuousBernoulli(BinaryOutcome):
             f.le(p, 0.5), f.log1p(-2.0 * below), f.log(2.0 * above - 1.0)
         )
         x = f.pow(self.probs - 0.5, 2)
-        out: Tensor = f.where(
-            self._away(), log_norm, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x
-        )
-        return out
+        return f.where(self._away(), log_norm, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
 
     @property
     def mean(self) -> Tensor:
         p = self._cut()
         mean = p / (2.0 * p - 1.0) + 1.0 / (f.log1p(-p) - f.log(p))
         x = self.probs - 0.5
-        out: Tensor = f.where(self._away(), mean, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * f.pow(x, 2)) * x)
-        return out
+        return f.where(self._away(), mean, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * f.pow(x, 2)) * x)
 
     @property
     def stddev(self) -> Tensor:
@@ -89,8 +84,7 @@ class ContinuousBernoulli(BinaryOutcome):
         variance = p * (p - 1.0) / f.pow(1.0 - 2.0 * p, 2) + 1.0 / f.pow(f.log1p(-p) - f.log(p), 2)
         x = f.pow(self.probs - 0.5, 2)
         near = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
-        out: Tensor = f.where(self._away(), variance, near)
-        return out
+        return f.where(self._away(), variance, near)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
@@ -114,14 +108,12 @@ class ContinuousBernoulli(BinaryOutcome):
         cdf = (f.pow(p, value) * f.pow(1.0 - p, 1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
         inside = f.where(self._away(), cdf, value)
         low, high = f.le(value, 0.0), f.ge(value, 1.0)
-        out: Tensor = f.where(low, f.zeros_like(value), f.where(high, f.ones_like(value), inside))
-        return out
+        return f.where(low, f.zeros_like(value), f.where(high, f.ones_like(value), inside))
 
     def icdf(self, value: Tensor) -> Tensor:
         p = self._cut()
         found = (f.log1p(-p + value * (2.0 * p - 1.0)) - f.log1p(-p)) / (f.log(p) - f.log1p(-p))
-        out: Tensor = f.where(self._away(), found, value)
-        return out
+        return f.where(self._away(), found, value)
 
     def entropy(self) -> Tensor:
         zero = f.log1p(-self.probs)
@@ -136,8 +128,7 @@ class ContinuousBernoulli(BinaryOutcome):
         outside = f.max(f.le(x, self._lims[0] - 0.5), f.gt(x, self._lims[1] - 0.5))
         cut = f.where(outside, x, (self._lims[0] - 0.5) * f.ones_like(x))
         norm = f.log(f.abs(f.expm1(cut))) - f.log(f.abs(cut))
-        out: Tensor = f.where(outside, norm, 0.5 * x + f.pow(x, 2) / 24.0 - f.pow(x, 4) / 2880.0)
-        return out
+        return f.where(outside, norm, 0.5 * x + f.pow(x, 2) / 24.0 - f.pow(x, 4) / 2880.0)
 
 
 __all__ = ["ContinuousBernoulli"]

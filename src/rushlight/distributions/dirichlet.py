@@ -29,8 +29,7 @@ class _Draw(Function):
         x, concentration = ctx.saved_tensors
         total = concentration.sum(-1, True).expand_as(concentration)
         slope = f._dirichlet_grad(x, concentration, total)
-        out: Tensor = slope * (grad_output - (x * grad_output).sum(-1, True))
-        return out
+        return slope * (grad_output - (x * grad_output).sum(-1, True))
 
 
 class Dirichlet(ExponentialFamily):
@@ -50,8 +49,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(Size(sample_shape))
-        out: Tensor = _Draw.apply(self.concentration.expand(shape))
-        return out
+        return _Draw.apply(self.concentration.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value_checked(self, value)

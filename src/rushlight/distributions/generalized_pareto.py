@@ -51,16 +51,14 @@ class GeneralizedPareto(Distribution):
         value_checked(self, value)
         z = (value - self.loc) / self.scale
         zero, c = self._near_zero()
-        out: Tensor = -self.scale.log() + f.where(zero, -z, -(1 + 1 / c) * f.log1p(c * z))
-        return out
+        return -self.scale.log() + f.where(zero, -z, -(1 + 1 / c) * f.log1p(c * z))
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of exceeding `value`."""
         value_checked(self, value)
         z = (value - self.loc) / self.scale
         zero, c = self._near_zero()
-        out: Tensor = f.where(zero, -z, -f.log1p(c * z) / c)
-        return out
+        return f.where(zero, -z, -f.log1p(c * z) / c)
 
     def log_cdf(self, value: Tensor) -> Tensor:
         """The logarithm of `cdf`."""
@@ -73,24 +71,21 @@ class GeneralizedPareto(Distribution):
         zero, c = self._near_zero()
         log_left = f.log1p(-value)
         heavy = self.loc + self.scale * f.expm1(-c * log_left) / c
-        out: Tensor = f.where(zero, self.loc - self.scale * log_left, heavy)
-        return out
+        return f.where(zero, self.loc - self.scale * log_left, heavy)
 
     @property
     def mean(self) -> Tensor:
         c = self.concentration
         low = c < 1
         safe = f.where(low, c, 0.5)
-        out: Tensor = f.where(low, self.loc + self.scale / (1 - safe), inf)
-        return out
+        return f.where(low, self.loc + self.scale / (1 - safe), inf)
 
     @property
     def variance(self) -> Tensor:
         c = self.concentration
         low = c < 0.5
         safe = f.where(low, c, 0.25)
-        out: Tensor = f.where(low, self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe)), inf)
-        return out
+        return f.where(low, self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe)), inf)
 
     def entropy(self) -> Tensor:
         return (f.log(self.scale) + self.concentration + 1).expand(self._batch_shape)

@@ -46,8 +46,7 @@ class InverseGamma(TransformedDistribution):
     @property
     def mean(self) -> Tensor:
         result = self.rate / (self.concentration - 1)
-        out: Tensor = f.where(self.concentration > 1, result, inf)
-        return out
+        return f.where(self.concentration > 1, result, inf)
 
     @property
     def mode(self) -> Tensor:
@@ -57,8 +56,7 @@ class InverseGamma(TransformedDistribution):
     def variance(self) -> Tensor:
         a = self.concentration
         result = self.rate.square() / ((a - 1).square() * (a - 2))
-        out: Tensor = f.where(a > 2, result, inf)
-        return out
+        return f.where(a > 2, result, inf)
 
     def entropy(self) -> Tensor:
         a = self.concentration

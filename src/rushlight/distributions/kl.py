@@ -137,8 +137,7 @@ def _categories(p: Any, q: Any) -> Tensor:
     t = p.probs * (p.logits - q.logits)
     t[(q.probs == 0).expand_as(t)] = inf
     t[(p.probs == 0).expand_as(t)] = 0
-    out: Tensor = t.sum(-1)
-    return out
+    return t.sum(-1)
 
 
 register_kl(Categorical, Categorical)(_categories)
@@ -310,8 +309,7 @@ def _to_low_rank(p: Any, q: Any, log_det_p: Tensor, roots: list[Tensor]) -> Tens
     for root in roots:
         plain = (root / d.sqrt().unsqueeze(-1)).pow(2).sum((-2, -1))
         spread = spread + plain - f.matmul(whitened, root).pow(2).sum((-2, -1))
-    out: Tensor = 0.5 * (q._log_det() - log_det_p + spread + distance - p.event_shape[0])
-    return out
+    return 0.5 * (q._log_det() - log_det_p + spread + distance - p.event_shape[0])
 
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
@@ -381,13 +379,11 @@ def _beta_uniform(p: Beta, q: Uniform) -> Tensor:
 def _continuous_bernoulli_uniform(p: ContinuousBernoulli, q: Uniform) -> Tensor:
     result = -p.entropy() + (q.high - q.low).log()
     outside = f.max(f.ge(q.low, p.support.lower_bound), f.le(q.high, p.support.upper_bound))
-    out: Tensor = f.where(outside, f.ones_like(result) * inf, result)
-    return out
+    return f.where(outside, f.ones_like(result) * inf, result)
 
 
 def _to_exponential(p: Any, q: Any) -> Tensor:
-    out: Tensor = -p.entropy() - q.rate.log() + q.rate * p.mean
-    return out
+    return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
 register_kl(Beta, Exponential)(_to_exponential)
@@ -397,12 +393,11 @@ register_kl(Gamma, Exponential)(_to_exponential)
 
 def _to_normal(p: Any, q: Any) -> Tensor:
     square = p.variance + (p.mean - q.loc).pow(2)
-    out: Tensor = (
+    return (
         -p.entropy()
         + 0.5 * (q.scale.square() * 2 * math.pi).log()
         + square / (2 * q.scale.square())
     )
-    return out
 
 
 for _other in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform):
@@ -412,8 +407,7 @@ for _other in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, U
 def _to_gamma(p: Any, q: Any, log_mean: Tensor) -> Tensor:
     """`log_mean` is E_p[log x]."""
     norm = q.concentration.lgamma() - q.concentration * q.rate.log()
-    out: Tensor = -p.entropy() + norm - (q.concentration - 1) * log_mean + q.rate * p.mean
-    return out
+    return -p.entropy() + norm - (q.concentration - 1) * log_mean + q.rate * p.mean
 
 
 @register_kl(Beta, Gamma)
@@ -451,8 +445,7 @@ def _pareto_normal(p: Pareto, q: Normal) -> Tensor:
 def _to_gumbel(p: Any, q: Any, transform: Tensor) -> Tensor:
     """`transform` is E_p[exp(-x / scale)], the moment generating function at -1 / scale."""
     shift = q.loc / q.scale
-    out: Tensor = -p.entropy() + q.scale.log() + p.mean / q.scale - shift + shift.exp() * transform
-    return out
+    return -p.entropy() + q.scale.log() + p.mean / q.scale - shift + shift.exp() * transform
 
 
 @register_kl(Exponential, Gumbel)
@@ -507,8 +500,7 @@ def _uniform_continuous_bernoulli(p: Uniform, q: ContinuousBernoulli) -> Tensor:
     weight = p.mean * q.logits + f.log1p(-q.probs) + q._cont_bern_log_norm()
     result = -p.entropy() - weight
     outside = f.max(f.ge(p.high, q.support.upper_bound), f.le(p.low, q.support.lower_bound))
-    out: Tensor = f.where(outside, f.ones_like(result) * inf, result)
-    return out
+    return f.where(outside, f.ones_like(result) * inf, result)
 
 
 @register_kl(Uniform, Exponential)

@@ -147,14 +147,12 @@ class LowRankMultivariateNormal(Distribution):
             self._capacitance_tril,
         )
         n = self._event_shape[0]
-        out: Tensor = -0.5 * (n * math.log(2 * math.pi) + self._log_det() + distance)
-        return out
+        return -0.5 * (n * math.log(2 * math.pi) + self._log_det() + distance)
 
     def entropy(self) -> Tensor:
         n = self._event_shape[0]
         entropy = 0.5 * (n * (1.0 + math.log(2 * math.pi)) + self._log_det())
-        out: Tensor = entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
-        return out
+        return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
 
 
 __all__ = ["LowRankMultivariateNormal"]

@@ -72,8 +72,7 @@ class GivenCovariance(Distribution):
 
     def _matrix_shape(self) -> Shape:
         n = self._event_shape[-1:]
-        out: Shape = self._batch_shape + n + n
-        return out
+        return self._batch_shape + n + n
 
     def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
@@ -152,16 +151,14 @@ class MultivariateNormal(GivenCovariance):
         factor = self._unbroadcasted_scale_tril
         distance = mahalanobis(factor, value - self.loc)
         n = self._event_shape[0]
-        out: Tensor = -0.5 * (n * math.log(2 * math.pi) + distance) - half_log_det(factor)
-        return out
+        return -0.5 * (n * math.log(2 * math.pi) + distance) - half_log_det(factor)
 
     def entropy(self) -> Tensor:
         n = self._event_shape[0]
         entropy = 0.5 * n * (1.0 + math.log(2 * math.pi)) + half_log_det(
             self._unbroadcasted_scale_tril
         )
-        out: Tensor = entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
-        return out
+        return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
 
 
 __all__ = ["MultivariateNormal"]

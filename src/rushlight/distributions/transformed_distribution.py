@@ -103,8 +103,7 @@ class TransformedDistribution(Distribution):
             total = total - _sum_rightmost(own, dims - transform.domain.event_dim)
             y = x
         base = self.base_dist.log_prob(y)
-        out: Tensor = total + _sum_rightmost(base, dims - len(self.base_dist.event_shape))
-        return out
+        return total + _sum_rightmost(base, dims - len(self.base_dist.event_shape))
 
     def _monotone(self, value: Tensor) -> Tensor:
         """The value, mirrored in (0, 1) where the transforms turn the order round."""

@@ -89,12 +89,10 @@ class PowerTransform(Transform):
         return (self.exponent * y / x).abs().log()
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        out: Sequence[int] = f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
-        return out
+        return f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
 
     def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        out: Sequence[int] = f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
-        return out
+        return f.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
 
 
 class SigmoidTransform(_Plain):
@@ -228,10 +226,9 @@ class AffineTransform(Transform):
         return result.expand(shape)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        out: Sequence[int] = f.broadcast_shapes(
+        return f.broadcast_shapes(
             shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ())
         )
-        return out
 
     def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self.forward_shape(shape)

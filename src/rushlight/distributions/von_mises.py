@@ -48,8 +48,7 @@ class VonMises(Distribution):
         rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
         exact = (1 + rho**2) / (2 * rho)
         # Next to zero the difference above has no digits left; its expansion has.
-        out: Tensor = f.where(kappa < 1e-5, 1 / kappa + kappa, exact)
-        return out
+        return f.where(kappa < 1e-5, 1 / kappa + kappa, exact)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -112,8 +112,7 @@ class Wishart(GivenCovariance, ExponentialFamily):
     def mode(self) -> Tensor:
         factor = self.df - self.covariance_matrix.shape[-1] - 1
         factor[factor <= 0] = nan
-        out: Tensor = factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
-        return out
+        return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
     def variance(self) -> Tensor:
@@ -166,25 +165,23 @@ class Wishart(GivenCovariance, ExponentialFamily):
         nu, n = self.df, self._event_shape[-1]
         factor = self._unbroadcasted_scale_tril
         trace = f.cholesky_solve(value, factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
-        out: Tensor = (
+        return (
             -nu * (n * math.log(2.0) / 2.0 + half_log_det(factor))
             - f.mvlgamma(nu / 2.0, p=n)
             + (nu - n - 1) / 2.0 * linalg.slogdet(value).logabsdet
             - trace / 2.0
         )
-        return out
 
     def entropy(self) -> Tensor:
         nu, n = self.df, self._event_shape[-1]
         steps = f.arange(n, dtype=nu.dtype, device=nu.device)
         digammas = f.digamma((nu.unsqueeze(-1) - steps) / 2.0).sum(-1)
-        out: Tensor = (
+        return (
             (n + 1) * (n * math.log(2.0) / 2.0 + half_log_det(self._unbroadcasted_scale_tril))
             + f.mvlgamma(nu / 2.0, p=n)
             - (nu - n - 1) / 2.0 * digammas
             + nu * n / 2.0
         )
-        return out
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
@@ -193,10 +190,9 @@ class Wishart(GivenCovariance, ExponentialFamily):
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         n = self._event_shape[-1]
-        out: Tensor = (y + (n + 1) / 2) * (
+        return (y + (n + 1) / 2) * (
             -linalg.slogdet(-2 * x).logabsdet + math.log(2.0) * n
         ) + f.mvlgamma(y + (n + 1) / 2, p=n)
-        return out
 
 
 __all__ = ["Wishart"]

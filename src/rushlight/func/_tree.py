@@ -121,8 +121,7 @@ def broadcast_prefix(prefix: object, spec: Spec | None) -> list[object] | None:
     None where the two don't match.
     """
     leaves, own = flatten(prefix)
-    found = _broadcast_children(iter(leaves), own, spec)
-    return found
+    return _broadcast_children(iter(leaves), own, spec)
 
 
 def _broadcast_children(leaves: Any, own: Spec | None, spec: Spec | None) -> list[object] | None:

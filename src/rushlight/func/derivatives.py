@@ -111,16 +111,14 @@ def _zeros(x: Tensor) -> Any:
 def _alias(x: Tensor) -> Tensor:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
     if x.requires_grad or isinstance(x, BatchedTensor):
-        out: Tensor = PUBLIC[("", "clone")](x)
-        return out
+        return PUBLIC[("", "clone")](x)
     return _asking(x.detach())
 
 
 def _writable(leaf: Tensor) -> Tensor:
     """A tensor over the memory of a leaf that a function may write to: its history says so."""
     if leaf._layered or ready().inference:
-        out: Tensor = PUBLIC[("", "clone")](leaf)
-        return out
+        return PUBLIC[("", "clone")](leaf)
     made = new_tensor(leaf._raw)
     record(ROWS["clone"][0].op, [leaf], [leaf._raw], [made], 1, ready(), None)
     made._cell = version_cell(leaf)

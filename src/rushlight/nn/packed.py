@@ -215,8 +215,7 @@ def pad_sequence(
         )
     if isinstance(sequences, Tensor):
         sequences = list(sequences.unbind(0))
-    padded: Tensor = _pad_rows(tuple(sequences), batch_first, padding_value, padding_side)
-    return padded
+    return _pad_rows(tuple(sequences), batch_first, padding_value, padding_side)
 
 
 def unpad_sequence(

@@ -181,8 +181,7 @@ class UninitializedTensorMixin:
     def _converted(self, fn: AnyCallable) -> Tensor:
         """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
         me: Any = self
-        out: Tensor = type(me)(me.requires_grad, None, fn(me.data).dtype)
-        return out
+        return type(me)(me.requires_grad, None, fn(me.data).dtype)
 
     def share_memory_(self) -> Self:
         """Raises RuntimeError: there is nothing to share yet."""
@@ -194,13 +193,11 @@ class UninitializedTensorMixin:
 
     def numel(self) -> int:
         """Raises ValueError: nobody knows yet."""
-        out: int = self.__torch_function__(Tensor.numel, ())
-        return out
+        return self.__torch_function__(Tensor.numel, ())
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Raises ValueError: there is no tensor yet."""
-        out: Self = self.__torch_function__(Tensor.requires_grad_, ())
-        return out
+        return self.__torch_function__(Tensor.requires_grad_, ())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -242,8 +239,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
         dtype: dtype | None = None,
     ) -> UninitializedParameter:
         empty = f.empty(0, device=device, dtype=dtype)
-        made: Any = Tensor._make_subclass(cls, empty, requires_grad)
-        return made
+        return Tensor._make_subclass(cls, empty, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
         if id(self) in memo:

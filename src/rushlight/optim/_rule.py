@@ -285,8 +285,7 @@ def moved(average: TensorLike, g: TensorLike, part: Operand, near: bool) -> Tens
     """As a part of formulas: the average moved towards g, by lerp's two formulas, which differ in
     the last digit; `part` is g's, or the average's where this is the smaller one."""
     d = g - average
-    out: TensorLike = average + d * part if near else g - d * part
-    return out
+    return average + d * part if near else g - d * part
 
 
 def decay_kind(group: ParamGroup) -> int:
@@ -299,10 +298,8 @@ def decay_kind(group: ParamGroup) -> int:
 def decay_number(group: ParamGroup) -> Tensor | float:
     """What the weights of a group decay by, as their kind of decay takes it."""
     if group["weight_decay"] and group.get("decoupled_weight_decay"):
-        out: Tensor | float = 1 - rate_of(group) * group["weight_decay"]
-        return out
-    out = group["weight_decay"]
-    return out
+        return 1 - rate_of(group) * group["weight_decay"]
+    return group["weight_decay"]
 
 
 def rows_of(grad: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -343,11 +340,9 @@ def as_operand(value: Hyper) -> Tensor | float:
 
 def zeros_for(p: Tensor) -> Tensor:
     """A state tensor of zeros, shaped and laid out like the parameter."""
-    made: Tensor = f.zeros_like(p).detach()
-    return made
+    return f.zeros_like(p).detach()
 
 
 def new_count() -> Tensor:
     """A step count that starts at zero."""
-    made: Tensor = f.tensor(0.0, dtype=dtypes.float32)
-    return made
+    return f.tensor(0.0, dtype=dtypes.float32)

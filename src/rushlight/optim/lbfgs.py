@@ -78,8 +78,7 @@ class LBFGS(Optimizer):
         for p in self._params:
             flat = p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)
             parts.append(f.view_as_real(flat).reshape(-1) if flat.is_complex() else flat)
-        made: Tensor = f.cat(parts, 0)
-        return made
+        return f.cat(parts, 0)
 
     def _move(self, length: Tensor | float, direction: Tensor) -> None:
         start = 0

@@ -78,10 +78,7 @@ def _with_hooks(step: Callable[..., Tensor | float | None]) -> Callable[..., Ten
     def hooked_step(self: Optimizer, *args: object, **kwargs: object) -> Tensor | float | None:
         mode = current()
         if mode.recorder is not None:
-            result: Tensor | float | None = mode.recorder.optimizer_step(
-                self, hooked_step, args, kwargs
-            )
-            return result
+            return mode.recorder.optimizer_step(self, hooked_step, args, kwargs)
         profiler = mode.profiler
         if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
             try:

@@ -86,8 +86,7 @@ def get_swa_avg_fn() -> Callable[[Tensor, Tensor, Tensor], Tensor]:
 
     @no_grad()
     def update(average: Tensor, current: Tensor, count: Any) -> Tensor:
-        moved: Tensor = average + (current - average) / (count + 1)
-        return moved
+        return average + (current - average) / (count + 1)
 
     return update
 

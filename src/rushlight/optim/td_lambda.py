@@ -107,5 +107,4 @@ class TDLambda(Optimizer):
         state = self.state[p]
         if "trace" not in state:
             state["trace"] = f.zeros_like(p).detach()
-        trace: Tensor = state["trace"]
-        return trace
+        return state["trace"]

@@ -168,8 +168,7 @@ def _from_archive(
         if key not in storages:
             place(location, count * dtype.itemsize)
             storages[key] = data_of(f"{stem}/data/{key}", dtype, count)
-        out: Array = storages[key]
-        return out
+        return storages[key]
 
     def data_of(name: str, dtype: D.dtype, count: int) -> Array:
         held, needed = archive.size_of(name), count * dtype.itemsize

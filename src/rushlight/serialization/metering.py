@@ -154,8 +154,7 @@ class Metered(_Base):  # type: ignore[misc]
             if self.budget is not None:
                 # Text of the widest characters takes four bytes for each.
                 self.budget.spend(4 * count)
-        data: bytes = self._file_read(count)
-        return data
+        return self._file_read(count)
 
     def spend(self, count: int) -> None:
         """Takes bytes from the budget, where there is one."""

@@ -83,8 +83,7 @@ def rebuild_tensor(storage: Array, offset: int, size: Any, stride: Any, requires
     if without_data.get():
         t = emptied(t)
     t._requires_grad = bool(requires_grad)
-    out: Tensor = t
-    return out
+    return t
 
 
 def _memory_of(storage: object) -> Array:
@@ -92,8 +91,7 @@ def _memory_of(storage: object) -> Array:
     if isinstance(storage, TypedStorage):
         return M.retyped(storage._untyped_storage._data, storage.dtype)
     if isinstance(storage, UntypedStorage):
-        memory: Array = storage._data
-        return memory
+        return storage._data
     raise TypeError(f"a tensor over a {type(storage).__name__}, which is no storage")
 
 
@@ -113,8 +111,7 @@ def rebuild_meta_tensor(dtype: dtype, size: Any, stride: Any, requires_grad: boo
         raise TypeError(f"a {type(dtype).__name__} as the type of a tensor's elements")
     shape, strides = _numbers(size), _numbers(stride)
     try:
-        out: Tensor = empty_strided_meta(shape, strides, dtype, bool(requires_grad))
-        return out
+        return empty_strided_meta(shape, strides, dtype, bool(requires_grad))
     except OSError:
         # Without data, but not without addresses.
         raise ValueError(f"a tensor of shape {list(shape)} is larger than memory can be") from None

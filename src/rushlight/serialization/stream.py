@@ -76,8 +76,7 @@ def read(file: IO[bytes], budget: Budget | None, encoding: str, place: Place) ->
             if left < 0:
                 raise ValueError(f"the storage {key} is longer than the file")
             flats[key] = M.unset(count, kind)
-        out: Array = flats[key]
-        return out
+        return flats[key]
 
     later: list[Callable[[], None]] = []
     token = rebuilding.set(Rebuilding(later))

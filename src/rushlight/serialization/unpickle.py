@@ -41,8 +41,7 @@ def storage_of(pid: object, storage: Storage) -> Array:
     if not right:
         shown = ", ".join(map(describe, pid))
         raise pickle.UnpicklingError(f"a storage reference of the wrong form: ({shown})")
-    out: Array = storage(key, kind, count, location)
-    return out
+    return storage(key, kind, count, location)
 
 
 class _Trust:
@@ -65,8 +64,7 @@ class _Trust:
     def persistent_load(self, pid: object) -> Array:
         """The storage, or in the older format the class, that a reference in the file means."""
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
-            out: Array = pid[1]
-            return out
+            return pid[1]
         return storage_of(pid, self._storage)
 
 

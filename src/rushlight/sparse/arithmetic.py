@@ -150,8 +150,7 @@ def _add(input: Any, other: Any, alpha: float = 1) -> Tensor:
             "addition does not currently support broadcasting)"
         )
     common, held = _times(input, other, alpha)
-    out: Tensor = input.to(common).index_put(tuple(other.places), held, accumulate=True)
-    return out
+    return input.to(common).index_put(tuple(other.places), held, accumulate=True)
 
 
 def _sum_of(a: SparseTensor, b: SparseTensor, alpha: float) -> SparseTensor:
@@ -180,15 +179,13 @@ def _mul(input: Any, other: Any) -> Tensor:
     if not _is_sparse(input):
         input, other = other, input
     if not isinstance(other, Tensor) or other._raw.ndim == 0:
-        out: Tensor = input._with(input.held * other)
-        return out
+        return input._with(input.held * other)
     if _is_sparse(other):
         common = functions.result_type(input, other)
         other = other._with(other.held.to(common))
         return _common(input._with(input.held.to(common)), other.coalesce())
     full = functions.broadcast_to(other, tuple(input.shape))
-    out = input._with(input.held * full[tuple(input.places)])
-    return out
+    return input._with(input.held * full[tuple(input.places)])
 
 
 def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
@@ -373,8 +370,7 @@ def selected(input: SparseTensor, dim: int, index: int) -> Tensor:
     hit = (input.places[d] == at).nonzero()[:, 0]
     held = input.held.index_select(0, hit)
     if n == 1:
-        out: Tensor = held.sum(0)
-        return out
+        return held.sum(0)
     rest = [i for i in range(n) if i != d]
     return sparse(input.places[rest].index_select(1, hit), held, size, input.coalesced)
 

@@ -69,19 +69,16 @@ class SparseTensor(Tensor):
             rule = cls.RULES.get(name.strip("_"))
         if rule is None:
             raise lacking(name)
-        out: Callable[..., object] = rule
-        return out
+        return rule
 
     # ---- parts --------------------------------------------------------------------------------
     def _indices(self) -> Tensor:
         """The places as they are stored, [sparse dimensions, stored elements]."""
-        out: Tensor = self.places
-        return out
+        return self.places
 
     def _values(self) -> Tensor:
         """The values as they are stored, without history."""
-        out: Tensor = self.held.detach()
-        return out
+        return self.held.detach()
 
     def indices(self) -> Tensor:
         """The places in order.
@@ -89,8 +86,7 @@ class SparseTensor(Tensor):
         Raises:
             RuntimeError: where places may be given twice.
         """
-        out: Tensor = self._checked("indices").places
-        return out
+        return self._checked("indices").places
 
     def values(self) -> Any:
         """The values in the order of the places.
@@ -146,8 +142,7 @@ class SparseTensor(Tensor):
             full = full.index_put(tuple(self.places), self.held, accumulate=True)
         else:
             full = full + self.held.sum(0)
-        out: Tensor = full if dtype is None else full.to(dtype)
-        return out
+        return full if dtype is None else full.to(dtype)
 
     def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """This tensor."""
@@ -298,8 +293,7 @@ class SparseTensor(Tensor):
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         # By its name: what makes sparse tensors again imports this file.
-        kept: tuple[object, ...] = importlib.import_module(f"{__package__}.pickles").reduced(self)
-        return kept
+        return importlib.import_module(f"{__package__}.pickles").reduced(self)
 
     def _text(self) -> str:
         tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]
@@ -375,5 +369,4 @@ def text_of(parts: dict[str, Tensor], tail: str, held: Tensor) -> str:
 def checked_type(held: object, dtype: dtype | None) -> Tensor:
     """Values as a dense tensor of the wanted type."""
     made: Any = held if isinstance(held, TensorBase) else functions.tensor(held)
-    out: Tensor = made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)
-    return out
+    return made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)

@@ -28,10 +28,8 @@ def as_array(t: Tensor) -> Array:
     if isinstance(t, SparseTensor):
         if t.sparse_dim() == 1:
             return raw.sparse_gradient(t.places._raw, t.held._raw, tuple(t._raw.shape))
-        out: Array = t.to_dense()._raw
-        return out
-    out = t._raw
-    return out
+        return t.to_dense()._raw
+    return t._raw
 
 
 def receive(leaf: Tensor, g: Any, old: Tensor | None) -> None:

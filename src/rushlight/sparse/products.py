@@ -43,13 +43,11 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     _check(mat1, mat2)
     if not isinstance(mat1, SparseTensor):
         # X·A = (Aᵀ·Xᵀ)ᵀ
-        out: Tensor = mm(mat2.t(), mat1.t()).t()
-        return out
+        return mm(mat2.t(), mat1.t()).t()
     if isinstance(mat2, SparseTensor):
         return _of_sparse(mat1.coalesce(), mat2.coalesce())
     rows, columns = mat1.places
-    out = _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
-    return out
+    return _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
 
 
 dsmm = mm
@@ -80,8 +78,7 @@ def _matmul(input: Tensor, other: Any) -> Tensor:
 @rule("linear", "_linear")
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     result = mm(input, weight.t())
-    out: Tensor = result if bias is None else result + bias
-    return out
+    return result if bias is None else result + bias
 
 
 @rule("addmm", "sspaddmm")
@@ -92,10 +89,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: flo
 
 @rule("bmm")
 def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
-    out: Tensor = functions.stack(
-        [mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))]
-    )
-    return out
+    return functions.stack([mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))])
 
 
 @rule("softmax")

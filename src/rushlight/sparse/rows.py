@@ -48,8 +48,7 @@ class RowsTensor(SparseTensor):
 
     def col_indices(self) -> Tensor:
         """The column of each stored element."""
-        out: Tensor = self.places[1]
-        return out
+        return self.places[1]
 
     def values(self) -> Any:
         """The stored elements, row by row."""
@@ -146,5 +145,4 @@ def _convert_indices_from_csr_to_coo(
     )
     both = [col_indices, rows] if transpose else [rows, col_indices]
     kind = D.int32 if out_int32 else D.int64
-    out: Tensor = functions.stack([part.to(kind) for part in both])
-    return out
+    return functions.stack([part.to(kind) for part in both])

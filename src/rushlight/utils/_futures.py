@@ -43,8 +43,7 @@ class Future(Generic[T]):
             raise RuntimeError("value() called on a Future that is not completed: call wait()")
         if self._error is not None:
             raise self._error
-        result: T = self._value
-        return result
+        return self._value
 
     def _complete(self, value: T | None, error: BaseException | None) -> None:
         with self._changed:

@@ -519,8 +519,7 @@ def treespec_loads(serialized: str) -> TreeSpec:
 
     Raises: NotImplementedError for a class of containers that isn't registered.
     """
-    found: TreeSpec = _pytree_text.loaded(serialized, LeafSpec, TreeSpec)
-    return found
+    return _pytree_text.loaded(serialized, LeafSpec, TreeSpec)
 
 
 pytree_to_str, str_to_pytree = treespec_dumps, treespec_loads

@@ -368,8 +368,7 @@ def _without_reentry(
 def _detached(t: Any) -> Tensor:
     alias = t.detach()
     alias._requires_grad = t._requires_grad
-    out: Tensor = alias
-    return out
+    return alias
 
 
 def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:

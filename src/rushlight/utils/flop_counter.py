@@ -64,12 +64,11 @@ def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[F
 
 def _of_shapes(formula: Callable[..., int]) -> Callable[..., object]:
     def counted(*args: object, out_val: object = None, **kwargs: object) -> int:
-        out: int = formula(
+        return formula(
             *[shapes_of(a) for a in args],
             out_shape=shapes_of(out_val),
             **{name: shapes_of(value) for name, value in kwargs.items()},
         )
-        return out
 
     return counted
 

@@ -52,8 +52,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, V], Generic[V]):
         self.data[self.ref_type(key, forget)] = value
 
     def __getitem__(self, key: object) -> V:
-        found: V = self.data[self.ref_type(key)]
-        return found
+        return self.data[self.ref_type(key)]
 
     def __delitem__(self, key: object) -> None:
         del self.data[self.ref_type(key)]

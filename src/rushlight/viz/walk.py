@@ -141,8 +141,7 @@ def _variable(node: GraphNode) -> GraphTensor | None:
     """The leaf that `node` fills, if any; a user's function may call anything `variable`."""
     if not node.name().endswith("AccumulateGrad"):
         return None
-    variable: GraphTensor | None = getattr(node, "variable", None)
-    return variable
+    return getattr(node, "variable", None)
 
 
 def _leaf(variable: GraphTensor, names: Mapping[int, str]) -> Vertex:

@@ -192,8 +192,7 @@ def _small_gap(a: Array, b: Array) -> Array:
 def log_of_next(x: Array) -> Array:
     """log(1 + x), without loss near 0, of complex numbers too."""
     if x.dtype.kind != "c":
-        out: Array = np.log1p(x)
-        return out
+        return np.log1p(x)
     real, imaginary = x.real, x.imag
     near = real * (2 + real) + imaginary * imaginary  # |1 + x|² - 1
     out = np.empty_like(x)

@@ -157,8 +157,7 @@ class Update:
         loop += [f"        {line}" for line in _freed(small)]
         loop += ["    else:", f"        large(({', '.join(arrays)}), numbers)"]
         space["large"] = self._large
-        made: Callable[..., None] = self._defined([*lists, "numbers"], lines + loop, space)
-        return made
+        return self._defined([*lists, "numbers"], lines + loop, space)
 
     def _defined(
         self, parameters: list[str], lines: list[str], space: dict[str, object]
@@ -227,8 +226,7 @@ class Update:
         if not kernels.launch.floating(p.dtype) or not kernels.launch.ready():
             return False
         given = (*arrays, *self._floats(numbers))
-        done: bool = self.kernel.flat(p.dtype, given, (p, *arrays[2:]), size)
-        return done
+        return self.kernel.flat(p.dtype, given, (p, *arrays[2:]), size)
 
 
 def _freed(code: Code) -> list[str]:

@@ -41,8 +41,7 @@ class _Source:
     def uniform(self) -> float:
         """The next number in [0, 1)."""
         high, low = self.stream.words(2).tolist()
-        found: float = (((high & 0x1FFFFF) << 32) | low) * 2.0**-53
-        return found
+        return (((high & 0x1FFFFF) << 32) | low) * 2.0**-53
 
     def normal(self) -> float:
         """The next normal; the second one of a pair is kept in the stream."""

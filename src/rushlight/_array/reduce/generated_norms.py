@@ -142,8 +142,7 @@ class Variant:
         lines = [*constants_of(code, space, "a"), *code.lines, f"return {', '.join(results)},"]
         text = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
         name = head.partition("(")[0]
-        made: AnyCallable = defined(name, text, f"{self.norm.name}, {name}", space)
-        return made
+        return defined(name, text, f"{self.norm.name}, {name}", space)
 
 
 def generate_norm(

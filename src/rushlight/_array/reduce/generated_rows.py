@@ -68,8 +68,7 @@ _FEW: Final = 128  # elements up to which a reduction of NumPy is quicker than `
 
 
 def _max_of_rows(x: Array, dim: int) -> Array:
-    top: Array = _WORDS["row_max"](x, 1) if x.size <= _FEW else row_max(x)[:, None]
-    return top
+    return _WORDS["row_max"](x, 1) if x.size <= _FEW else row_max(x)[:, None]
 
 
 def _exponentials_along(x: Array, out: Array | None, dim: int) -> tuple[Array, Array]:

@@ -43,8 +43,7 @@ def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int =
 
 
 def _first(x: Any) -> int:
-    address: int = x.__array_interface__["data"][0]
-    return address
+    return x.__array_interface__["data"][0]
 
 
 def storage(x: Any) -> Any:

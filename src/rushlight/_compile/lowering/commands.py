@@ -125,8 +125,7 @@ def strided(
     words: list[Any] = [(to, offset), (source, other)]
     words += [n for n, _, _ in dims[:4]] + [dims[4][0] * size]
     words += [s for _, s, _ in dims[:4]] + [t for _, _, t in dims[:4]]
-    call: Call = machine.call("copy_f32" if size == 4 else "copy_f64", words)
-    return call
+    return machine.call("copy_f32" if size == 4 else "copy_f64", words)
 
 
 def _copied(i: Instruction, plan: Plan) -> Command | None:

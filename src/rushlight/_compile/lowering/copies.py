@@ -168,8 +168,7 @@ def _command(out: Value, x: Value, shape: tuple[int, ...], to: list[int], source
 
 
 def _cleared(machine: ExecutablePlan, out: Value) -> Call:
-    call: Call = machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
-    return call
+    return machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
 
 
 def copied(i: Instruction, plan: Plan) -> Command | None:

@@ -173,6 +173,5 @@ def dtype_of(m: LoopFormula) -> str:
     """The float type in which an instruction computes."""
     for v in (*m.reads, *m.outputs):
         if v.dtype.name in ("float32", "float64"):
-            name: str = v.dtype.name
-            return name
+            return v.dtype.name
     return ""

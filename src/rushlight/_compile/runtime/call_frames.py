@@ -67,8 +67,7 @@ def _formula(formula: AnyCallable, kinds: tuple[str, ...], suffix: str) -> Group
 
 def float_word(x: float) -> int:
     """A float64 as the integer with its bits."""
-    word: int = struct.unpack("q", struct.pack("d", x))[0]
-    return word
+    return struct.unpack("q", struct.pack("d", x))[0]
 
 
 ONE = float_word(1.0)

@@ -86,8 +86,7 @@ def builtin(name: str, address: int, table: bytes, flags: int = FASTCALL) -> Any
     # The builtin may outlive this module: what it points at must too.
     keep_forever(definition)
     keep_forever(table)
-    made: Callable[..., Any] = _maker()(ctypes.byref(definition), table, None)
-    return made
+    return _maker()(ctypes.byref(definition), table, None)
 
 
 @cache

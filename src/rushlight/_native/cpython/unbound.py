@@ -45,8 +45,7 @@ def unbound(function: AnyCallable, name: str, module: str) -> AnyCallable:
     make = interface["PyCFunction_NewEx"]
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    made: AnyCallable = make(ctypes.addressof(definition), function, module)
-    return made
+    return make(ctypes.addressof(definition), function, module)
 
 
 def function_of(value: AnyCallable) -> AnyCallable:

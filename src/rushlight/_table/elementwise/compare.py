@@ -165,7 +165,7 @@ for _row in (logical_and, logical_or, logical_xor, logical_not):
 
 
 def _bitwise(name: str, forward: AnyCallable, doc: str, formula: AnyCallable | None = None) -> Row:
-    made = elementwise(
+    return elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         forward,
         formula=formula,
@@ -176,7 +176,6 @@ def _bitwise(name: str, forward: AnyCallable, doc: str, formula: AnyCallable | N
         out_rules=OutRules(f"aten::{name}"),
         doc=doc,
     )
-    return made
 
 
 bitwise_and = _bitwise(

@@ -83,8 +83,7 @@ def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
     known = mode in ("reduced", "complete", "r")
     if known or not is_half(x.dtype):
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
-    found: tuple[Any, Any] = householder.qr(x, mode)
-    return found
+    return householder.qr(x, mode)
 
 
 linalg_qr = general(

@@ -57,8 +57,7 @@ def _first(x: Tensor) -> Scalar:
     """
     if x.numel() == 0:
         raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
-    found: Scalar = (x if x.numel() == 1 else x.reshape(-1)[0]).item()
-    return found
+    return (x if x.numel() == 1 else x.reshape(-1)[0]).item()
 
 
 def _call(name: str) -> AnyCallable:

@@ -102,8 +102,7 @@ def _forward(
 ) -> tuple[Array, Array]:  # fmt: skip
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
     try:
-        found: tuple[Any, Any] = raw.ctc_loss(log_probs, t, inputs, lengths, blank)
-        return found
+        return raw.ctc_loss(log_probs, t, inputs, lengths, blank)
     except IndexError:
         raise IndexError("ctc_loss: a target is no label") from None
 

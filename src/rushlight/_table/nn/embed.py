@@ -346,8 +346,7 @@ def _embedding_bag(
 def _without_derivatives(function: AnyCallable) -> AnyCallable:
     def forward_only(weight: Tensor, *rest: object, **named: object) -> tuple[Tensor, ...]:
         """`_embedding_bag`, without derivatives."""
-        found: tuple[Tensor, ...] = function(weight.detach(), *rest, **named)
-        return found
+        return function(weight.detach(), *rest, **named)
 
     return forward_only
 

@@ -180,8 +180,7 @@ def refuse_steps(rows: int, sizes: tuple[int, ...], width: int) -> int:
 
 
 def _longest(sequences: tuple[Tensor, ...]) -> int:
-    longest: int = max(s.shape[0] for s in sequences)
-    return longest
+    return max(s.shape[0] for s in sequences)
 
 
 @composite("private")

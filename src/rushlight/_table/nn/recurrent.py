@@ -519,8 +519,7 @@ def _plain_cell(
     _check_cell(input, (hx,), w_ih, w_hh, 1)
     # The state's part comes first: what is younger, the input's, gets its gradients first.
     part = linear(hx, w_hh, b_hh)
-    state: Tensor = _plain_step(part, (input,), w_ih, b_ih, relu)[0][0]
-    return state
+    return _plain_step(part, (input,), w_ih, b_ih, relu)[0][0]
 
 
 @composite()

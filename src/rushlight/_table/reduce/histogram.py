@@ -52,8 +52,7 @@ def _recorded(row: Row, results: list[Array], *operands: object) -> list[Tensor]
     tensors = [x for x in operands if isinstance(x, TensorBase)]
     if not any(x._requires_grad for x in tensors):
         return made
-    found: list[Tensor] = apply_n(row.op, [[*tensors, *made], len(made)])
-    return found
+    return apply_n(row.op, [[*tensors, *made], len(made)])
 
 
 _RESULT = named_results("histogram", ("hist", "bin_edges"))

@@ -82,8 +82,7 @@ def _check(name: str, input: Any, mask: Any) -> None:
 def _added_type(input: object, dtype: D.dtype | None) -> D.dtype:
     """The type of a sum or a product: integers become int64."""
     if dtype is not None:
-        found: D.dtype = dtype
-        return found
+        return dtype
     have = T.dtype_of(input)
     return D.int64 if have.category < D.FLOAT else have
 

@@ -130,8 +130,7 @@ def lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: AnyCallable
 def parameters_of(formula: AnyCallable) -> tuple[str, ...]:
     """The parameter names of a plain function: `inspect`'s answer, a hundred times quicker."""
     code = formula.__code__
-    names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
-    return names
+    return code.co_varnames[: code.co_argcount]
 
 
 def _resolve(name: str, schema: Schema) -> Any:

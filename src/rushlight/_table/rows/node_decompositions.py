@@ -265,8 +265,7 @@ def _linear_shapes(ndim: int) -> AnyCallable:
             return None
         features = known["input"][-1] if "input" in known else 1
         weight = known.get("weight", (1, features))
-        found = {"input": (1,) * (ndim - 1) + weight[1:], "weight": weight}
-        return found
+        return {"input": (1,) * (ndim - 1) + weight[1:], "weight": weight}
 
     return shapes
 

@@ -237,8 +237,7 @@ class Namespace:
         found = self.__dict__.get(name)
         if found is None:
             found = self.__dict__[name] = Packet(self.name, name)
-        made: Packet = found
-        return made
+        return found
 
     def __str__(self) -> str:
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"

@@ -126,8 +126,7 @@ def _show(holders: list[Any], whole: Array, moved: Array) -> None:
 
 
 def _seen(holder: Any) -> Array:
-    array: Array = holder._raw if isinstance(holder, TensorBase) else holder._data
-    return array
+    return holder._raw if isinstance(holder, TensorBase) else holder._data
 
 
 def _view_from(array: Array, moved: Array, begin: int) -> Array:

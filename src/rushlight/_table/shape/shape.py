@@ -302,8 +302,7 @@ def _laid_anew(input: Tensor, size: tuple[int, ...]) -> Any:
 def _resolved(input: Tensor, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
     words = Dispatcher("reshape", [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
-    size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
-    return size
+    return words.gather(plan, (input, *shape), kwargs)[1]
 
 
 _RESHAPE = linear(

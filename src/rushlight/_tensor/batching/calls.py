@@ -121,8 +121,7 @@ FORMS: Final = {"like": _like, "new": _new, "reshape_": _reshape}
 
 def _public(name: str) -> Call:
     """The function of a name that knows vmap: an outer one may be open too."""
-    found: Call = TENSOR_METHODS[name] if name.startswith("new_") else table(name)
-    return found
+    return TENSOR_METHODS[name] if name.startswith("new_") else table(name)
 
 
 def _longer(args: Shape, kwargs: Any, size: int) -> tuple[object, object]:
@@ -153,8 +152,7 @@ def _draw(name: str, function: Call, args: Any, kwargs: Any, layer: Layer) -> Te
     with Outer(layer):
         call = _again(name, function)
         if layer.randomness == "same":
-            out: Tensor = call(*args, **kwargs)
-            return out
+            return call(*args, **kwargs)
         args, kwargs = _longer(args, kwargs, layer.size)
         return wrap(call(*args, **kwargs), 0, layer)
 
@@ -173,10 +171,8 @@ def _draw_alone(
 def _whole(x: TensorBase, layer: Layer) -> Tensor:
     """A batch, the batch dimension first; made by repeating what has none."""
     if isinstance(x, BatchedTensor) and x._layer is layer:
-        out: Tensor = front(x._value, x._dim)
-        return out
-    out = repeat_batch(x, None, layer.size).contiguous()
-    return out
+        return front(x._value, x._dim)
+    return repeat_batch(x, None, layer.size).contiguous()
 
 
 def _one(x: Tensor) -> object:
@@ -191,8 +187,7 @@ def _draw_like(
     with Outer(layer):
         call = _again(name, function)
         if layer.randomness == "same":
-            out: Tensor = call(_one(me), *args[1:], **kwargs)
-            return out
+            return call(_one(me), *args[1:], **kwargs)
         return wrap(call(_whole(me, layer), *args[1:], **kwargs), 0, layer)
 
 

@@ -123,8 +123,7 @@ class BatchedTensor(Tensor):
         raise RuntimeError(errors.BACKWARD_INSIDE_TRANSFORM)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        out: Self = table("clone")(self)
-        return out
+        return table("clone")(self)
 
     __copy__ = None  # type: ignore[assignment]
 
@@ -328,13 +327,10 @@ def unwrapped(t: TensorBase, layer: Layer, dim: int = 0) -> Tensor:
     dim %= rank
     if isinstance(t, BatchedTensor) and t._layer is layer:
         if t._dim == dim:
-            out: Tensor = t._value
-            return out
-        out = table("movedim")(t._value, t._dim, dim)
-        return out
+            return t._value
+        return table("movedim")(t._value, t._dim, dim)
     whole = table("unsqueeze")(t, dim) if dim else t
-    out = table("expand")(whole, (*shape[:dim], layer.size, *shape[dim:]))
-    return out
+    return table("expand")(whole, (*shape[:dim], layer.size, *shape[dim:]))
 
 
 # ---- several vmaps at once ---------------------------------------------------------------------

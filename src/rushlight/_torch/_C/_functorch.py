@@ -69,8 +69,7 @@ def current_level() -> int:
 def _at(level: int) -> Layer:
     for layer in current().layers:
         if layer.level == level:
-            found: Layer = layer
-            return found
+            return layer
     raise RuntimeError(f"There is no vmap of level {level} running")
 
 

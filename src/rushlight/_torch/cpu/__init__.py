@@ -64,8 +64,7 @@ def synchronize(device: Any = None) -> None:
 
 def current_stream(device: Any = None) -> Stream:
     """The stream that is selected."""
-    stream: Stream = _current_stream
-    return stream
+    return _current_stream
 
 
 class StreamContext:

@@ -67,8 +67,7 @@ class GraphModule(Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         # `forward` belongs to the class, and each graph has its own.
         own = type(cls.__name__, (cls,), {"__module__": cls.__module__})
-        made: GraphModule = super().__new__(own)
-        return made
+        return super().__new__(own)
 
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()

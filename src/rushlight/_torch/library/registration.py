@@ -114,8 +114,7 @@ def define_in(namespace: str, text: str, where: str, tags: Any = ()) -> Register
     made.run = run
     made.tags = [tags] if isinstance(tags, Tag) else list(tags)
     packet.own[overload] = made
-    registered: RegisteredOverload = made
-    return registered
+    return made
 
 
 def overload_of(op: Any) -> RegisteredOverload:
@@ -128,8 +127,7 @@ def overload_of(op: Any) -> RegisteredOverload:
         return op
     own = getattr(op, "_opoverload", None)
     if own is not None:
-        found: RegisteredOverload = own
-        return found
+        return own
     namespace, name = parsed_name(op)
     name, _, overload = name.partition(".")
     space = _registered.NAMESPACES.get(namespace)

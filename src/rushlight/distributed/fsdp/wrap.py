@@ -114,5 +114,4 @@ def wrap(module: Module, **wrap_overrides: object) -> Module:
     """The module in what `enable_wrap` named; outside of it the module itself."""
     if _Chosen.kind is None:
         return module
-    wrapped: Module = _Chosen.kind(module, **{**_Chosen.options, **wrap_overrides})
-    return wrapped
+    return _Chosen.kind(module, **{**_Chosen.options, **wrap_overrides})

@@ -92,8 +92,7 @@ def create_mask(
 ) -> Tensor:
     """The pairs that a mask keeps, as a tensor of truths of shape (B, H, Q_LEN, KV_LEN)."""
     shape = (B or 1, H or 1, Q_LEN, KV_LEN)
-    out: Tensor = mod_fn(*_indices(*shape)).expand(shape)
-    return out
+    return mod_fn(*_indices(*shape)).expand(shape)
 
 
 class BlockMask:
@@ -112,8 +111,7 @@ class BlockMask:
         """The pairs as a tensor of truths."""
         if self._dense is None:
             self._dense = create_mask(self.mask_mod, *self.shape)
-        out: Tensor = self._dense
-        return out
+        return self._dense
 
     def to_dense(self) -> Tensor:
         """Which blocks hold a pair that takes part, as 0 and 1."""
@@ -122,8 +120,7 @@ class BlockMask:
         whole = _T.zeros(batches, heads, rows * self.BLOCK_SIZE[0], columns * self.BLOCK_SIZE[1])
         whole[:, :, :queries, :keys] = self.dense().to(whole.dtype)
         blocks = whole.view(batches, heads, rows, self.BLOCK_SIZE[0], columns, self.BLOCK_SIZE[1])
-        out: Tensor = (blocks.sum((3, 5)) > 0).int()
-        return out
+        return (blocks.sum((3, 5)) > 0).int()
 
     def sparsity(self) -> float:
         """The share of blocks without a pair, in percent."""

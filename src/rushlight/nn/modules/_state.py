@@ -177,8 +177,7 @@ class Stateful:
             if getattr(hook, "_from_public_api", False):
                 raise RuntimeError("state_dict post-hook must return None")
             destination = answer
-        out: dict[str, Any] = destination
-        return out
+        return destination
 
     # -- in -------------------------------------------------------------------------------------
 

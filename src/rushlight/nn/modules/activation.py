@@ -67,8 +67,7 @@ class ReLU(_Inplace):
     """max(x, 0)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.relu(input, inplace=self.inplace)
-        return output
+        return F.relu(input, inplace=self.inplace)
 
 
 @own("__init__")
@@ -76,8 +75,7 @@ class SELU(_Inplace):
     """Scaled ELU, which keeps mean 0 and variance 1 through layers."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.selu(input, self.inplace)
-        return output
+        return F.selu(input, self.inplace)
 
 
 @own("__init__")
@@ -85,8 +83,7 @@ class SiLU(_Inplace):
     """x·sigmoid(x), also called swish."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.silu(input, inplace=self.inplace)
-        return output
+        return F.silu(input, inplace=self.inplace)
 
 
 @own("__init__")
@@ -94,8 +91,7 @@ class Mish(_Inplace):
     """x·tanh(softplus(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.mish(input, inplace=self.inplace)
-        return output
+        return F.mish(input, inplace=self.inplace)
 
 
 @own("__init__")
@@ -103,8 +99,7 @@ class Hardsigmoid(_Inplace):
     """min(max(x/6 + 1/2, 0), 1)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.hardsigmoid(input, self.inplace)
-        return output
+        return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
         return ""
@@ -115,8 +110,7 @@ class Hardswish(_Inplace):
     """x·hardsigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.hardswish(input, self.inplace)
-        return output
+        return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
         return ""
@@ -158,8 +152,7 @@ class Hardtanh(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-        return output
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
         return f"min_val={self.min_val}, max_val={self.max_val}{_inplace(self)}"
@@ -186,8 +179,7 @@ class ELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.elu(input, self.alpha, self.inplace)
-        return output
+        return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha}{_inplace(self)}"
@@ -204,8 +196,7 @@ class CELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.celu(input, self.alpha, self.inplace)
-        return output
+        return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha}{_inplace(self)}"
@@ -222,8 +213,7 @@ class LeakyReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.leaky_relu(input, self.negative_slope, self.inplace)
-        return output
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
         return f"negative_slope={self.negative_slope}{_inplace(self)}"
@@ -243,8 +233,7 @@ class RReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-        return output
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         return f"lower={self.lower}, upper={self.upper}{_inplace(self)}"
@@ -262,8 +251,7 @@ class Threshold(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.threshold(input, self.threshold, self.value, self.inplace)
-        return output
+        return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
         return f"threshold={self.threshold}, value={self.value}{_inplace(self)}"
@@ -296,8 +284,7 @@ class LogSigmoid(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.logsigmoid(input)
-        return output
+        return F.logsigmoid(input)
 
 
 class Softsign(Module):
@@ -307,8 +294,7 @@ class Softsign(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.softsign(input)
-        return output
+        return F.softsign(input)
 
 
 class Tanhshrink(Module):
@@ -318,8 +304,7 @@ class Tanhshrink(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.tanhshrink(input)
-        return output
+        return F.tanhshrink(input)
 
 
 class GELU(Module):
@@ -332,8 +317,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.gelu(input, approximate=self.approximate)
-        return output
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -349,8 +333,7 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.glu(input, self.dim)
-        return output
+        return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -366,8 +349,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.hardshrink(input, self.lambd)
-        return output
+        return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
@@ -383,8 +365,7 @@ class Softshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.softshrink(input, self.lambd)
-        return output
+        return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return str(self.lambd)
@@ -401,8 +382,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.softplus(input, self.beta, self.threshold)
-        return output
+        return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
         return f"beta={self.beta}, threshold={self.threshold}"
@@ -431,8 +411,7 @@ class PReLU(Module):
         init.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.prelu(input, self.weight)
-        return output
+        return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"
@@ -449,8 +428,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.softmax(input, self.dim, _stacklevel=5)
-        return output
+        return F.softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -467,8 +445,7 @@ class Softmin(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.softmin(input, self.dim, _stacklevel=5)
-        return output
+        return F.softmin(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -485,8 +462,7 @@ class LogSoftmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.log_softmax(input, self.dim, _stacklevel=5)
-        return output
+        return F.log_softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -503,8 +479,7 @@ class Softmax2d(Module):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
             )
-        output: Tensor = F.softmax(input, -3, _stacklevel=5)
-        return output
+        return F.softmax(input, -3, _stacklevel=5)
 
 
 def _inplace(module: Module) -> str:

@@ -143,7 +143,7 @@ class _BatchNorm(_NormBase):
         from_batch = self.training or (self.running_mean is None and self.running_var is None)
         # In evaluation statistics that aren't tracked are ignored, present or not.
         keep = not self.training or self.track_running_stats
-        output: Tensor = F.batch_norm(
+        return F.batch_norm(
             input,
             self.running_mean if keep else None,
             self.running_var if keep else None,
@@ -153,7 +153,6 @@ class _BatchNorm(_NormBase):
             average,
             self.eps,
         )
-        return output
 
 
 class BatchNorm1d(_BatchNorm):

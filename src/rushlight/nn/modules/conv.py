@@ -217,10 +217,7 @@ class _Forward(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self._dims
-        output: Tensor = function(
-            input, weight, bias, self.stride, padding, self.dilation, self.groups
-        )
-        return output
+        return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
@@ -350,7 +347,7 @@ class _ConvTransposeNd(_ConvNd):
         extra = self._output_padding(
             input, output_size, self.stride, self.padding, self.kernel_size, dims, self.dilation
         )
-        output: Tensor = getattr(F, self._function)(
+        return getattr(F, self._function)(
             input,
             self.weight,
             self.bias,
@@ -360,7 +357,6 @@ class _ConvTransposeNd(_ConvNd):
             self.groups,
             self.dilation,
         )
-        return output
 
 
 @own("__init__", "forward")

@@ -19,8 +19,7 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        output: Tensor = F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
-        return output
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
 class CosineSimilarity(Module):
@@ -34,5 +33,4 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        output: Tensor = F.cosine_similarity(x1, x2, self.dim, self.eps)
-        return output
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)

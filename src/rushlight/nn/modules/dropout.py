@@ -36,32 +36,28 @@ class Dropout(_DropoutNd):
     """Zeros each element with probability `p`, and scales the rest by 1/(1-p)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.dropout(input, self.p, self.training, self.inplace)
-        return output
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
     """Zeros whole channels of (N, C, L) or (C, L) with probability `p`, and scales the rest."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.dropout1d(input, self.p, self.training, self.inplace)
-        return output
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
     """Zeros whole channels of (N, C, H, W) with probability `p`, and scales the rest."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.dropout2d(input, self.p, self.training, self.inplace)
-        return output
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
     """Zeros whole channels of (N, C, D, H, W) with probability `p`, and scales the rest."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.dropout3d(input, self.p, self.training, self.inplace)
-        return output
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
@@ -69,13 +65,11 @@ class AlphaDropout(_DropoutNd):
 
     def forward(self, input: Tensor) -> Tensor:
         # In place is accepted and not done, as in PyTorch.
-        output: Tensor = F.alpha_dropout(input, self.p, self.training)
-        return output
+        return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
     """Alpha dropout of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.feature_alpha_dropout(input, self.p, self.training)
-        return output
+        return F.feature_alpha_dropout(input, self.p, self.training)

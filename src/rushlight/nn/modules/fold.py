@@ -36,10 +36,9 @@ class Fold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.fold(
+        return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
-        return output
 
     def extra_repr(self) -> str:
         return (
@@ -67,8 +66,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-        return output
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
         return (

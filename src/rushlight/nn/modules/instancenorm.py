@@ -45,7 +45,7 @@ class _InstanceNorm(_NormBase):
             raise ValueError(f"expected {fewer}D or {more}D input (got {input.dim()}D input)")
 
     def _normalise(self, input: Tensor) -> Tensor:
-        output: Tensor = F.instance_norm(
+        return F.instance_norm(
             input,
             self.running_mean,
             self.running_var,
@@ -55,7 +55,6 @@ class _InstanceNorm(_NormBase):
             self.momentum if self.momentum is not None else 0.0,
             self.eps,
         )
-        return output
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

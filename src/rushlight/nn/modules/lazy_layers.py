@@ -133,8 +133,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
                 f"to {self.__class__.__name__}, but "
                 f"got input of size: {input.shape}"
             )
-        channels: int = input.shape[1] if input.dim() == dims + 2 else input.shape[0]
-        return channels
+        return input.shape[1] if input.dim() == dims + 2 else input.shape[0]
 
     def _get_num_spatial_dims(self) -> int:
         return self._dims

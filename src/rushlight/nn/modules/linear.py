@@ -80,8 +80,7 @@ class Linear(ReadsParameters, Module):
                 weight, bias = self.weight, self.bias
         except KeyError:
             weight, bias = self.weight, self.bias
-        output: Tensor = F.linear(input, weight, bias)
-        return output
+        return F.linear(input, weight, bias)
 
     def extra_repr(self) -> str:
         return (
@@ -138,8 +137,7 @@ class Bilinear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        output: Tensor = F.bilinear(input1, input2, self.weight, self.bias)
-        return output
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return (

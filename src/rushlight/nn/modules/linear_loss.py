@@ -69,7 +69,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             shape = (self.num_classes, *self.out_features)
             weight = weight.reshape(*shape, self.linear.in_features)
             bias = None if bias is None else bias.reshape(shape)
-        loss: Tensor = F.linear_cross_entropy(
+        return F.linear_cross_entropy(
             input,
             weight,
             target,
@@ -80,7 +80,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             label_smoothing=self.label_smoothing,
             options=self.options,
         )
-        return loss
 
     def extra_repr(self) -> str:
         return (

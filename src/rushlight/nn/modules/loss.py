@@ -82,16 +82,14 @@ class L1Loss(_Loss):
     """|input - target|."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.l1_loss(input, target, reduction=self.reduction)
-        return loss
+        return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(_Loss):
     """(input - target)²."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.mse_loss(input, target, reduction=self.reduction)
-        return loss
+        return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
@@ -108,8 +106,7 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
-        return loss
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
@@ -122,16 +119,14 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
-        return loss
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class SoftMarginLoss(_Loss):
     """log(1 + exp(-target·input)), for targets ±1."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.soft_margin_loss(input, target, reduction=self.reduction)
-        return loss
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class NLLLoss(_WeightedLoss):
@@ -154,14 +149,13 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.nll_loss(
+        return F.nll_loss(
             input,
             target,
             weight=self.weight,
             ignore_index=self.ignore_index,
             reduction=self.reduction,
         )
-        return loss
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -186,7 +180,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.cross_entropy(
+        return F.cross_entropy(
             input,
             target,
             weight=self.weight,
@@ -194,17 +188,13 @@ class CrossEntropyLoss(_WeightedLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
         )
-        return loss
 
 
 class BCELoss(_WeightedLoss):
     """Binary cross entropy of probabilities."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.binary_cross_entropy(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
-        return loss
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -226,14 +216,13 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.binary_cross_entropy_with_logits(
+        return F.binary_cross_entropy_with_logits(
             input,
             target,
             self.weight,
             pos_weight=self.pos_weight,
             reduction=self.reduction,
         )
-        return loss
 
 
 class KLDivLoss(_Loss):
@@ -250,8 +239,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
-        return loss
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
 class PoissonNLLLoss(_Loss):
@@ -274,7 +262,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.poisson_nll_loss(
+        return F.poisson_nll_loss(
             log_input,
             target,
             log_input=self.log_input,
@@ -282,7 +270,6 @@ class PoissonNLLLoss(_Loss):
             eps=self.eps,
             reduction=self.reduction,
         )
-        return loss
 
 
 class GaussianNLLLoss(_Loss):
@@ -296,10 +283,9 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        loss: Tensor = F.gaussian_nll_loss(
+        return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
-        return loss
 
 
 class HingeEmbeddingLoss(_Loss):
@@ -318,10 +304,7 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.hinge_embedding_loss(
-            input, target, margin=self.margin, reduction=self.reduction
-        )
-        return loss
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
 class CosineEmbeddingLoss(_Loss):
@@ -340,10 +323,9 @@ class CosineEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.cosine_embedding_loss(
+        return F.cosine_embedding_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
-        return loss
 
 
 class MarginRankingLoss(_Loss):
@@ -362,28 +344,25 @@ class MarginRankingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.margin_ranking_loss(
+        return F.margin_ranking_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
-        return loss
 
 
 class MultiLabelMarginLoss(_Loss):
     """The margin loss of several target classes for each sample."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.multilabel_margin_loss(input, target, reduction=self.reduction)
-        return loss
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """Binary cross entropy of logits by class, averaged over the classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.multilabel_soft_margin_loss(
+        return F.multilabel_soft_margin_loss(
             input, target, weight=self.weight, reduction=self.reduction
         )
-        return loss
 
 
 class MultiMarginLoss(_WeightedLoss):
@@ -412,7 +391,7 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.multi_margin_loss(
+        return F.multi_margin_loss(
             input,
             target,
             p=self.p,
@@ -420,7 +399,6 @@ class MultiMarginLoss(_WeightedLoss):
             weight=self.weight,
             reduction=self.reduction,
         )
-        return loss
 
 
 class TripletMarginLoss(_Loss):
@@ -449,7 +427,7 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        loss: Tensor = F.triplet_margin_loss(
+        return F.triplet_margin_loss(
             anchor,
             positive,
             negative,
@@ -459,7 +437,6 @@ class TripletMarginLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
-        return loss
 
 
 class TripletMarginWithDistanceLoss(_Loss):
@@ -488,7 +465,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        loss: Tensor = F.triplet_margin_with_distance_loss(
+        return F.triplet_margin_with_distance_loss(
             anchor,
             positive,
             negative,
@@ -497,7 +474,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
-        return loss
 
 
 class CTCLoss(_Loss):
@@ -515,7 +491,7 @@ class CTCLoss(_Loss):
     def forward(
         self, log_probs: Tensor, targets: Tensor, input_lengths: object, target_lengths: object
     ) -> Tensor:
-        loss: Tensor = F.ctc_loss(
+        return F.ctc_loss(
             log_probs,
             targets,
             input_lengths,
@@ -524,7 +500,6 @@ class CTCLoss(_Loss):
             self.reduction,
             self.zero_infinity,
         )
-        return loss
 
 
 class NLLLoss2d(NLLLoss):

@@ -33,8 +33,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-        return output
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
@@ -87,10 +86,7 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.layer_norm(
-            input, self.normalized_shape, self.weight, self.bias, self.eps
-        )
-        return output
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -147,8 +143,7 @@ class GroupNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-        return output
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -190,8 +185,7 @@ class RMSNorm(Module):
             init.ones_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        output: Tensor = F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
-        return output
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -227,8 +221,7 @@ class CrossMapLRN2d(Module):
         total = squares.narrow(1, 0, channels)
         for k in range(1, 2 * radius + 1):
             total = total + squares.narrow(1, k, channels)
-        output: Tensor = input * (self.k + total * (self.alpha / self.size)).pow(-self.beta)
-        return output
+        return input * (self.k + total * (self.alpha / self.size)).pow(-self.beta)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -47,8 +47,7 @@ class _Pad(Module):
         self.padding = _each(padding, sides)
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.pad(input, self.padding, self._mode)
-        return output
+        return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
@@ -66,8 +65,7 @@ class _ConstantPadNd(_Pad):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.pad(input, self.padding, "constant", self.value)
-        return output
+        return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
         return f"padding={self.padding}, value={self.value}"

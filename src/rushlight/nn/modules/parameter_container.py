@@ -222,8 +222,7 @@ class ParameterDict(Module):
     def __ror__(self, other: Any) -> Self:
         joined = other.copy()
         joined.update(self)
-        out: Self = joined
-        return out
+        return joined
 
     def __ior__(self, other: object) -> Self:
         self.update(other)

@@ -128,10 +128,9 @@ class _MaxUnpoolNd(Module):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: int | Sequence[int] | None = None
     ) -> Tensor:
-        output: Tensor = getattr(F, self._function)(
+        return getattr(F, self._function)(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
-        return output
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -190,7 +189,7 @@ class AvgPool1d(_AvgPoolNd):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.avg_pool1d(
+        return F.avg_pool1d(
             input,
             self.kernel_size,
             self.stride,
@@ -198,7 +197,6 @@ class AvgPool1d(_AvgPoolNd):
             self.ceil_mode,
             self.count_include_pad,
         )
-        return output
 
 
 class _AvgPoolWide(_AvgPoolNd):
@@ -223,7 +221,7 @@ class _AvgPoolWide(_AvgPoolNd):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = getattr(F, self._function)(
+        return getattr(F, self._function)(
             input,
             self.kernel_size,
             self.stride,
@@ -232,7 +230,6 @@ class _AvgPoolWide(_AvgPoolNd):
             self.count_include_pad,
             self.divisor_override,
         )
-        return output
 
 
 @own("__init__", "forward")
@@ -270,10 +267,9 @@ class _LPPoolNd(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = getattr(F, self._function)(
+        return getattr(F, self._function)(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
-        return output
 
     def extra_repr(self) -> str:
         return (
@@ -315,8 +311,7 @@ class _AdaptiveAvgPoolNd(Module):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = getattr(F, self._function)(input, self.output_size)
-        return output
+        return getattr(F, self._function)(input, self.output_size)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -355,10 +350,7 @@ class _AdaptiveMaxPoolNd(Module):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        out: Tensor | tuple[Tensor, Tensor] = getattr(F, self._function)(
-            input, self.output_size, self.return_indices
-        )
-        return out
+        return getattr(F, self._function)(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -418,7 +410,7 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        out: Tensor | tuple[Tensor, Tensor] = getattr(F, self._function)(
+        return getattr(F, self._function)(
             input,
             self.kernel_size,
             self.output_size,
@@ -426,7 +418,6 @@ class _FractionalMaxPoolNd(Module):
             self.return_indices,
             _random_samples=self._random_samples,
         )
-        return out
 
 
 @own("__init__", "forward")

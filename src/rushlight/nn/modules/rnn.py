@@ -301,8 +301,7 @@ class RNNBase(ReadsParameters, Module):
         return found[1]
 
     def _function(self, *args: object) -> tuple[Tensor, ...]:
-        result: tuple[Any, ...] = getattr(f, _FUNCTIONS[self.mode])(*args)
-        return result
+        return getattr(f, _FUNCTIONS[self.mode])(*args)
 
     def forward(self, input: Tensor | PackedSequence, hx: object = None) -> tuple[Any, Any]:
         options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)

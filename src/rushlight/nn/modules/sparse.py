@@ -87,7 +87,7 @@ class Embedding(Module):
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.embedding(
+        return F.embedding(
             input,
             self.weight,
             self.padding_idx,
@@ -96,7 +96,6 @@ class Embedding(Module):
             self.scale_grad_by_freq,
             self.sparse,
         )
-        return output
 
     def extra_repr(self) -> str:
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
@@ -220,7 +219,7 @@ class EmbeddingBag(Module):
         offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
-        output: Tensor = F.embedding_bag(
+        return F.embedding_bag(
             input,
             self.weight,
             offsets,
@@ -233,7 +232,6 @@ class EmbeddingBag(Module):
             self.include_last_offset,
             self.padding_idx,
         )
-        return output
 
     def extra_repr(self) -> str:
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]

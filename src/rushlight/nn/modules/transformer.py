@@ -39,8 +39,7 @@ def _generate_square_subsequent_mask(
     sz: int, device: DeviceLike | None = None, dtype: dtype | None = None
 ) -> Tensor:
     """0 on and below the diagonal, -inf above: nobody looks at what comes later."""
-    mask: Tensor = f.full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(1)
-    return mask
+    return f.full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(1)
 
 
 def _length(src: Tensor, batch_first: bool) -> int | None:
@@ -146,8 +145,7 @@ class TransformerEncoderLayer(Module):
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
             return x + self._ff_block(self.norm2(x))
         x = self.norm1(x + self._sa_block(x, src_mask, src_key_padding_mask, is_causal))
-        done: Tensor = self.norm2(x + self._ff_block(x))
-        return done
+        return self.norm2(x + self._ff_block(x))
 
     def _sa_block(
         self,
@@ -165,12 +163,10 @@ class TransformerEncoderLayer(Module):
             need_weights=False,
             is_causal=is_causal,
         )[0]
-        done: Tensor = self.dropout1(x)
-        return done
+        return self.dropout1(x)
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        done: Tensor = self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-        return done
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerDecoderLayer(Module):
@@ -243,8 +239,7 @@ class TransformerDecoderLayer(Module):
             return x + self._ff_block(self.norm3(x))
         x = self.norm1(x + self._sa_block(x, *own))
         x = self.norm2(x + self._mha_block(x, memory, *other))
-        done: Tensor = self.norm3(x + self._ff_block(x))
-        return done
+        return self.norm3(x + self._ff_block(x))
 
     def _sa_block(
         self,
@@ -262,8 +257,7 @@ class TransformerDecoderLayer(Module):
             is_causal=is_causal,
             need_weights=False,
         )[0]
-        done: Tensor = self.dropout1(x)
-        return done
+        return self.dropout1(x)
 
     def _mha_block(
         self,
@@ -282,12 +276,10 @@ class TransformerDecoderLayer(Module):
             is_causal=is_causal,
             need_weights=False,
         )[0]
-        done: Tensor = self.dropout2(x)
-        return done
+        return self.dropout2(x)
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        done: Tensor = self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-        return done
+        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerEncoder(Module):
@@ -513,7 +505,7 @@ class Transformer(Module):
             src_key_padding_mask=src_key_padding_mask,
             is_causal=src_is_causal,
         )
-        output: Tensor = self.decoder(
+        return self.decoder(
             tgt,
             memory,
             tgt_mask=tgt_mask,
@@ -523,7 +515,6 @@ class Transformer(Module):
             tgt_is_causal=tgt_is_causal,
             memory_is_causal=memory_is_causal,
         )
-        return output
 
     @staticmethod
     def generate_square_subsequent_mask(

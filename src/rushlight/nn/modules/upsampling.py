@@ -47,7 +47,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        output: Tensor = F.interpolate(
+        return F.interpolate(
             input,
             self.size,
             self.scale_factor,
@@ -55,7 +55,6 @@ class Upsample(Module):
             self.align_corners,
             recompute_scale_factor=self.recompute_scale_factor,
         )
-        return output
 
     def extra_repr(self) -> str:
         if self.scale_factor is not None:

@@ -42,8 +42,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
                 del table[name]
             else:
                 table[name] = tensor
-            out: Tensor = old
-            return out
+            return old
     old = getattr(module, name, _MISSING)
     if old is _MISSING:
         if not allow_missing:
@@ -54,5 +53,4 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
         setattr(module, name, tensor)
     elif hasattr(module, name):
         delattr(module, name)
-    out = old
-    return out
+    return old

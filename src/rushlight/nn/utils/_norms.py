@@ -23,5 +23,4 @@ def norm_except_dim(v: Tensor, power: int, dim: int) -> Tensor:
 
 def weight_of(v: Tensor, g: Tensor, dim: int) -> Tensor:
     """g v / |v|, with the norm of each slice along `dim`."""
-    found: Tensor = f.mul(v, g / norm_except_dim(v, 2, dim))
-    return found
+    return f.mul(v, g / norm_except_dim(v, 2, dim))

@@ -13,8 +13,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     for parameter in parameters:
         parameter.device  # noqa: B018  (what is no tensor is found here)
         flat.append(parameter.view(-1))
-    joined: Tensor = f.cat(flat)
-    return joined
+    return f.cat(flat)
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:

@@ -26,8 +26,7 @@ def _make_orthogonal(A: Tensor) -> Tensor:
     """The orthogonal factor of A, with the signs that make a positive diagonal of the other."""
     reflections, tau = f.geqrf(A)
     q: Tensor = linalg.householder_product(reflections, tau)
-    q = q * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
-    return q
+    return q * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _OrthMaps(Enum):
@@ -107,8 +106,7 @@ class _Orthogonal(Module):
             diagonal.sign_()
             # Where no reflection was needed, LAPACK leaves the sign to the diagonal.
             diagonal[tau == 0.0] *= -1
-            turned: Tensor = reflections.mT if wide else reflections
-            return turned
+            return reflections.mT if wide else reflections
         if n == k:
             Q = Q.clone() if _is_orthogonal(Q) else _make_orthogonal(Q)
         else:
@@ -231,8 +229,7 @@ class _SpectralNorm(Module):
         if self.dim != 0:
             rest = (d for d in range(weight.dim()) if d != self.dim)
             weight = weight.permute(self.dim, *rest)
-        matrix: Tensor = weight.flatten(1)
-        return matrix
+        return weight.flatten(1)
 
     def _power_method(self, weight_mat: Tensor, n_power_iterations: int) -> None:
         with no_grad():
@@ -244,8 +241,7 @@ class _SpectralNorm(Module):
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
-            unit: Tensor = F.normalize(weight, dim=0, eps=self.eps)
-            return unit
+            return F.normalize(weight, dim=0, eps=self.eps)
         matrix = self._reshape_weight_to_matrix(weight)
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
@@ -253,8 +249,7 @@ class _SpectralNorm(Module):
         u = self._u.clone()
         v = self._v.clone()
         sigma = f.vdot(u, f.mv(matrix, v))
-        scaled: Tensor = weight / sigma
-        return scaled
+        return weight / sigma
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken to have the norm one."""

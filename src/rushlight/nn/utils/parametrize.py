@@ -189,8 +189,7 @@ class ParametrizationList(ModuleList):
         x = first(self.original) if self.is_tensor else first(*self._originals())
         for module in rest:
             x = module(x)
-        out: Tensor = x
-        return out
+        return x
 
 
 def _no_state(self: Any) -> object:
@@ -224,14 +223,12 @@ def _inject_new_class(module: Module) -> None:
 def _inject_property(module: Module, tensor_name: str) -> None:
     def read(self: Any) -> Tensor:
         if not _cache_enabled:
-            out: Tensor = self.parametrizations[tensor_name]()
-            return out
+            return self.parametrizations[tensor_name]()
         key = (id(module), tensor_name)
         found = _cache.get(key)
         if found is None:
             found = _cache[key] = self.parametrizations[tensor_name]()
-        result: Tensor = found
-        return result
+        return found
 
     def write(self: Any, value: Tensor) -> None:
         self.parametrizations[tensor_name].right_inverse(value)

@@ -58,8 +58,7 @@ class BasePruningMethod(ABC):
             raise AssertionError(f"Module {module} has to be pruned")
         mask = getattr(module, self._tensor_name + "_mask")
         original = getattr(module, self._tensor_name + "_orig")
-        found: Tensor = mask.to(dtype=original.dtype) * original
-        return found
+        return mask.to(dtype=original.dtype) * original
 
     @classmethod
     def apply(
@@ -117,8 +116,7 @@ class BasePruningMethod(ABC):
                 module.register_parameter(name, original)
                 del module._parameters[name + "_orig"]
             raise
-        out: Self = method
-        return out
+        return method
 
     def prune(
         self,
@@ -131,8 +129,7 @@ class BasePruningMethod(ABC):
             raise AssertionError("importance_scores should have the same shape as tensor t")
         scores = t if importance_scores is None else importance_scores
         default = f.ones_like(t) if default_mask is None else default_mask
-        pruned: Tensor = t * self.compute_mask(scores, default_mask=default)
-        return pruned
+        return t * self.compute_mask(scores, default_mask=default)
 
     def remove(self, module: Module) -> None:
         """Makes the pruned weight the module's parameter; the mask goes."""
@@ -255,8 +252,7 @@ class RandomUnstructured(_ByAmount):
     """Prunes entries at random."""
 
     def _which(self, t: Tensor, count: int) -> Tensor:
-        found: Tensor = f.topk(f.rand_like(t).view(-1), k=count)[1]
-        return found
+        return f.topk(f.rand_like(t).view(-1), k=count)[1]
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float) -> Self:  # type: ignore[override]
@@ -268,8 +264,7 @@ class L1Unstructured(_ByAmount):
     """Prunes the entries nearest to zero."""
 
     def _which(self, t: Tensor, count: int) -> Tensor:
-        found: Tensor = f.topk(f.abs(t).view(-1), k=count, largest=False)[1]
-        return found
+        return f.topk(f.abs(t).view(-1), k=count, largest=False)[1]
 
     @classmethod
     def apply(  # type: ignore[override]
@@ -291,8 +286,7 @@ class _Structured(_ByAmount):
         place: list[Any] = [slice(None)] * t.dim()
         place[self.dim] = kept
         mask[tuple(place)] = 1
-        found: Tensor = mask * default_mask.to(dtype=mask.dtype)
-        return found
+        return mask * default_mask.to(dtype=mask.dtype)
 
 
 class RandomStructured(_Structured):
@@ -368,8 +362,7 @@ class CustomFromMask(BasePruningMethod):
                 f"default_mask shape {default_mask.shape} must match self.mask shape "
                 f"{self.mask.shape}"
             )
-        mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
-        return mask
+        return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
     def apply(cls, module: Module, name: str, mask: Tensor) -> Self:  # type: ignore[override]
@@ -518,8 +511,7 @@ def _validate_structured_pruning(t: Tensor) -> None:
 
 
 def _compute_nparams_toprune(amount: float, tensor_size: int) -> int:
-    count: int = round(amount * tensor_size) if isinstance(amount, float) else int(amount)
-    return count
+    return round(amount * tensor_size) if isinstance(amount, float) else int(amount)
 
 
 def _validate_pruning_dim(t: Tensor, dim: int) -> None:
@@ -530,5 +522,4 @@ def _validate_pruning_dim(t: Tensor, dim: int) -> None:
 def _compute_norm(t: Tensor, n: object, dim: int) -> Tensor:
     """The n-norm of each slice along `dim`."""
     rest = tuple(d for d in range(t.dim()) if d != dim % t.dim())
-    found: Tensor = f.norm(t, p=n, dim=rest)
-    return found
+    return f.norm(t, p=n, dim=rest)

@@ -43,8 +43,7 @@ class SpectralNorm:
         if self.dim != 0:
             rest = (d for d in range(weight.dim()) if d != self.dim)
             weight = weight.permute(self.dim, *rest)
-        matrix: Tensor = weight.reshape(weight.size(0), -1)
-        return matrix
+        return weight.reshape(weight.size(0), -1)
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight divided by the estimate of its norm, which an iteration improves in place."""
@@ -59,8 +58,7 @@ class SpectralNorm:
                     u.copy_(F.normalize(f.mv(matrix, v), dim=0, eps=self.eps))
                 # Copies: the buffers change in place while a graph may still need these values.
                 u, v = u.clone(), v.clone()
-        scaled: Tensor = weight / f.dot(u, f.mv(matrix, v))
-        return scaled
+        return weight / f.dot(u, f.mv(matrix, v))
 
     def remove(self, module: Module) -> None:
         """Makes the present weight a parameter again."""

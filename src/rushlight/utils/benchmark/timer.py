@@ -72,8 +72,7 @@ class Timer:
             self._timeit(max(int(number // 100), 2))
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
-        found: Measurement = self._with_threads(run)
-        return found
+        return self._with_threads(run)
 
     def _block_size(self, min_run_time: float) -> int:
         number = 1
@@ -107,8 +106,7 @@ class Timer:
                     callback(number, times[-1])
             return Measurement(number, times, self._task_spec)
 
-        found: Measurement = self._with_threads(run)
-        return found
+        return self._with_threads(run)
 
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0,
@@ -131,8 +129,7 @@ class Timer:
 
             return Measurement(number, self._blocks(number, enough, max_run_time), self._task_spec)
 
-        found: Measurement = self._with_threads(run)
-        return found
+        return self._with_threads(run)
 
     def collect_callgrind(self, *args: object, **kwargs: object) -> NoReturn:
         """Raises NotImplementedError: instructions aren't counted."""

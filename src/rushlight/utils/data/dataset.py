@@ -209,8 +209,7 @@ class Subset(Dataset[Item]):
         chosen = [self.indices[index] for index in indices]
         several = getattr(self.dataset, "__getitems__", None)
         if callable(several):
-            found: list[Item] = several(chosen)
-            return found
+            return several(chosen)
         return [self.dataset[index] for index in chosen]
 
     def __len__(self) -> int:

@@ -128,8 +128,7 @@ def collate_numpy_array_fn(
     """
     if batches.is_text(batch[0]):
         raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
-    out: Tensor = collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
-    return out
+    return collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
 
 
 def collate_numpy_scalar_fn(
