@@ -1,6 +1,7 @@
 """`torch.distributed` with one process: what it tells the group, it hears itself."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
@@ -43,10 +44,14 @@ def test_the_environment_tells_rank_and_size(monkeypatch: pytest.MonkeyPatch) ->
         dist.destroy_process_group()
 
 
-def test_more_processes_are_an_error_that_says_so() -> None:
-    with pytest.raises(RuntimeError, match="Rushlight runs in one process") as caught:
+@pytest.mark.skipif(find_spec("mpi4py") is not None, reason="mpi4py is installed")
+def test_without_mpi_more_processes_are_an_error_that_names_the_extra() -> None:
+    with pytest.raises(dist.DistBackendError, match="needs MPI, which isn't here") as caught:
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=2)
-    assert "WORLD_SIZE=1" in caught.value.__notes__[0]
+    assert "rushlight[mpi]" in caught.value.__notes__[0]
+
+
+def test_gpus_are_refused_as_pytorch_refuses_them() -> None:
     with pytest.raises(RuntimeError, match="doesn't have NCCL built in"):
         dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
 
@@ -54,7 +59,7 @@ def test_more_processes_are_an_error_that_says_so() -> None:
 def test_sums_are_the_tensor_itself(group: None) -> None:
     x = torch.arange(3.0)
     work = dist.all_reduce(x, op=dist.ReduceOp.AVG, async_op=True)
-    assert work.wait()
+    assert work is not None and work.wait()
     assert dist.all_reduce(x) is None
     assert x.tolist() == [0, 1, 2]
 
@@ -98,12 +103,3 @@ def test_a_parallel_module_trains_as_the_module(group: None) -> None:
 
 def test_a_sampler_asks_the_group(group: None) -> None:
     assert list(DistributedSampler(range(5), shuffle=False)) == [0, 1, 2, 3, 4]
-
-
-def test_a_store_keeps_bytes_and_counts() -> None:
-    store = dist.PrefixStore("run", dist.HashStore())
-    store.set("key", "value")
-    assert store.get("key") == b"value"
-    assert (store.add("n", 2), store.add("n", 3)) == (2, 5)
-    assert store.check(["key"]) and not store.check(["other"])
-    assert store.delete_key("key") and not store.delete_key("key")

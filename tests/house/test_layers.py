@@ -30,6 +30,7 @@ ARRAYS = {"numpy", "scipy", "ml_dtypes", "cupy"}
 #: What else may be imported from outside the standard library, and by whom.
 GUESTS = {
     "llvmlite": {"rushlight._native.llvm.llvmlite_binding"},
+    "mpi4py": {"rushlight.distributed.world"},
     "mypy_extensions": {"rushlight._base.mypyc_words"},
     "rich": {"rushlight.viz.progress"},
     "safetensors": {"rushlight.serialization.safetensors"},

@@ -1,52 +1,49 @@
-"""`torch.distributed` in one process: the group has one member, which hears what it says itself.
+"""`torch.distributed`: several processes, whose messages MPI carries.
 
-Programs that are written for several processes run as they do when they are started once. A group
-of more processes is an error that says so.
+A group of one process needs nothing: it hears what it says itself. For more mpi4py is imported,
+which the extra `mpi` installs, when the group is made.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
 
 from . import distributed_c10d
+from .collectives import *  # noqa: F403
+from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
-from .messages import *  # noqa: F403
-from .messages import __all__ as _messages
+from .errors import *  # noqa: F403
+from .errors import __all__ as _errors
+from .file_store import FileStore
+from .object_collectives import *  # noqa: F403
+from .object_collectives import __all__ as _objects
+from .point_to_point import *  # noqa: F403
+from .point_to_point import __all__ as _messages
 from .process_group import *  # noqa: F403
 from .process_group import __all__ as _groups
+from .reduce_op import ReduceOp, reduce_op
+from .rendezvous import register_rendezvous_handler, rendezvous
 from .stores import *  # noqa: F403
 from .stores import __all__ as _stores
+from .subgroups import *  # noqa: F403
+from .subgroups import __all__ as _subgroups
+from .tcp_store import TCPStore
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-class DistError(RuntimeError):
-    """An error between processes."""
-
-
-class DistBackendError(DistError):
-    """An error of what carries the messages."""
-
-
-class DistNetworkError(DistError):
-    """An error of the network."""
-
-
-class DistStoreError(DistError):
-    """An error of a store."""
-
-
 def is_available() -> bool:
-    """True: groups of one process can be made."""
+    """True: groups can be made."""
     return True
 
 
 def is_gloo_available() -> bool:
-    """True: its name is taken for the group of one process."""
+    """True: its name is taken for groups on the CPU, whose messages MPI carries."""
     return True
 
 
@@ -56,8 +53,8 @@ def is_nccl_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """False: there is no MPI here."""
-    return False
+    """Whether mpi4py is installed."""
+    return importlib.util.find_spec("mpi4py") is not None
 
 
 def is_ucc_available() -> bool:
@@ -72,7 +69,8 @@ def is_xccl_available() -> bool:
 
 def is_backend_available(backend: str) -> bool:
     """Whether a backend of this name can be used."""
-    return backend.lower() in ("gloo", "fake")
+    name = backend.lower()
+    return name in ("gloo", "fake") or (name == "mpi" and is_mpi_available())
 
 
 def is_torchelastic_launched() -> bool:
@@ -124,10 +122,10 @@ def __getattr__(name: str) -> ModuleType:
 
 
 __all__ = [
-    "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "distributed_c10d", "get_default_backend_for_device", "get_node_local_rank",
+    "DeviceMesh", "FileStore", "ReduceOp", "TCPStore", "distributed_c10d",
+    "get_default_backend_for_device", "get_node_local_rank",
     "init_device_mesh", "is_available", "is_backend_available", "is_gloo_available",
     "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
-    "is_xccl_available",
+    "is_xccl_available", "reduce_op", "register_rendezvous_handler", "rendezvous",
 ]  # fmt: skip
-__all__ += [*_messages, *_groups, *_stores]  # noqa: PLE0604
+__all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores, *_errors]  # noqa: PLE0604

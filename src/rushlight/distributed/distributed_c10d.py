@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from .messages import *  # noqa: F403
-from .messages import __all__ as _messages
+from .collectives import *  # noqa: F403
+from .collectives import __all__ as _collectives
+from .file_store import FileStore
+from .object_collectives import *  # noqa: F403
+from .object_collectives import __all__ as _objects
+from .point_to_point import *  # noqa: F403
+from .point_to_point import __all__ as _messages
 from .process_group import *  # noqa: F403
 from .process_group import (
     DEFAULT_GROUP_TIMEOUT,
@@ -11,9 +16,14 @@ from .process_group import (
     __all__ as _groups,
     chosen,
     default_group,
+    get_global_rank,
 )
+from .reduce_op import ReduceOp, reduce_op
 from .stores import *  # noqa: F403
 from .stores import Store, __all__ as _stores
+from .subgroups import *  # noqa: F403
+from .subgroups import __all__ as _subgroups
+from .tcp_store import TCPStore
 
 default_pg_timeout = DEFAULT_GROUP_TIMEOUT
 
@@ -35,8 +45,8 @@ def _rank_not_in_group(group: ProcessGroup | int | None) -> bool:
 
 
 def _get_global_rank(group: ProcessGroup, rank: int) -> int:
-    return rank
+    return get_global_rank(group, rank)
 
 
-__all__ = ["default_pg_timeout"]
-__all__ += [*_messages, *_groups, *_stores]  # noqa: PLE0604
+__all__ = ["FileStore", "ReduceOp", "TCPStore", "default_pg_timeout", "reduce_op"]
+__all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores]  # noqa: PLE0604

@@ -1,22 +1,28 @@
-"""The process group: one process, which is all of its ranks."""
+"""Process groups: how they are made, who is in them, and what carries their messages."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._base.error_notes import advised
-from ..utils._futures import Future
-from .stores import DEFAULT_TIMEOUT, HashStore, Store
+from .carrier import Carrier, LocalCarrier
+from .errors import DistStoreError
+from .rendezvous import meet
+from .stores import DEFAULT_TIMEOUT, PrefixStore, Store
+from .work import Work
 
 if TYPE_CHECKING:
-    from .._tensor.tensor import Tensor
-
+    from .annotations import Comm
+    from .world import World
 
 __all__ = [
     "Backend", "GroupMember", "ProcessGroup", "Work", "destroy_process_group", "get_backend",
-    "get_global_rank", "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size",
+    "get_backend_config", "get_global_rank", "get_group_rank", "get_pg_count",
+    "get_process_group_ranks",
+    "get_rank", "get_world_size",
     "group", "init_process_group", "is_initialized", "new_group",
 ]  # fmt: skip
 
@@ -43,61 +49,66 @@ class Backend(str):
         return super().__new__(cls, name.lower())
 
 
-class Work(NamedTuple):
-    """A message that has been passed."""
-
-    value: Any = None
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        """True: it has been passed."""
-        return True
-
-    def is_completed(self) -> bool:
-        """True: it has been passed."""
-        return True
-
-    def is_success(self) -> bool:
-        """True: it has been passed."""
-        return True
-
-    def exception(self) -> None:
-        """None: there was no error."""
-
-    def result(self) -> list[Tensor]:
-        """The tensors that were passed."""
-        return list(self.value or [])
-
-    def get_future(self) -> Future[Any]:
-        """A future that is done."""
-        done: Future[Any] = Future()
-        done.set_result(self.value)
-        return done
-
-
 class ProcessGroup:
-    """A group of one process, of rank 0."""
+    """Some ranks, and what carries messages between them."""
 
-    def __init__(self, backend: str = "gloo", store: Store | None = None) -> None:
+    def __init__(
+        self,
+        carrier: Carrier | None = None,
+        backend: str = "gloo",
+        ranks: Sequence[int] = (0,),
+        store: Store | None = None,
+        name: str = "0",
+        description: str = "default_pg",
+    ) -> None:
+        self.carrier: Carrier = LocalCarrier(DEFAULT_TIMEOUT * 6) if carrier is None else carrier
         self._backend = backend
+        self.ranks = list(ranks)
         self.store = store
-        self.group_name = "0"
-        self.group_desc = "default_pg"
+        self.group_name = name
+        self.group_desc = description
+        self.bound_device_id = None
 
     def rank(self) -> int:
-        """0: the only process."""
-        return 0
+        """The rank of this process in the group."""
+        return self.carrier.rank
 
     def size(self) -> int:
-        """1: the only process."""
-        return 1
+        """How many ranks the group has."""
+        return self.carrier.size
 
     def name(self) -> str:
         """The backend."""
         return self._backend
 
+    def get_group_store(self) -> Store | None:
+        """The store by which the group was made."""
+        return self.store
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Sets how long messages may take."""
+        self.carrier.timeout = timeout
+
+    def abort(self) -> None:
+        """Gives the group up."""
+        self.carrier.close()
+
+    def shutdown(self) -> None:
+        """Ends the group."""
+        self.carrier.close()
+
 
 class _Current:
     world: ProcessGroup | None = None
+    groups: dict[str, ProcessGroup] = {}
+    made: int = 0
+    made_of: dict[tuple[int, ...], int] = {}
+
+    @classmethod
+    def made_here(cls, ranks: Sequence[int]) -> int:
+        """The number of the next group of these ranks, which they alone count."""
+        count = cls.made_of[tuple(ranks)] = cls.made_of.get(tuple(ranks), 0) + 1
+        return count
 
 
 class _MetaGroup(type):
@@ -137,19 +148,14 @@ def default_group() -> ProcessGroup:
     return _Current.world
 
 
-def chosen(group: Any = None) -> Any:
+def world_rank() -> int:
+    """The rank of this process among all."""
+    return default_group().rank()
+
+
+def chosen(group: ProcessGroup | int | None = None) -> ProcessGroup:
     """The group that is meant: the default one where none is given."""
-    return default_group() if group is None else group
-
-
-def _from_environment(name: str, scheme: str) -> str:
-    value = os.environ.get(name)
-    if value is None:
-        raise ValueError(
-            f"Error initializing torch.distributed using {scheme} rendezvous: environment variable "
-            f"{name} expected, but not set"
-        )
-    return value
+    return default_group() if group is None else cast("ProcessGroup", group)
 
 
 def _check_backend(backend: str | None) -> str:
@@ -158,13 +164,8 @@ def _check_backend(backend: str | None) -> str:
         if name not in Backend.backend_list or name == "undefined":
             raise AssertionError(f"Unknown backend type {name}")
     name = names[0]
-    if "gloo" in names or name == "fake":
+    if "gloo" in names or name in ("fake", "mpi"):
         return name if len(names) == 1 else ",".join(names)
-    if name == "mpi":
-        raise RuntimeError(
-            "Distributed package doesn't have MPI built in. MPI is only included if you build "
-            "PyTorch from source on a host that has MPI installed."
-        )
     raise advised(
         RuntimeError(f"Distributed package doesn't have {name.upper()} built in"),
         'there are no GPUs here: use init_process_group("gloo")',
@@ -183,11 +184,12 @@ def init_process_group(
     device_id: object = None,
     **options: object,
 ) -> None:
-    """Makes the default group, of this process alone.
+    """Makes the default group of all processes that call this.
 
     Raises:
         ValueError: if there is one, and where rank or number of the processes isn't told.
-        RuntimeError: for more than one process, and for a backend of other devices.
+        RuntimeError: for a backend of other devices.
+        DistBackendError: for several processes without MPI.
     """
     if _Current.world is not None:
         raise ValueError("trying to initialize the default process group twice!")
@@ -198,29 +200,80 @@ def init_process_group(
             raise AssertionError("world_size must be positive if using store")
         if rank < 0:
             raise AssertionError("rank must be non-negative if using store")
-    else:
-        scheme = (init_method or "env://").partition("://")[0] + "://"
-        if scheme == "env://":
-            rank = int(_from_environment("RANK", scheme)) if rank < 0 else rank
-            if world_size < 0:
-                world_size = int(_from_environment("WORLD_SIZE", scheme))
-            _from_environment("MASTER_ADDR", scheme)
-            _from_environment("MASTER_PORT", scheme)
-        elif rank < 0 or world_size < 0:
-            missing = "rank parameter missing" if rank < 0 else "world size parameter missing"
-            raise ValueError(
-                f"Error initializing torch.distributed using {scheme} rendezvous: {missing}"
-            )
+    limit = timeout or DEFAULT_GROUP_TIMEOUT
+    host = None
+    expected = os.environ.get("WORLD_SIZE", "1") if world_size < 0 else str(world_size)
+    if expected.isdigit() and int(expected) > 1:
+        from .world import import_mpi
+
+        import_mpi()  # says what is lacking before the others are waited for
+    if store is None:
+        method = init_method or "env://"
+        if _launcher_decides(backend, method, rank):
+            _Current.world = _group_of_launcher(_check_backend(backend), limit)
+            return
+        place = meet(method, rank, world_size, limit)
+        if place.size == 1:
+            _check_backend(backend)
+        store, rank, world_size, host = place
+        store.set_timeout(limit)
     name = _check_backend(backend)
-    if world_size > 1 or rank > 0:
-        raise advised(
-            RuntimeError(
-                f"init_process_group: a group of {world_size} processes was asked for (this one is "
-                f"rank {rank}), and Rushlight runs in one process"
-            ),
-            "start the program once, with WORLD_SIZE=1 and RANK=0; it uses several cores by itself",
-        )
-    _Current.world = ProcessGroup(name, HashStore() if store is None else store)
+    if world_size <= 1 and rank <= 0:
+        ranks, carrier = [0], cast("Carrier", LocalCarrier(limit))
+    else:
+        from .world import form_world
+
+        world = form_world(PrefixStore("default_pg", store), rank, world_size, host, limit)
+        ranks = list(range(world.size))
+        carrier = _carrier_over(world, world.comm.Dup(), ranks, limit)
+    _Current.world = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", store))
+    _Current.groups = {"0": _Current.world}
+
+
+def _launcher_decides(backend: str | None, method: str, rank: int) -> bool:
+    """Whether the program leaves it to a launcher of MPI who is who."""
+    if method != "env://" or rank >= 0 or "RANK" in os.environ:
+        return False
+    from .world import launcher_place
+
+    place = launcher_place()
+    return place is not None and (place[1] > 1 or (backend or "").lower() == "mpi")
+
+
+def _group_of_launcher(name: str, timeout: timedelta) -> ProcessGroup:
+    """The default group under a launcher of MPI, which needs no rendezvous for messages.
+
+    Its store is served by rank 0, on a free port that it tells the others.
+    """
+    import socket
+
+    from .tcp_store import TCPStore
+    from .world import launched_world
+
+    world = launched_world()
+    place = None
+    if world.rank == 0:
+        served = TCPStore("127.0.0.1", 0, None, True, timeout)
+        place = (socket.gethostname(), served.port)
+    host, port = world.comm.bcast(place)
+    if world.rank != 0:
+        near = "127.0.0.1" if host == socket.gethostname() else host
+        served = TCPStore(near, port, None, False, timeout)
+    ranks = list(range(world.size))
+    carrier = _carrier_over(world, world.comm.Dup(), ranks, timeout)
+    group = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", served))
+    _Current.groups = {"0": group}
+    return group
+
+
+def _carrier_over(world: World, comm: Comm, ranks: list[int], timeout: timedelta) -> Carrier:
+    from .mpi_carrier import MPICarrier
+    from .progress import Progress
+
+    if world.progress is None:
+        world.progress = Progress(world)
+    carrier: Carrier = MPICarrier(world.progress, comm, ranks, timeout)
+    return carrier
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -232,34 +285,67 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if group is None and _Current.world is None:
         raise AssertionError("Process group cannot be None")
     if group is None or group is _Current.world:
+        for one in _Current.groups.values():
+            one.shutdown()
         _Current.world = None
+        _Current.groups = {}
+        _Current.made = 0
+    elif isinstance(group, ProcessGroup):
+        group.shutdown()
+        _Current.groups.pop(group.group_name, None)
+
+
+def is_member(group: ProcessGroup | int | None) -> bool:
+    """Whether this process is in a group (None: the default one)."""
+    if group == GroupMember.NON_GROUP_MEMBER:
+        return False
+    chosen(group)
+    return True
 
 
 def get_rank(group: ProcessGroup | int | None = None) -> int:
-    """0: the rank of the only process; -1 where it isn't in the group."""
-    if group == GroupMember.NON_GROUP_MEMBER:
-        return -1
-    default_group()
-    return 0
+    """The rank of this process; -1 where it isn't in the group."""
+    return int(chosen(group).rank()) if is_member(group) else -1
 
 
 def get_world_size(group: ProcessGroup | int | None = None) -> int:
-    """1: the number of processes; -1 where this one isn't in the group."""
-    if group == GroupMember.NON_GROUP_MEMBER:
-        return -1
-    default_group()
-    return 1
+    """The number of ranks; -1 where this process isn't in the group."""
+    return int(chosen(group).size()) if is_member(group) else -1
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
-    """The backend's name."""
+    """The backend's name.
+
+    Raises:
+        ValueError: where this process isn't in the group.
+    """
+    if not is_member(group):
+        raise ValueError("Invalid process group specified")
     return Backend(chosen(group).name())
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """The backend's name for each device."""
+    name = chosen(group).name()
+    return name if ":" in name else f"cpu:{name},cuda:{name}"
+
+
+def get_pg_count() -> int:
+    """How many groups there are."""
+    return len(_Current.groups)
 
 
 def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
     """The ranks of a group's processes."""
-    chosen(group)
-    return [0]
+    return list(chosen(group).ranks)
+
+
+def _check_known(group: object) -> None:
+    if not isinstance(group, ProcessGroup):
+        raise ValueError(
+            f"Group {group} is not registered, please create group with "
+            "torch.distributed.new_group API"
+        )
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
@@ -268,9 +354,12 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     Raises:
         ValueError: where it isn't in the group.
     """
-    if global_rank != 0:
+    if group is _Current.world:
+        return global_rank
+    _check_known(group)
+    if global_rank not in group.ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return 0
+    return group.ranks.index(global_rank)
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
@@ -279,35 +368,83 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     Raises:
         ValueError: where the group has no such rank.
     """
-    if group_rank != 0:
+    if group is _Current.world:
+        return group_rank
+    _check_known(group)
+    if not 0 <= group_rank < len(group.ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
-    return 0
+    return group.ranks[group_rank]
 
 
 def new_group(
-    ranks: Any = None,
+    ranks: Sequence[int] | None = None,
     timeout: timedelta | None = None,
     backend: str | None = None,
-    *args: object,
-    **options: object,
+    pg_options: object = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: object = None,
+    sort_ranks: bool = True,
 ) -> Any:
-    """A group of some of the processes: of this one, or one that it isn't in.
+    """A group of some of the ranks, which all of them make; for others `NON_GROUP_MEMBER`.
 
     Raises:
-        ValueError: for more processes than there are, or ranks that there aren't.
+        ValueError: for more ranks than there are, ranks that there aren't, or one twice.
     """
     world = default_group()
-    if ranks is not None:
-        ranks = sorted(ranks)
-        if len(ranks) > 1:
-            raise ValueError("the new group's world size should be less or equal to the world size "
-                             "set by init_process_group")  # fmt: skip
-        if any(rank != 0 for rank in ranks):
-            raise ValueError("The new group's rank should be within the world_size set by "
-                             "init_process_group")  # fmt: skip
-        if not ranks:
-            return GroupMember.NON_GROUP_MEMBER
-    return ProcessGroup(world.name() if backend is None else _check_backend(backend), world.store)
+    size = world.size()
+    wanted = list(range(size)) if ranks is None else list(ranks)
+    if len(wanted) > size:
+        raise ValueError("the new group's world size should be less or equal to the world size "
+                         "set by init_process_group")  # fmt: skip
+    for rank in wanted:
+        if not 0 <= rank < size:
+            raise ValueError(
+                f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})"
+            )
+    if len(set(wanted)) != len(wanted):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {wanted}")
+    if sort_ranks:
+        wanted.sort()
+    name = world.name() if backend is None else _check_backend(backend)
+    limit = timeout or DEFAULT_GROUP_TIMEOUT
+    _Current.made += 1
+    number = str(_Current.made)
+    if use_local_synchronization:
+        number = f"{'_'.join(map(str, wanted))}:{_Current.made_here(wanted)}"
+    if world.rank() not in wanted:
+        return GroupMember.NON_GROUP_MEMBER
+    assert world.store is not None
+    if size == 1:
+        carrier = cast("Carrier", LocalCarrier(limit))
+    else:
+        carrier = _carrier_of_some(wanted, number, world.store, limit)
+    described = "undefined" if group_desc is None else group_desc
+    store = PrefixStore(f"group_{number}", world.store)
+    group = ProcessGroup(carrier, name, wanted, store, number, described)
+    _Current.groups[number] = group
+    return group
+
+
+def _carrier_of_some(wanted: list[int], number: str, store: Store, limit: timedelta) -> Carrier:
+    """A communicator of some ranks, made when all of them are there.
+
+    Raises:
+        DistStoreError: where they don't come within the timeout; it names them.
+    """
+    from .world import launched_world
+
+    world = launched_world()
+    place = f"new_group/{number}"
+    store.set(f"{place}/{world.rank}", b"here")
+    try:
+        store.wait([f"{place}/{rank}" for rank in wanted], limit)
+    except RuntimeError as error:
+        away = [rank for rank in wanted if not store.check([f"{place}/{rank}"])]
+        raise DistStoreError(f"new_group({wanted}): ranks {away} haven't come: {error}") from None
+    made = world.mpi.Group.Incl(world.comm.Get_group(), wanted)
+    comm = world.comm.Create_group(made, int.from_bytes(number.encode()[-2:]) % 32000)
+    return _carrier_over(world, comm, wanted, limit)
 
 
 DEFAULT_GROUP_TIMEOUT: Final = DEFAULT_TIMEOUT * 6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..messages import ReduceOp
 from ..process_group import chosen
+from ..reduce_op import ReduceOp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

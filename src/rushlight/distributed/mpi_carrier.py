@@ -1,0 +1,244 @@
+"""Messages of a group of several processes, carried by MPI.
+
+MPI moves bytes; what becomes of the tensors of all ranks is computed here, in the order of the
+ranks, so that the same world gives the same bits whatever MPI it is. A tensor of some size is cut
+into one part for each rank: every rank receives its part from all others, makes one of them, and
+sends it to all. A small one goes to all ranks whole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from .._array.memory import messages as M
+from .._core.mode import ready
+from .errors import DistBackendError
+from .progress import Progress, RunningWork, Steps
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
+    from .._tensor.tensor import Tensor
+    from .annotations import Comm, Pending, Status
+    from .reduce_op import RedOpType
+    from .work import Work
+
+__all__ = ["MPICarrier"]
+
+#: Up to how many bytes, all ranks' together, a tensor goes to every rank whole.
+_WHOLE: Final = 1 << 16
+
+
+def _raw(tensor: Tensor) -> Array:
+    """A tensor's array.
+
+    Raises:
+        RuntimeError: for a tensor without memory of its own kind, such as a sparse one.
+    """
+    if str(tensor.layout) != "torch.strided" or tensor.device.type != "cpu":
+        raise RuntimeError(
+            f"messages hold dense tensors of the CPU, not {tensor.layout} on {tensor.device}"
+        )
+    return tensor._raw
+
+
+def _parts(length: int, count: int) -> list[slice]:
+    """`count` slices of nearly one length."""
+    cuts = [length * i // count for i in range(count + 1)]
+    return [slice(a, b) for a, b in pairwise(cuts)]
+
+
+class MPICarrier:
+    """A group's communicators, and its collectives in the order in which they were asked for."""
+
+    def __init__(
+        self, progress: Progress, comm: Comm, ranks: list[int], timeout: timedelta
+    ) -> None:
+        self._progress = progress
+        self._comm = comm
+        self._direct = comm.Dup()
+        self._mpi = progress.world.mpi
+        self._line: deque[RunningWork] = deque()
+        self._ranks = ranks
+        self.timeout = timeout
+        self.rank: int = comm.Get_rank()
+        self.size: int = comm.Get_size()
+        self._others = [(self.rank + i) % self.size for i in range(1, self.size)]
+
+    def close(self) -> None:
+        """Keeps the communicators: freeing one waits for all ranks."""
+
+    # ---- starting a work ----------------------------------------------------------------------
+    def _start(
+        self,
+        steps: Steps,
+        what: str,
+        tensors: Sequence[Tensor],
+        waits: bool,
+        peers: Iterable[int] | None = None,
+    ) -> RunningWork:
+        recorder = ready().recorder
+        if recorder is not None:
+            recorder.refuse("processes exchange messages")
+        everyone = peers is None
+        among = self._ranks if peers is None else [self._ranks[i] for i in peers]
+        work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
+        return self._progress.start(work, self._line if everyone else None, waits)
+
+    def _bytes(self, row: Array) -> list[object]:
+        return [M.bytes_in(row), self._mpi.BYTE]
+
+    def _posted(self, sends: Mapping[int, Array], receives: Mapping[int, Array]) -> Pending:
+        """Posts rows to and from other ranks; the row to this rank itself is copied."""
+        comm = self._comm
+        requests = [comm.Irecv(self._bytes(receives[i]), i) for i in self._others if i in receives]
+        requests += [comm.Isend(self._bytes(sends[i]), i) for i in self._others if i in sends]
+        if self.rank in receives:
+            M.copy(receives[self.rank], sends[self.rank])
+        return requests
+
+    # ---- collectives --------------------------------------------------------------------------
+    def broadcast(self, tensor: Tensor, root: int, waits: bool) -> Work:
+        """Gives every rank what `root` has."""
+        return self._start(self._broadcast(_raw(tensor), root), "broadcast", [tensor], waits)
+
+    def _broadcast(self, array: Array, root: int) -> Steps:
+        row = M.flat(array)
+        yield [self._comm.Ibcast(self._bytes(row), root)]
+        if self.rank != root and not M.is_own(row, array):
+            M.copy(array, row)
+
+    def reduce(self, tensor: Tensor, root: int | None, op: RedOpType, waits: bool) -> Work:
+        """Makes one of all ranks' tensors, on one rank or (None) on all."""
+        steps = self._reduce(_raw(tensor), root, op.name)
+        return self._start(steps, "all_reduce" if root is None else "reduce", [tensor], waits)
+
+    def _reduce(self, array: Array, root: int | None, op: str) -> Steps:
+        row = M.flat(array)
+        if row.nbytes * self.size <= _WHOLE:
+            yield from self._reduce_whole(row, root, op)
+        else:
+            yield from self._reduce_in_parts(row, root, op)
+        if root in (None, self.rank) and not M.is_own(row, array):
+            M.copy(array, row)
+
+    def _reduce_whole(self, row: Array, root: int | None, op: str) -> Steps:
+        if root is not None and root != self.rank:
+            yield self._posted({root: row}, {})
+            return
+        length = len(row)
+        all_rows = M.scratch(length * self.size, row)
+        rows = [all_rows[i * length : (i + 1) * length] for i in range(self.size)]
+        if root is None:
+            yield [self._comm.Iallgather(self._bytes(row), self._bytes(all_rows))]
+        else:
+            yield self._posted({root: row}, dict(enumerate(rows)))
+        M.fold(rows, row, op)
+
+    def _reduce_in_parts(self, row: Array, root: int | None, op: str) -> Steps:
+        parts = _parts(len(row), self.size)
+        mine = row[parts[self.rank]]
+        rows = {i: M.scratch(len(mine), row) for i in self._others}
+        yield self._posted({i: row[parts[i]] for i in self._others}, rows)
+        rows[self.rank] = mine
+        into = mine if root in (None, self.rank) else M.scratch(len(mine), row)
+        M.fold([rows[i] for i in range(self.size)], into, op)
+        receivers = self._others if root is None else [root] if root != self.rank else []
+        places = {i: row[parts[i]] for i in self._others} if root in (None, self.rank) else {}
+        yield self._posted(dict.fromkeys(receivers, into), places)
+
+    def reduce_scatter(
+        self, output: Tensor, parts: Sequence[Tensor], op: RedOpType, waits: bool
+    ) -> Work:
+        """Makes one of all ranks' tensors of number `rank`."""
+        steps = self._reduce_scatter(_raw(output), [_raw(part) for part in parts], op.name)
+        return self._start(steps, "reduce_scatter", [output], waits)
+
+    def _reduce_scatter(self, output: Array, parts: list[Array], op: str) -> Steps:
+        into = M.flat(output)
+        sent = {i: M.flat(parts[i]) for i in self._others}
+        rows = {i: M.scratch(len(into), into) for i in self._others}
+        yield self._posted(sent, rows)
+        rows[self.rank] = M.flat(parts[self.rank])
+        M.fold([rows[i] for i in range(self.size)], into, op)
+        if not M.is_own(into, output):
+            M.copy(output, into)
+
+    def exchange(
+        self, what: str, sends: Mapping[int, Tensor], receives: Mapping[int, Tensor],
+        tensors: Sequence[Tensor], waits: bool,
+    ) -> Work:  # fmt: skip
+        """Sends a tensor to each of some ranks, and receives one from each of some."""
+        steps = self._exchange(
+            {i: _raw(tensor) for i, tensor in sends.items()},
+            {i: _raw(tensor) for i, tensor in receives.items()},
+        )
+        return self._start(steps, what, tensors, waits)
+
+    def _exchange(self, sends: dict[int, Array], receives: dict[int, Array]) -> Steps:
+        rows: dict[int, Array] = {}  # one tensor that goes to many is put in a row once
+        for array in sends.values():
+            if id(array) not in rows:
+                rows[id(array)] = M.flat(array)
+        sent = {i: rows[id(array)] for i, array in sends.items()}
+        places = {i: M.flat(array) for i, array in receives.items()}
+        yield self._posted(sent, places)
+        for i, array in receives.items():
+            if not M.is_own(places[i], array):
+                M.copy(array, places[i])
+
+    def all_gather(self, output: Tensor, tensor: Tensor, waits: bool) -> Work:
+        """Puts the tensors of all ranks one after the other."""
+        steps = self._all_gather(_raw(output), _raw(tensor))
+        return self._start(steps, "all_gather", [output], waits)
+
+    def _all_gather(self, output: Array, array: Array) -> Steps:
+        row, places = M.flat(array), M.flat(output)
+        own = places[self.rank * len(row) : (self.rank + 1) * len(row)]
+        M.copy(own, row)
+        yield [self._comm.Iallgather(self._mpi.IN_PLACE, self._bytes(places))]
+        if not M.is_own(places, output):
+            M.copy(output, places)
+
+    def barrier(self, waits: bool) -> Work:
+        """Arrives when all ranks have asked for it."""
+        return self._start(self._barrier(), "barrier", [], waits)
+
+    def _barrier(self) -> Steps:
+        yield [self._comm.Ibarrier()]
+
+    # ---- from one rank to another -------------------------------------------------------------
+    def send(self, tensor: Tensor, to: int, tag: int, waits: bool) -> Work:
+        """Sends a tensor to a rank."""
+        return self._start(self._send(_raw(tensor), to, tag), "send", [tensor], waits, [to])
+
+    def _send(self, array: Array, to: int, tag: int) -> Steps:
+        yield [self._direct.Isend(self._bytes(M.flat(array)), to, tag)]
+
+    def receive(self, tensor: Tensor, source: int | None, tag: int, waits: bool) -> Work:
+        """Receives a tensor from a rank, or (None) from whichever sends one."""
+        status = self._mpi.Status()
+        steps = self._receive(_raw(tensor), source, tag, status)
+        peers = self._others if source is None else [source]
+        work = self._start(steps, "recv", [tensor], waits, peers)
+        work.source_rank = lambda: self._ranks[status.Get_source()] if source is None else source  # type: ignore[method-assign]
+        return work
+
+    def _receive(self, array: Array, source: int | None, tag: int, status: Status) -> Steps:
+        if source is None:
+            yield lambda: self._direct.Iprobe(self._mpi.ANY_SOURCE, tag, status)
+            source = status.Get_source()
+        row = M.flat(array)
+        request = self._direct.Irecv(self._bytes(row), source, tag)
+        arrived = self._mpi.Status()
+        yield lambda: request.Test(arrived)
+        if arrived.Get_count(self._mpi.BYTE) != row.nbytes:
+            raise DistBackendError(
+                f"recv: {arrived.Get_count(self._mpi.BYTE)} bytes have come from rank {source} for "
+                f"a tensor of {row.nbytes} bytes"
+            )
+        if not M.is_own(row, array):
+            M.copy(array, row)

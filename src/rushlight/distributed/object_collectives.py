@@ -1,0 +1,201 @@
+"""Messages that hold Python objects: pickled, with their lengths sent before them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+from .._base import dtypes as D
+from .._tensor.tensor import Tensor
+from ..nn._ground import f
+from .collectives import all_gather, broadcast, gather, scatter
+from .message_checks import check_root, member
+from .point_to_point import recv, send
+
+if TYPE_CHECKING:
+    from .._base.annotations import DeviceLike
+    from .process_group import ProcessGroup
+
+
+__all__ = [
+    "all_gather_object", "broadcast_object_list", "gather_object", "recv_object_list",
+    "scatter_object_list", "send_object_list",
+]  # fmt: skip
+
+
+def _packed(value: object) -> Tensor:
+    data = bytearray(pickle.dumps(value))
+    out: Tensor = f.frombuffer(data, dtype=D.uint8)
+    return out
+
+
+def _unpacked(row: Tensor) -> object:
+    return pickle.loads(bytes(row.tolist()) if row.numel() < 64 else row.numpy().tobytes())
+
+
+def _number(value: int = 0) -> Tensor:
+    out: Tensor = f.tensor([value], dtype=D.int64)
+    return out
+
+
+def _room(length: float) -> Tensor:
+    out: Tensor = f.empty(int(length), dtype=D.uint8)
+    return out
+
+
+def all_gather_object(
+    object_list: list[object], obj: object, group: ProcessGroup | None = None
+) -> None:
+    """Puts the objects of all ranks in a list, on each of them."""
+    pg = member(group, "all_gather_object")
+    if pg is None:
+        return
+    if pg.size() == 1:
+        object_list[0] = pickle.loads(pickle.dumps(obj))
+        return
+    row = _packed(obj)
+    lengths = [_number() for _ in range(pg.size())]
+    all_gather(lengths, _number(row.numel()), pg)
+    rows = [_room(length.item()) for length in lengths]
+    all_gather(rows, row, pg)
+    for i, one in enumerate(rows):
+        object_list[i] = _unpacked(one)
+
+
+def gather_object(
+    obj: object, object_gather_list: list[object] | None = None, dst: int | None = None,
+    group: ProcessGroup | None = None, group_dst: int | None = None,
+) -> None:  # fmt: skip
+    """Puts the objects of all ranks in a list, on one of them.
+
+    Raises:
+        ValueError: without a list on that rank, and with one on another.
+    """
+    pg = member(group, "gather_object")
+    if pg is None:
+        return
+    root = check_root(pg, dst, group_dst, "gather", 0)
+    mine = root == pg.rank()
+    if mine and not object_gather_list:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    if not mine and object_gather_list:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    row = _packed(obj)
+    lengths = [_number() for _ in range(pg.size())]
+    all_gather(lengths, _number(row.numel()), pg)
+    longest = max(int(length.item()) for length in lengths)
+    padded = _room(longest)
+    padded[: row.numel()] = row
+    rows = [_room(longest) for _ in lengths] if mine else None
+    gather(padded, rows, group=pg, group_dst=root)
+    if object_gather_list is not None and rows is not None:
+        for i, (one, length) in enumerate(zip(rows, lengths)):
+            object_gather_list[i] = _unpacked(one[: int(length.item())])
+
+
+def broadcast_object_list(
+    object_list: list[object],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: DeviceLike | None = None,
+    group_src: int | None = None,
+) -> None:
+    """Gives every rank the objects that one of them has."""
+    pg = member(group, "broadcast_object_list")
+    if pg is None:
+        return
+    root = check_root(pg, src, group_src, "broadcast", 0)
+    if pg.size() == 1:
+        return
+    rows = [_packed(one) for one in object_list] if root == pg.rank() else []
+    lengths = f.tensor([row.numel() for row in rows] or [0] * len(object_list), dtype=D.int64)
+    broadcast(lengths, group=pg, group_src=root)
+    whole = f.cat(rows) if rows else _room(lengths.sum().item())
+    broadcast(whole, group=pg, group_src=root)
+    if root != pg.rank():
+        _split_into(object_list, whole, lengths)
+
+
+def _split_into(object_list: list[object], whole: Tensor, lengths: Tensor) -> None:
+    start = 0
+    for i, length in enumerate(lengths.tolist()):
+        object_list[i] = _unpacked(whole[start : start + length])
+        start += length
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[object],
+    scatter_object_input_list: list[object] | None = None,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    group_src: int | None = None,
+) -> None:
+    """Puts one object of a list that one rank has in the first place of another list, on each.
+
+    Raises:
+        ValueError: for an output that is no list, or an empty one.
+    """
+    pg = member(group, "scatter_object_list")
+    if pg is None:
+        return
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError(
+            "Expected argument scatter_object_output_list to be a list of size at least 1."
+        )
+    root = check_root(pg, src, group_src, "scatter", 0)
+    if pg.size() == 1:
+        scatter_object_output_list[0] = (scatter_object_input_list or [None])[0]
+        return
+    rows: list[Tensor] | None = None
+    longest = _number()
+    lengths = None
+    if root == pg.rank():
+        if scatter_object_input_list is None:
+            raise ValueError("source rank must provide non-None scatter_object_input_list")
+        packed = [_packed(one) for one in scatter_object_input_list]
+        longest = _number(max(row.numel() for row in packed))
+        lengths = [_number(row.numel()) for row in packed]
+        rows = []
+        for row in packed:
+            room = _room(longest.item())
+            room[: row.numel()] = row
+            rows.append(room)
+    broadcast(longest, group=pg, group_src=root)
+    mine, length = _room(longest.item()), _number()
+    scatter(mine, rows, group=pg, group_src=root)
+    scatter(length, lengths, group=pg, group_src=root)
+    scatter_object_output_list[0] = _unpacked(mine[: int(length.item())])
+
+
+def send_object_list(
+    object_list: list[object],
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    device: DeviceLike | None = None,
+    group_dst: int | None = None,
+    use_batch: bool = False,
+) -> None:
+    """Sends objects to a rank."""
+    rows = [_packed(one) for one in object_list]
+    lengths = f.tensor([row.numel() for row in rows], dtype=D.int64)
+    send(lengths, dst, group, group_dst=group_dst)
+    send(f.cat(rows), dst, group, group_dst=group_dst)
+
+
+def recv_object_list(
+    object_list: list[object],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: DeviceLike | None = None,
+    group_src: int | None = None,
+    use_batch: bool = False,
+) -> int:
+    """Receives objects from a rank, or from whichever sends them; gives that rank."""
+    lengths = f.tensor([0] * len(object_list), dtype=D.int64)
+    source = recv(lengths, src, group, group_src=group_src)
+    if source < 0:
+        return source
+    whole = _room(lengths.sum().item())
+    recv(whole, source, group)
+    _split_into(object_list, whole, lengths)
+    return source

@@ -1,0 +1,298 @@
+"""The MPI world of this process: how it is formed, who is in it, and how it is left.
+
+Under a launcher of MPI (`mpiexec`, `srun`) `MPI_Init` finds its peers by itself. Processes that
+were started one by one find each other through a service that rank 0 starts (`pmi_server`), and
+whose address it puts into the store. mpi4py is imported when the first group of several processes
+is made.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from multiprocessing import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .._base.error_notes import advised
+from .errors import DistBackendError, DistError
+from .stores import deadline_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .annotations import MPI, Comm
+    from .progress import Progress
+    from .stores import Store
+
+__all__ = ["World", "form_world", "import_mpi", "launched_world", "launcher_place"]
+
+_SERVER: Final = Path(__file__).with_name("pmi_server.py")
+_ADDRESS: Final = "mpi/address"
+#: What launchers of MPI tell a process: the variables of its rank and of the number of processes.
+_LAUNCHERS: Final = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("PMIX_RANK", "PMIX_SIZE"),
+    ("PMIX_RANK", "SLURM_NTASKS"),
+)
+
+
+class World:
+    """All processes, as MPI sees them; `gone` tells of those that have ended, and how."""
+
+    def __init__(self, mpi: MPI, comm: Comm, watch: socket.socket | None, one_node: bool) -> None:
+        self.mpi = mpi
+        self.comm = comm
+        self.rank: int = comm.Get_rank()
+        self.size: int = comm.Get_size()
+        self.one_node = one_node
+        self.owner = os.getpid()
+        self.gone: dict[int, str] = {}
+        self.progress: Progress | None = None  # what drives the messages, once a group is made
+        self._watch = watch
+        self._received = b""
+        self._left = False
+
+    def look_for_the_gone(self) -> None:
+        """Reads what the watching service has said since."""
+        if self._watch is None:
+            return
+        try:
+            while data := self._watch.recv(1 << 16, socket.MSG_DONTWAIT):
+                self._received += data
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._watch = None
+        while b"\n" in self._received:
+            text, _, self._received = self._received.partition(b"\n")
+            words = dict(word.split("=", 1) for word in text.decode().split())
+            for how, said in (("dead", "has ended unexpectedly"), ("left", "has left the group")):
+                if how in words:
+                    self.gone[int(words[how])] = f"rank {words[how]} ({words['who']}) {said}"
+
+    def leave(self) -> None:
+        """Says goodbye, so that the others don't take this process for one that has failed."""
+        if self.owner != os.getpid() or self._left:
+            return
+        self._left = True
+        failed = sys.exc_info()[1] is not None or hasattr(sys, "last_value")
+        if self._watch is not None:
+            if not failed:
+                with contextlib.suppress(OSError):
+                    self._watch.sendall(b"bye=1\n")
+            self._watch.close()
+            self._watch = None
+        elif failed:
+            self.comm.Abort(1)
+        elif not self.mpi.Is_finalized():
+            self.mpi.Finalize()
+
+
+class _Formed:
+    world: World | None = None
+
+
+def import_mpi() -> MPI:
+    """mpi4py's module, without `MPI_Init`.
+
+    Raises:
+        DistBackendError: where it isn't installed, or finds no MPI.
+    """
+    try:
+        import mpi4py
+
+        if "mpi4py.MPI" not in sys.modules:
+            mpi4py.rc.initialize = False
+            mpi4py.rc.finalize = False
+        module: MPI = importlib.import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:
+        raise advised(
+            DistBackendError(f"a group of several processes needs MPI, which isn't here: {error}"),
+            "install the extra: pip install 'rushlight[mpi]'; on a cluster, mpi4py for its own MPI",
+        ) from None
+    return module
+
+
+def launcher_place() -> tuple[int, int] | None:
+    """Rank and number of processes that a launcher of MPI tells; None where there is none."""
+    for rank, size in _LAUNCHERS:
+        if rank in os.environ and size in os.environ:
+            return int(os.environ[rank]), int(os.environ[size])
+    return None
+
+
+def _started(mpi: MPI) -> Comm:
+    if not mpi.Is_initialized():
+        mpi.Init_thread(mpi.THREAD_SERIALIZED)
+    mpi.COMM_WORLD.Set_errhandler(mpi.ERRORS_RETURN)
+    return mpi.COMM_WORLD
+
+
+def _keep(world: World) -> World:
+    _Formed.world = world
+    atexit.register(world.leave)
+    # Processes of multiprocessing end without atexit.
+    util.Finalize(None, world.leave, exitpriority=0)
+    return world
+
+
+def launched_world() -> World:
+    """The world that this process is in; without one that of a launcher of MPI."""
+    if _Formed.world is None:
+        mpi = import_mpi()
+        comm = _started(mpi)
+        local = comm.Split_type(mpi.COMM_TYPE_SHARED)
+        one_node = local.Get_size() == comm.Get_size()
+        local.Free()
+        _keep(World(mpi, comm, None, one_node))
+    assert _Formed.world is not None
+    return _Formed.world
+
+
+def form_world(
+    store: Store, rank: int, size: int, host: str | None, timeout: timedelta
+) -> World:  # fmt: skip
+    """The world of `size` processes that all call this with the same store.
+
+    Raises:
+        DistBackendError: without MPI, and where this process is in another world already.
+        DistError: where the others don't come within the timeout.
+    """
+    place = launcher_place()
+    if place is not None and place[1] == size and _Formed.world is None:
+        return _in_order(launched_world(), rank)
+    world = _Formed.world
+    if world is not None:
+        if (world.rank, world.size) == (rank, size):
+            return world
+        raise advised(
+            DistBackendError(
+                f"this process is rank {world.rank} of {world.size} in MPI's world for as long as "
+                f"it lives, and can't become rank {rank} of {size}"
+            ),
+            "start new processes for a group of another size",
+        )
+    mpi = import_mpi()
+    if rank == 0:
+        store.set(_ADDRESS, _start_service(size, host, timeout))
+    else:
+        store.wait([_ADDRESS], timeout)
+    name, _, address = store.get(_ADDRESS).decode().partition(" ")
+    address, _, port = address.rpartition(":")
+    if name == socket.gethostname():
+        address = "127.0.0.1"
+    watch, nodes = _announce(address, int(port), rank, size, timeout)
+    told = {"PMI_PORT": f"{address}:{port}", "PMI_ID": rank, "PMI_RANK": rank, "PMI_SIZE": size}
+    with _environment({key: str(value) for key, value in told.items()}):
+        comm = _started(mpi)
+    comm.Barrier()
+    _unlink_shared_memory()
+    return _keep(World(mpi, comm, watch, nodes == 1))
+
+
+def _unlink_shared_memory() -> None:
+    """Takes MPICH's files of shared memory out of the folder, now that all ranks have them open.
+
+    So nothing is left behind, however the processes end; `MPI_Finalize`, which waits for all, isn't
+    needed then.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        for line in maps:
+            path = line.partition("/")[2].strip()
+            if path.startswith("dev/shm/mpich_shm_"):
+                with contextlib.suppress(OSError):
+                    os.unlink(f"/{path}")
+
+
+def _in_order(world: World, rank: int) -> World:
+    """The launcher's world, with the ranks that the program has given."""
+    if world.comm.allreduce(world.rank != rank):
+        world.comm = world.comm.Split(0, rank)
+        world.rank = world.comm.Get_rank()
+    return world
+
+
+def _start_service(size: int, host: str | None, timeout: timedelta) -> str:
+    seconds = str(timeout.total_seconds())
+    service = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_SERVER), str(size), seconds],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, text=True,
+    )  # fmt: skip
+    assert service.stdout is not None
+    with service.stdout as said:
+        port = said.readline().strip()
+    service.returncode = 0  # it outlives this process, which doesn't wait for it
+    name = socket.gethostname()
+    return f"{name} {host or name}:{port}"
+
+
+def _node() -> str:
+    """What tells this node from others: processes with the same one share memory."""
+    parts = [socket.gethostname()]
+    for path in ("/proc/sys/kernel/random/boot_id",):
+        with contextlib.suppress(OSError):
+            parts.append(Path(path).read_text().strip())
+    with contextlib.suppress(OSError):
+        parts.append(os.readlink("/proc/self/ns/net"))
+    with contextlib.suppress(OSError):
+        parts.append(str(os.stat("/dev/shm").st_dev))
+    return "/".join(parts).replace(" ", "")
+
+
+def _announce(
+    address: str, port: int, rank: int, size: int, timeout: timedelta
+) -> tuple[socket.socket, int]:
+    """Tells the service of this rank, and waits until all are there; gives the number of nodes."""
+    end = deadline_of(timeout)
+    watch = socket.create_connection((address, port), timeout=timeout.total_seconds())
+    who = f"process_{os.getpid()}_on_{socket.gethostname()}"
+    watch.sendall(f"watch={rank} who={who} node={_node()}\n".encode())
+    received = b""
+    asked = False
+    while b"\n" not in received:
+        left = end - time.monotonic()
+        watch.settimeout(max(0.01, left if not asked else 1.0))
+        try:
+            data = watch.recv(4096)
+        except TimeoutError:
+            if asked:
+                raise DistError(f"rank {rank}: the service at {address} doesn't answer") from None
+            asked = True
+            watch.sendall(b"missing=1\n")
+            continue
+        if not data:
+            raise DistError(f"rank {rank}: the service at {address} has ended")
+        received += data
+    words = dict(word.split("=", 1) for word in received.split(b"\n")[0].decode().split())
+    if "missing" in words:
+        raise DistError(
+            f"rank {rank}: after {timeout.total_seconds():g} seconds these ranks of {size} aren't "
+            f"there: {words['missing']}"
+        )
+    if "dead" in words or "left" in words:
+        raise DistError(f"rank {rank}: rank {words.get('dead', words.get('left'))} has ended")
+    watch.settimeout(None)
+    return watch, int(words["nodes"])
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

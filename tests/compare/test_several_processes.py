@@ -1,0 +1,53 @@
+"""The same programs of two and three processes on PyTorch (gloo) and on Rushlight (MPI)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compare.several.programs import PROGRAMS
+
+pytest.importorskip("torch", reason="the comparison needs torch")
+pytest.importorskip("mpi4py", reason="several processes need the extra `mpi`")
+
+RUN = Path(__file__).parent / "several" / "run.py"
+SIZES = (2, 3)
+CLOSE = 1e-6
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """By library, what each rank saw of each program."""
+    folder = tmp_path_factory.mktemp("several")
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry)
+    out = {}
+    for library in ("torch", "rushlight"):
+        method, output = f"file://{folder}/{library}.store", folder / library
+        subprocess.run(
+            [sys.executable, "-W", "ignore", RUN, library, str(request.param), method, output],
+            timeout=120, check=True, env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        ranks = range(request.param)
+        out[library] = [json.loads(Path(f"{output}.{rank}").read_text()) for rank in ranks]
+    return out
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are the same but for the last digits of floats."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or abs(a - b) <= CLOSE * max(abs(a), abs(b)) or (a != a and b != b)
+    return bool(a == b)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_rank_sees_what_it_sees_on_pytorch(seen: Any, name: str) -> None:
+    for rank, (theirs, ours) in enumerate(zip(seen["torch"], seen["rushlight"])):
+        assert same(theirs[name], ours[name]), f"rank {rank}:\n{theirs[name]}\n{ours[name]}"
