@@ -39,3 +39,10 @@ def test_a_double_of_numpys_changes_no_type(name: str) -> None:
     y = CALLS[name](x)
     y.sum().backward()
     assert x.grad is not None and y.dtype is x.grad.dtype is torch.float32
+
+
+@pytest.mark.parametrize("make", [torch.tensor, torch.as_tensor])
+def test_a_tensor_of_a_number_of_numpys_has_its_type(make: Callable[..., Any]) -> None:
+    assert make(N(2), device="cpu").dtype is torch.float64
+    assert make(np.complex128(2), device="cpu").dtype is torch.complex128
+    assert torch.asarray(N(2)).dtype is torch.float64

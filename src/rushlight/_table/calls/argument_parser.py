@@ -242,7 +242,7 @@ def takes(p: Parameter, value: object, name: str, place: int) -> int | None:
     elif kind == "bool":
         fits = isinstance(value, bool)
     elif kind == "str":
-        fits = isinstance(value, str)
+        fits = isinstance(value, (str, bytes))
     elif kind == "ScalarType":
         fits = isinstance(value, D.dtype) or (
             isinstance(value, type) and value in (float, int, bool, complex)
@@ -370,7 +370,7 @@ def _wrong_type(
     return TypeError(f"{head}, not {type_name(value)}")
 
 
-def dimension(name: str, value: Tensor | float) -> int:
+def dimension(name: str, value: object) -> int:
     """The only argument of a method, which isn't an int, as one.
 
     Raises:
@@ -379,7 +379,7 @@ def dimension(name: str, value: Tensor | float) -> int:
     problem = complaint("method", name, (value,), {})
     if problem is not None:
         raise problem
-    return int(value)
+    return int(value)  # type: ignore[call-overload]
 
 
 def wrong_integers(p: Parameter, name: str, value: object, position: int | None) -> Exception:
@@ -439,7 +439,7 @@ def plain_arguments(
     if bound and bound[0][1] is args:  # packed
         return None
     for i, (p, value) in enumerate(bound):
-        if value is None or type(value) in (int, float, bool, str):
+        if value is None or type(value) in (int, float, bool, str) or p.type == "object":
             continue
         if isinstance(value, T.generic) and isinstance(value, (float, complex)):
             number: object = T.python_number(value)  # NumPy's would decide the type of results
@@ -478,7 +478,7 @@ def _plain(p: Parameter, value: object) -> object:
                 raise RuntimeError("value cannot be converted to type double without overflow")
             return number.real
         return number
-    return value
+    return value.decode() if p.type == "str" and isinstance(value, bytes) else value
 
 
 def _whole(value: Any) -> int:

@@ -10,6 +10,7 @@ plan isn't remembered at all: see `by_value`.
 
 from __future__ import annotations
 
+from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.row import Row
 from .argument_parser import is_index, is_number_tensor, is_one_for_all
+from .overload_texts import signatures
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -82,7 +84,11 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
     if kind == "int":
         if isinstance(value, int) and not isinstance(value, bool):
             return True, None
-        return (True, _integer) if is_index(value) else (False, None)
+        if not is_index(value):
+            return False, None
+        if _is_counted(row.schema.name, p.name):
+            return is_int(value), _counted
+        return True, _integer
     if kind == "float":
         if isinstance(value, (int, float)):
             return True, float
@@ -92,12 +98,23 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
     if kind == "bool":
         return isinstance(value, bool), None
     if kind == "str":
-        return isinstance(value, str), None
+        return isinstance(value, (str, bytes)), None if isinstance(value, str) else bytes.decode
     if kind == "ScalarType":
         if isinstance(value, D.dtype):
             return True, None
         return isinstance(value, type) and value in _PYTHON_TYPES, _dtype_of_class
     return True, None
+
+
+@cache
+def _is_counted(name: str, parameter: str) -> bool:
+    """Whether an argument is a number to PyTorch and no size, which a truth value may be, too."""
+    return any(
+        p.name == parameter and p.type == "int"
+        for kind in ("torch", "method", "nn")
+        for signature in signatures(kind, name)
+        for p in signature.params
+    )
 
 
 def _plain_number(value: object) -> AnyCallable | None:
@@ -173,6 +190,12 @@ def _integer(value: Any) -> int:
     if isinstance(value, TensorBase):
         value = read_by_python(value, "a number").item()
     return index(value)
+
+
+def _counted(value: object) -> int:
+    if type(value) is not int and not is_int(value):
+        raise Unfit
+    return _integer(value)
 
 
 def integers(value: Any) -> tuple[int, ...]:

@@ -90,6 +90,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         problem = complaint_of_c("nn", "pad", (input, pad, mode, value), {})
         if problem is not None:
             raise problem
+        mode = mode.decode() if isinstance(mode, bytes) else mode
         pad = tuple([int(n) for n in pad])
         value = None if value is None else float(value)
     ndim = input.dim()

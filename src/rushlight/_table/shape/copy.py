@@ -496,10 +496,13 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     return _change(self, _unsqueeze, (dim,))
 
 
+_EVERY: Final = object()  # None is refused
+
+
 @composite("private", method=True)
-def squeeze_(self: Tensor, dim: Tensor | int | None = None) -> Tensor:
+def squeeze_(self: Tensor, dim: object = _EVERY) -> Tensor:
     """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
-    if dim is None:
+    if dim is _EVERY:
         return _change(self, _squeeze, ())
     if isinstance(dim, (tuple, list)):
         return _change(self, _squeeze_dims, (tuple(dim),))
