@@ -194,6 +194,7 @@ def test_dense_tensors_become_sparse_and_come_back():
     ]
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
 def test_compressed_rows_print_multiply_and_convert():
     rows = matrix().to_sparse_csr()
     assert rows.crow_indices().tolist() == [0, 1, 3] and rows.layout is torch.sparse_csr

@@ -559,7 +559,8 @@ def typed(t: Tensor) -> TypedStorage:
 
 
 def storage_type(t: Tensor) -> type | None:
-    """The old class of storages with elements of a tensor's type, if there is one."""
+    """The old class of storages with elements of a tensor's type, if there is one; see `typed`."""
+    _warn_typed_storage_removal()
     return _typed(t)._get_legacy_storage_class()
 
 

@@ -134,6 +134,8 @@ METHODS: dict[str, Callable[..., object]] = {
     "values": _refused("values", "sparse tensor"),
     **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},
 }  # fmt: skip
+for _method in (storage, storage_type):
+    _method.__qualname__ = f"Tensor.{_method.__name__}"  # as Python says who was misused
 for _name, _method in METHODS.items():
     if not hasattr(Tensor, _name):
         setattr(Tensor, _name, guard("method", _name, _method))

@@ -8,6 +8,7 @@ from .._array.shape import sparse as raw
 from .._base import dtypes as D
 from .._base.memory_format import sparse_csr
 from .._core.storage import new_tensor
+from .._table.rows.warn_once import say_once
 from .._tensor.tensor import Tensor
 from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
@@ -71,6 +72,17 @@ class RowsTensor(SparseTensor):
         return text.replace(",\n       layout=", f",{size}\n       layout=", 1)
 
 
+def _in_rows(places: Tensor, held: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A matrix in compressed rows, with PyTorch's warning of what isn't done yet."""
+    say_once(
+        "compressed rows",
+        "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse "
+        "tensor support, please submit a feature request to "
+        "https://github.com/pytorch/pytorch/issues.",
+    )
+    return sparse(places, held, shape, True, RowsTensor)
+
+
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """A matrix in compressed rows.
 
@@ -89,9 +101,9 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
         )
     if not isinstance(self, SparseTensor):
         places = (self != 0).nonzero().t().contiguous()
-        return sparse(places, self[tuple(places)], self.shape, True, RowsTensor)
+        return _in_rows(places, self[tuple(places)], self.shape)
     whole = self.coalesce()
-    return sparse(whole.places, whole.held, whole.shape, True, RowsTensor)
+    return _in_rows(whole.places, whole.held, whole.shape)
 
 
 def sparse_csr_tensor(

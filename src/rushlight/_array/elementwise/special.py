@@ -94,8 +94,12 @@ def polygamma(n: int, x: Array) -> Array:
         return trigamma(x)
     scipy = _scipy()
     wide = x.astype(np.float64)
-    values = (-1.0) ** (n + 1) * scipy.gamma(n + 1.0) * scipy.zeta(n + 1.0, wide)
-    return values.astype(x.dtype)
+    sign = 1.0 if n % 2 else -1.0
+    if n >= 2**31:  # nothing but the nearest pole counts, and its power is 0 or infinite
+        size = np.exp(scipy.gammaln(n + 1.0) - (n + 1.0) * np.log(wide))
+    else:
+        size = scipy.gamma(n + 1.0) * scipy.zeta(n + 1.0, wide)
+    return (sign * size).astype(x.dtype)
 
 
 def trigamma(x: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
+from ..axes import axis_of
 from ..reduce.reduce import name_of
 from ..types import from_raw, is_half, to_raw
 from . import lapack
@@ -208,6 +209,8 @@ def _largest(s: Array) -> Array:
 def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = False) -> Array:
     """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
     if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
+        if isinstance(atol, (int, float)) and rtol is None:  # that comes of the larger side
+            axis_of(-2, x.ndim)
         raise RuntimeError(
             f"linalg.pinv({name_of(x.dtype)}{{{errors.shape_text(x.shape)}}}): "
             "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"

@@ -136,11 +136,14 @@ def complex_type(dtype: D.dtype) -> D.dtype:
 
 
 def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
-    """The frequencies of the places of a transform of `n` samples, `d` apart."""
+    """The frequencies of the places of a transform of `n` samples, `d` apart.
+
+    Half of a negative number of places is counted as in C.
+    """
     with np.errstate(all="ignore"):
         step = np.float64(1.0) / np.float64(n * d)
         if half:
-            places = np.arange(n // 2 + 1)
+            places = np.arange(int(n / 2) + 1)
         else:
             places = np.arange(n)
             places[(n + 1) // 2 :] -= n

@@ -294,11 +294,11 @@ def _labels(x: Array, target: Array) -> tuple[Array, Array, Array]:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(x.shape)}"
         )
-    require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
-    _require_long(target)
     lists = target.reshape(rows.shape)
     if lists.size and not (lists.min() >= -1 and lists.max() < rows.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
+    require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
+    _require_long(target)
     counts = np.logical_and.accumulate(lists >= 0, axis=1)
     meant = np.zeros(rows.shape, bool)
     row, place = np.nonzero(counts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..reduce.reduce import name_of
 from ..shape.gather import add_rows, embedding_backward
 from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
 from ..types import internal_type_name
@@ -85,10 +86,20 @@ def embedding_gradient(
 
 
 def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
-    """Scales the rows that `index` names down to norm `most`, in place."""
+    """Scales the rows that `index` names down to norm `most`, in place.
+
+    Raises:
+        IndexError: for a row that isn't there.
+        RuntimeError: for whole numbers.
+    """
     used = np.unique(index)
     if not used.size:
         return
+    if weight.dtype.kind in "iub":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{name_of(weight.dtype)} instead."
+        )
     count = weight.shape[0]
     outside = used[(used < -count) | (used >= count)]
     if outside.size:
@@ -97,7 +108,7 @@ def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
             "dimension 0"
         )
     rows = weight[used]
-    norms = np.linalg.norm(rows.astype(np.float64), p, axis=1)
+    norms = np.linalg.norm(rows if rows.dtype.kind == "c" else rows.astype(np.float64), p, axis=1)
     long = norms > most
     weight[used[long]] = (rows[long] * (most / (norms[long] + 1e-7))[:, None]).astype(weight.dtype)
 

@@ -153,9 +153,9 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Array) -> Any:
     """
     if not out.size:
         return out
-    p = expand(p, out.shape)
     if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
         raise refuse("bernoulli_tensor_cpu_self_", out.dtype)
+    p = expand(p, out.shape)
     name = name_of(p.dtype)
     if name not in FLOATS:
         raise refuse("bernoulli_tensor_cpu_p_", p.dtype)

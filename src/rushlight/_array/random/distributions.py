@@ -147,8 +147,8 @@ def exponential_(stream: Stream, out: Array, rate: float = 1.0) -> Array:
     return _each_double(stream, out, lambda u: np.log1p(-u) * scale)
 
 
-def cauchy_(stream: Stream, out: Array, median: float = 0.0, sigma: float = 1.0) -> Array:
-    """`out`, filled with Cauchy draws.
+def check_cauchy(out: Array, sigma: float) -> None:
+    """Refuses what has no Cauchy draws, elements or none.
 
     Raises: RuntimeError where `sigma` isn't positive or the dtype isn't floating.
     """
@@ -157,6 +157,11 @@ def cauchy_(stream: Stream, out: Array, median: float = 0.0, sigma: float = 1.0)
     if name_of(out.dtype) not in FLOATS:
         name = name_of(out.dtype)
         raise RuntimeError(_continuous("Cauchy", C_NAMES.get(name, name)))
+
+
+def cauchy_(stream: Stream, out: Array, median: float = 0.0, sigma: float = 1.0) -> Array:
+    """`out`, filled with Cauchy draws; see `check_cauchy`."""
+    check_cauchy(out, sigma)
     return _each_double(stream, out, lambda u: fused(np.tan((u - 0.5) * np.pi), sigma, median))
 
 

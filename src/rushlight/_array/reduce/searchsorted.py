@@ -121,7 +121,7 @@ def _slices_first(values: Array, axis: int) -> Array:
 
 def runs(x: Array, dim: int | None) -> tuple[Array, Array, Array]:
     """Each run of equal neighbours once; for each element its run; the length of each run."""
-    _refuse_complex("unique" if dim is None or x.ndim == 1 else "unique_dim", x)
+    _refuse_complex("unique" if dim is None or (dim == 0 and x.ndim == 1) else "unique_dim", x)
     if dim is None:
         moved = np.ascontiguousarray(x).reshape(-1)
         axis = 0

@@ -136,11 +136,11 @@ def rot90(x: Array, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Array:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if x.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == x.ndim:
+    a, b = axis_of(dims[0], x.ndim), axis_of(dims[1], x.ndim)
+    if a == b:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    a, b = axis_of(dims[0], x.ndim), axis_of(dims[1], x.ndim)
     k %= 4
     if k == 0:
         return x.copy("K")

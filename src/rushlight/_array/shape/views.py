@@ -327,9 +327,10 @@ def slice_(
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if dim == 0 and step > 0:
         return x[start:end:step]
+    axis = axis_of(dim, x.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    return x[LEAD[axis_of(dim, x.ndim)] + (slice(start, end, step),)]
+    return x[LEAD[axis] + (slice(start, end, step),)]
 
 
 def narrow_bounds(x: Array, dim: int, start: int, length: int) -> tuple[int, int]:

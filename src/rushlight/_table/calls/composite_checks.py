@@ -62,7 +62,10 @@ FACTORIES: Final = frozenset((
 #: The factories that say what else is wrong before they say that nothing can be pinned.
 _PINNED_LAST: Final = frozenset((
     "empty_permuted", "linspace", "logspace", "zeros", "tril_indices", "triu_indices",
+    "tensor",
 ))  # fmt: skip
+#: What these look at later still; and what those of places in triangles do.
+_LATER_THAN_PINNED: Final = (("requires_grad",), ("requires_grad", "dtype"))
 _NO_PINNED: Final = (
     "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
     "available on this system."
@@ -104,7 +107,8 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                 kwargs = dict(kwargs)
                 if kwargs.pop("pin_memory") and kwargs.get("out") is None:
                     if name in _PINNED_LAST:
-                        function(*args, **kwargs)
+                        late_too = _LATER_THAN_PINNED[name.endswith("_indices")]
+                        function(*args, **{k: v for k, v in kwargs.items() if k not in late_too})
                     elif name.endswith("_window"):
                         _say_pinned(function, args, kwargs)
                     raise RuntimeError(_NO_PINNED)

@@ -200,6 +200,18 @@ def _word(d: D.dtype) -> str:
     return _WORDS.get(d.name, d.name)
 
 
+def takes_with_real(kernel: str, kinds: str) -> Check:
+    """`takes` behind a look at the number that follows the tensor, which may not be complex."""
+    check = takes(kernel, kinds)
+
+    def ask(args: Arguments, raws: Arguments) -> None:
+        if isinstance(args[1], complex):
+            raise RuntimeError(errors.no_conversion("double"))
+        check(args, raws)
+
+    return ask
+
+
 def no_derivative(name: str) -> Callable[[Any], Any]:
     """The formula of a floating-point operation that PyTorch has no derivative for."""
 

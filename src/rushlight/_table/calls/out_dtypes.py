@@ -126,6 +126,12 @@ EXACT: Final[dict[str, Words]] = {
             "diag",
             "argsort",
             "matrix_power",
+            "avg_pool2d",
+            "avg_pool3d",
+            "qr",
+            "linear",
+            "softmax",
+            "log_softmax",
             *_DECOMPOSITIONS,
             "inverse",
             "matmul",
@@ -281,6 +287,8 @@ def refusal(
         return RuntimeError(
             f"logsumexp(): Expected floating point type for result tensor, but got: {_s(want)}"
         )
+    if name == "mvlgamma":
+        return RuntimeError(f"mvlgamma: {errors.cannot_cast(_s(have), _s(have))}")
     if name in _JOINS:
         return TypeError(_cannot_join(want))
     if name in _SAFELY:

@@ -303,6 +303,8 @@ hardshrink = elementwise(
     samples=lambda mk: [(mk(3, 4), 0.3)],
     doc="x outside [-lambd, lambd], else 0.",
 )
+
+
 softshrink = elementwise(
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     logistic.softshrink,
@@ -311,7 +313,7 @@ softshrink = elementwise(
     method=False,
     inplace=False,
     namespace="nn.functional",
-    check=_checks.takes("softshrink_check", "f"),
+    check=_checks.takes_with_real("softshrink_check", "f"),
     samples=lambda mk: [(mk(3, 4), 0.3)],
     doc="x moved towards 0 by `lambd`, 0 within it.",
 )

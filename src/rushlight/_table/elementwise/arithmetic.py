@@ -16,6 +16,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.call_errors import combination
 from ..rows.composite import composite
 from ..rows.node_classes import first_edge
+from ..rows.out_rules import OutRules
 from ..rows.row import Row, elementwise, when_settled, written_as
 from ..rows.tensor_namespace import table
 
@@ -412,6 +413,7 @@ square = elementwise(
     # Recorded as a power, so that it depends on x as often as PyTorch's does.
     self=_square_slope,
     node="PowBackward0",
+    out_rules=OutRules("pow"),
     doc="x² of each element.",
 )
 cube = elementwise(

@@ -8,6 +8,7 @@ from ..._array import numpy_namespace as numpy_ns, types as T
 from ..._array.lazy_modules import later
 from ..._core.inplace import apply_inplace
 from ..calls import dtype_checks as _checks
+from ..random.fill import refuse_leaf
 from ..rows.composite import composite
 from ..rows.row import elementwise, written_as
 from ..rows.tensor_namespace import table
@@ -36,6 +37,7 @@ def abs_(self: Tensor) -> Tensor:
         RuntimeError: for complex numbers, whose size is of another type.
     """
     if T.dtype_of(self).is_complex:
+        refuse_leaf(self)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return apply_inplace(abs.op, [self])
 

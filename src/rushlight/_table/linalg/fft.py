@@ -325,6 +325,7 @@ def _into(
     if sizes is not None and name[0] != "h":
         _shape_and_dims(x, *sizes)
     have = T.from_raw(out._raw.dtype)
+    name = f"{name[:-1]}n" if name[-1] == "2" else name
     if to_real and have.category != D.FLOAT:
         raise RuntimeError(
             f"{name} expects a floating point output tensor, but got {D.scalar_name(have)}"
@@ -450,8 +451,9 @@ def _frequencies(
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if want.category == D.COMPLEX:
         raise NotImplementedError(errors.not_implemented("arange_cpu", D.scalar_name(want)))
-    if n < 0:
-        raise RuntimeError(errors.negative_dimension([n]))
+    count = int(n / 2) + 1 if half else n
+    if count < 0:
+        raise RuntimeError(errors.negative_dimension([count]))
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
         return delivered(found, out, grad, by_count=True)

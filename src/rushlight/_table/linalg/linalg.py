@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.reduce.reduce import name_of
 from ..._base import errors
@@ -163,15 +164,14 @@ solve_ex = general(
 
 
 def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
-    name = "linalg.solve_triangular"
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raw.check(a, name)
-    raw.check_pair(a, b, left, name)
+        raw.check(a, "linalg.solve_triangular")
+    raw.check_pair(a, b, left, "linalg.solve_triangular")
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
         raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     if a.dtype != b.dtype:
-        b = b.astype(a.dtype)
+        b = T.converted(b, T.from_raw(a.dtype))
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
 
 

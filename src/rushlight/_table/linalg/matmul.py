@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
+from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
 from ..._array.linalg import matmul as raw
 from ..._base import dtypes as D, errors
@@ -422,16 +423,28 @@ def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     if not isinstance(dims, (tuple, list, int, TensorBase)):
         raise RuntimeError(errors.contracted(dims))
     if isinstance(dims, TensorBase):
-        dims = read_by_python(dims, "tensordot()").tolist()
+        if dims._raw.size > 1:
+            if dims._raw.shape[0] != 2:
+                raise AssertionError(
+                    f"dims tensor must have size 2 in first dimension, got {dims._raw.shape[0]}"
+                )
+            dims = read_by_python(dims, "tensordot()").tolist()
+        else:
+            dims = int(read_by_python(dims, "tensordot()").item())
+    elif isinstance(dims, int) and dims >= 0 and dims > min(a.dim(), b.dim()):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a.dim(), b.dim()):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
-    over = [[d] if isinstance(d, int) else list(d) for d in dims]
-    first, second = over
-    return first, second
+    first, second = dims
+    for place, (name, given) in enumerate((("dims_self", first), ("dims_other", second)), 3):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not "
+                f"{errors.type_name(given)}"
+            )
+    return list(first), list(second)
 
 
 @composite()
@@ -456,6 +469,7 @@ def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
         for t, d in ((a, i), (b, j)):
             if not t._raw.ndim:
                 raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+            axis_of(d, t._raw.ndim)
         n, m = a._raw.shape[i], b._raw.shape[j]
         if n == 1 != m:
             b = b.sum(j, True, dtype=b.dtype)

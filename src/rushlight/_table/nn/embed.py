@@ -109,6 +109,7 @@ def embedding(
     place = -1 if padding_idx is None else _row_of(weight, padding_idx)
     try:
         if max_norm is not None:
+            _check_most(weight, input, max_norm, norm_type)
             raw.require_indices(input._raw, "embedding")
             rows_used = read_by_python(input, "max_norm")
             raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
@@ -125,6 +126,13 @@ def embedding(
     except Exception as error:
         values = weight, input, place, scale_grad_by_freq, sparse
         raise in_words_of("embedding", values, error) from None
+
+
+def _check_most(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Refuses what is no norm, in PyTorch's words."""
+    problem = complaint_of_c("torch", "embedding_renorm_", (weight, input, max_norm, norm_type), {})
+    if problem is not None:
+        raise problem
 
 
 def _row_of(weight: Tensor, padding_idx: int) -> int:
@@ -263,10 +271,7 @@ def embedding_bag(
     if number is None:
         raise ValueError("mode has to be one of sum, mean or max")
     if max_norm is not None:
-        values = weight, input, max_norm, norm_type
-        problem = complaint_of_c("torch", "embedding_renorm_", values, {})
-        if problem is not None:
-            raise problem
+        _check_most(weight, input, max_norm, norm_type)
         raw.require_indices(input._raw, "embedding_bag")
         rows_used = read_by_python(input, "max_norm")
         raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
@@ -284,6 +289,12 @@ def embedding_bag(
     if padding_idx is None:
         padding_idx = -1
     else:
+        if type(padding_idx) is not int:
+            values = weight, input, offsets, False, number, False, None, False, padding_idx
+            problem = complaint_of_c("torch", "embedding_bag", values, {})
+            if problem is not None:
+                raise problem
+            padding_idx = int(padding_idx)
         padding_idx = _row_of_padding(weight, padding_idx)
     if weight._raw.dtype.kind != "f":
         raw.require_indices(input._raw, "embedding_bag")

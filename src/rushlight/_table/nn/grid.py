@@ -29,17 +29,24 @@ _MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS: Final = {"zeros": 0, "border": 1, "reflection": 2}
 
 
-def _check(x: Any, grid: Array, dims: int, mode: int) -> None:
-    shown = f"input with sizes {list(x.shape)} and grid with sizes {list(grid.shape)}"
-    if x.shape[0] != grid.shape[0]:
+def _check_first(input: Shape, grid: Shape, shown: str) -> None:
+    """Refuses batches of different sizes, and points of other dimensions than the input's."""
+    if not input or not grid:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if input[0] != grid[0]:
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {shown}"
         )
-    if grid.shape[-1] != x.ndim - 2:
+    if grid[-1] != len(input) - 2:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {x.ndim - 2} in last dimension, but got "
-            f"grid with sizes {list(grid.shape)}"
+            f"grid_sampler(): expected grid to have size {len(input) - 2} in last dimension, but "
+            f"got grid with sizes {list(grid)}"
         )
+
+
+def _check(x: Any, grid: Array, dims: int, mode: int) -> None:
+    shown = f"input with sizes {list(x.shape)} and grid with sizes {list(grid.shape)}"
+    _check_first(x.shape, grid.shape, shown)
     for axis in range(2, x.ndim):
         if not x.shape[axis]:
             raise RuntimeError(
@@ -166,24 +173,12 @@ def grid_sampler(
     row = grid_sampler_2d if input.dim() == 4 else grid_sampler_3d
     if input.dim() not in (4, 5) or input.dim() != grid.dim():
         shown = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-        _check_first(input, grid, shown)
+        _check_first(input._raw.shape, grid._raw.shape, shown)
         raise RuntimeError(
-            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but "
-            f"got {shown}"
+            f"grid_sampler(): expected {'4D or ' if 2 < input.dim() < 6 else ''}5D input and grid "
+            f"with same number of dimensions, but got {shown}"
         )
     return apply_n(row.op, [input, grid, interpolation_mode, padding_mode, align_corners])
-
-
-def _check_first(input: Tensor, grid: Any, shown: str) -> None:
-    if input.size(0) != grid.size(0):
-        raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got {shown}"
-        )
-    if grid.size(-1) != input.dim() - 2:
-        raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but "
-            f"got grid with sizes {list(grid.shape)}"
-        )
 
 
 @composite("nn.functional")

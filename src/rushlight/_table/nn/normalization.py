@@ -188,6 +188,7 @@ def _batch_norm(x: Array, weight: Array | None, bias: Array | None, mean: Array 
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     losses.require_floats(x, "batch_norm")
     _check_parameter_dtypes(x, weight, bias, mean, var)
+    _check_running(mean, var)
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.move_towards(mean, centre, momentum)
@@ -206,7 +207,11 @@ def _check_channels(shape: Shape, training: bool, *given: Any) -> None:
             )
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-    for value in given[:2]:
+
+
+def _check_running(*given: Array | None) -> None:
+    """Refuses running statistics that are no vectors, where they are read."""
+    for value in given:
         if value is not None and value.ndim != 1:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {value.ndim}")
 

@@ -13,6 +13,7 @@ from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump
+from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_number_tensor
 from ..calls.call_errors import combination
 from ..modes import meta as _meta
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..._array.annotations import Array
-    from ..._base.annotations import Keywords, Positional, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Keywords, Positional, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 discrete = later("random.discrete")
@@ -303,12 +304,12 @@ def _no_slope(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
     return xp.zeros(self_shape, g.dtype)
 
 
-def _attach_draws(name: str, node: str) -> Row:
+def _attach_draws(name: str, node: str, slope: AnyCallable = _no_slope) -> Row:
     """The row which hangs numbers that are drawn already onto the graph of their parameter."""
     return general(
         f"{name}(Tensor self, Tensor drawn) -> Tensor",
         lambda x, drawn: drawn.copy(),
-        self=_no_slope,
+        self=slope,
         node=node,
         public=False,
         method=False,
@@ -333,6 +334,9 @@ _around_both = general(
     doc="Normal numbers with means and standard deviations, whose gradients are zero.",
 )
 _coins = _attach_draws("_bernoulli", "BernoulliBackward0")
+_alike_coins = _attach_draws(
+    "_bernoulli_number", "NotImplemented", _checks.no_derivative("bernoulli")
+)
 
 
 def _check_std(std: float) -> None:
@@ -357,7 +361,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
         discrete.bernoulli_(stream_of(generator), made, float(p))
     if out is not None:
         return delivered(made, out, False)
-    return apply_n(_coins.op, [input, finished(made, False)])
+    row = _coins if p is None else _alike_coins
+    return apply_n(row.op, [input, finished(made, False)])
 
 
 @composite("", method=True)
@@ -527,11 +532,10 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *,
     """Fills with Cauchy-distributed numbers.
 
     Raises:
-        RuntimeError: for a scale that isn't positive.
+        RuntimeError: for a scale that isn't positive, and for what holds no floats.
     """
     refuse_leaf(self)
-    if not sigma > 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma):g}")
+    distributions.check_cauchy(self._raw, float(sigma))
     return refill(
         self,
         "CauchyBackward0",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._array.elementwise import rounding as raw_rounding
 from ..._array.lazy_modules import later
 from ..._array.reduce import extreme as raw
-from ..rows.out_rules import OutRules
+from ..rows.out_rules import OutRules, always
 from ..rows.row import elementwise, general, linear, selection
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ amax = selection(
     lowering="amax",
     samples=_dims_samples,
     real_only=True,
+    out_rules=OutRules(types_first=always),
     doc="The largest elements over the dimensions `dim`.",
 )
 amin = selection(
@@ -184,6 +185,7 @@ amin = selection(
     lowering="amin",
     samples=_dims_samples,
     real_only=True,
+    out_rules=OutRules(types_first=always),
     doc="The smallest elements over the dimensions `dim`.",
 )
 

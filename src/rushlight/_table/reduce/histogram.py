@@ -17,6 +17,8 @@ from ..rows.row import general
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
     from ..rows.row import Row
@@ -60,17 +62,27 @@ _RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
 named_results("histogram_out", ("hist", "bin_edges"))
 
 
+def _check_range(limits: Sequence[float] | None, width: int) -> None:
+    """Refuses limits that aren't two for each column.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if limits is not None and len(limits) != 2 * width:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {width}-dimensional histogram range should have "
+            f"{2 * width} elements, but got {len(limits)}"
+        )
+
+
 def _edges(rows: Array, bins: Tensor | int, limits: Any) -> list[Array]:
     """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
     width = rows.shape[1]
     numbered = not isinstance(bins, TensorBase)
     if width == 1 and isinstance(bins, int) and bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    if numbered and limits is not None and len(limits) != 2 * width:
-        raise RuntimeError(
-            f"torch.histogramdd: for a {width}-dimensional histogram range should have "
-            f"{2 * width} elements, but got {len(limits)}"
-        )
+    if numbered:
+        _check_range(limits, width)
     if numbered and limits is None:
         raw.check_range_type(rows)
     given = [bins] * width if isinstance(bins, (int, TensorBase)) else list(bins)
@@ -216,6 +228,7 @@ def histogramdd(
     _check(array, list(bins) if isinstance(bins, (tuple, list)) else [bins], weight)
     width = array.shape[-1]
     if not width and (isinstance(bins, int) or not bins):
+        _check_range(range, 0)
         return _RESULTS((table("zeros")((), dtype=T.dtype_of(input)), ()))
     rows = array.reshape(-1, width) if width else array.reshape(math.prod(array.shape[:-1]), 0)
     edges = _edges(rows, bins, range)

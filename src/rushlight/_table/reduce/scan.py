@@ -307,13 +307,15 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
     """The running integrals of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
+    if x is None:
+        _refuse_bools("cumulative_trapezoid", x, y)
+        _refuse_step("cumulative_trapezoid", dx)
+    along, dim = dim, axis_of(dim, y._raw.ndim)
     _refuse_bools("cumulative_trapezoid", x, y)
     if y._raw.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    along, dim = dim, _dimension(y, dim)
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
-        _refuse_step("cumulative_trapezoid", dx)
         return table("cumsum")(multiplied(pairs, dx / 2.0), along)
     return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), along), 2.0)
 

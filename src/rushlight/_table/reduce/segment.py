@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
+from ..._array.axes import axes_of
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
@@ -181,11 +182,7 @@ def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Array:
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     every = dim is None or not dim
-    limit = x.ndim or 1
-    dims = tuple(range(x.ndim)) if every else tuple(dim)
-    for d in dims:
-        if not -limit <= d < limit and x.ndim:
-            raise IndexError(errors.dimension(d, x.ndim))
+    dims = tuple(range(x.ndim)) if every else tuple(axes_of(dim, x.ndim))
     if not x.size:
         if every:
             raise RuntimeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import axes_of
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from .row import Row
+
+
+#: What those that copy into several tensors are called where their number is wrong.
+_COPIES: Final = {
+    "split_copy": "split_copy_Tensor_out()",
+    "split_with_sizes_copy": "split_with_sizes_copy_out",
+    "unbind_copy": "unbind_copy_int_out",
+}
 
 
 def _shown(name: str, rules: OutRules) -> str:
@@ -153,8 +161,15 @@ def run_into(
     finally:
         CURRENT.set(before)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
+    if values[0] is results and targets[0] is not out:
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
     if rules.grows and not out._raw.size and any(a is out for a in operands):
         _refuse_grown(values[0]._raw.size)
+    if rules.silent and len(values) != len(targets):
+        raise RuntimeError(
+            f"{_COPIES[name]} expected an out= argument of size {len(values)}, got size "
+            f"{len(targets)}"
+        )
     for i, (t, value) in enumerate(zip(targets, values)):
         problem = refusal(
             name,
@@ -211,6 +226,8 @@ def earlier(
         if not late and broadcasts:
             for a in found[1:]:
                 have = D.promote_types(have, T.from_raw(a._raw.dtype))
+            if any(isinstance(a, complex) for a in operands):
+                have = D.promote_types(have, D.complex64)
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 

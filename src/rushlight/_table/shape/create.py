@@ -21,7 +21,7 @@ from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import steps_of
 from ..rows.size_arguments import size_of as size_of
-from ..rows.warn_once import warn_of_array
+from ..rows.warn_once import say_once, warn_of_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -409,18 +409,13 @@ def frombuffer(buffer: Any, *, dtype: D.dtype, count: int = -1, offset: int = 0,
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
     if view.readonly:
-        import warnings
-
-        warnings.warn(
+        say_once(
+            "read-only buffer",
             "The given buffer is not writable, and PyTorch does not support non-writable "
-            "tensors. This "
-            "means you can write to the underlying (supposedly non-writable) buffer "
-            "using the tensor. "
-            "You may want to copy the buffer to protect its data or make it writable "
-            "before converting "
-            "it to a tensor. This type of warning will be suppressed for the rest of this program.",
-            UserWarning,
-            stacklevel=2,
+            "tensors. This means you can write to the underlying (supposedly non-writable) buffer "
+            "using the tensor. You may want to copy the buffer to protect its data or make it "
+            "writable before converting it to a tensor. This type of warning will be suppressed "
+            "for the rest of this program.",
         )
     array = raw.from_buffer(view, dtype_or_default(dtype), count, offset)
     return finished(array, requires_grad)

@@ -316,6 +316,8 @@ def broadcast_shapes(*shapes: Any) -> Shape:
     for place, shape in enumerate(known):
         for back in range(1, len(shape) + 1):
             n = shape[-back]
+            if isinstance(n, TensorBase):
+                raise AssertionError("Expected bool, got <class 'torch.Tensor'>")
             if n < 0:
                 raise ValueError("Attempting to broadcast a dimension with negative length!")
             if n in (1, found[-back]):

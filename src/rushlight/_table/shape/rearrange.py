@@ -234,9 +234,10 @@ def _triangle(
     name: str, row: int, col: int, offset: int, dtype: D.dtype | None, lower: bool
 ) -> Array:
     dtype = D.int64 if dtype is None else dtype_or_default(dtype)
-    if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
+    made = raw.triangle_places(row, col, offset, dtype, lower)
+    if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
-    return raw.triangle_places(row, col, offset, dtype, lower)
+    return made
 
 
 diag_embed = linear(

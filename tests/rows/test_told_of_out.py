@@ -1,0 +1,219 @@
+"""What is said of an `out`, of dimensions and of types, and what isn't refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional as F
+
+#: A statement, the exception, and how its message begins.
+CASES: list[tuple[str, type[Exception], str]] = [
+    (
+        "F.avg_pool2d(torch.ones(2, 4, 4), 2, out=torch.ones(1).half())",
+        RuntimeError,
+        "Expected out tensor to have dtype float, but got c10::Half instead",
+    ),
+    (
+        "torch.qr(x, out=(torch.ones(1).double(), torch.ones(1)))",
+        RuntimeError,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    (
+        "torch.softmax(x, 0, out=torch.ones(1).double())",
+        RuntimeError,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    ("F.linear(x, x, out=[torch.ones(1)])", TypeError, "linear(): argument 'out' must be Tensor"),
+    (
+        "torch.split_copy(x, 3, 1, out=(torch.ones(1), torch.ones(1)))",
+        RuntimeError,
+        "split_copy_Tensor_out() expected an out= argument of size 1, got size 2",
+    ),
+    (
+        "torch.unbind_copy(x, out=[torch.ones(1).long()])",
+        RuntimeError,
+        "unbind_copy_int_out expected an out= argument of size 3, got size 1",
+    ),
+    (
+        "torch.fft.hfft2(x, out=torch.ones(1) + 0j)",
+        RuntimeError,
+        "hfftn expects a floating point output tensor, but got ComplexFloat",
+    ),
+    (
+        "torch.amin(torch.ones(0), out=torch.ones(0).half())",
+        RuntimeError,
+        "Expected the dtype for input and out to match",
+    ),
+    (
+        "torch.nanmean(x, out=x > 5)",
+        NotImplementedError,
+        "\"nansum_cpu\" not implemented for 'Bool'",
+    ),
+    (
+        "torch.special.xlog1py(x, 1j, out=torch.ones(1))",
+        RuntimeError,
+        "result type ComplexFloat can't be cast to the desired output type Float",
+    ),
+    (
+        "torch.mvlgamma(x + 2, 1, out=torch.ones(1).long())",
+        RuntimeError,
+        "mvlgamma: result type Float can't be cast to the desired output type Float",
+    ),
+    (
+        "torch.square(x, out=torch.ones(1, requires_grad=True))",
+        RuntimeError,
+        "pow(): functions with out=... arguments don't support",
+    ),
+    ("x.squeeze_(None)", TypeError, "squeeze_() received an invalid combination of arguments"),
+    ("torch.ones(0).long().cauchy_()", RuntimeError, "Cauchy distribution is a continuous"),
+    (
+        "torch.ones(3, dtype=torch.complex64).bernoulli_(torch.rand(2))",
+        NotImplementedError,
+        "\"bernoulli_tensor_cpu_self_\" not implemented for 'ComplexFloat'",
+    ),
+    ("torch.ones(()).hash_tensor(3)", IndexError, "Dimension out of range"),
+    ("torch.ones(2, 3).hash_tensor((0, 0))", RuntimeError, "dim 0 appears multiple times"),
+    (
+        "F.embedding(torch.tensor([0]), torch.ones(3, 2).long(), max_norm=1.0)",
+        RuntimeError,
+        "norm(): input dtype should be either floating point or complex. Got Long instead.",
+    ),
+    (
+        "F.embedding(torch.tensor([0]), x, None, [None])",
+        TypeError,
+        "embedding_renorm_(): argument 'max_norm' (position 3) must be float, not list",
+    ),
+    (
+        "F.embedding_bag(torch.tensor([[0]]), x, padding_idx=x)",
+        TypeError,
+        "embedding_bag(): argument 'padding_idx' (position 9) must be int, not Tensor",
+    ),
+    ("torch.rot90(x, dims=(-1, -3))", IndexError, "Dimension out of range"),
+    ("torch.slice_scatter(x, x, 2, 1, 5, 0)", IndexError, "Dimension out of range"),
+    (
+        "torch.cumulative_trapezoid(x, dx=1j, dim=-7)",
+        RuntimeError,
+        "cumulative_trapezoid: Currently",
+    ),
+    ("torch.cumulative_trapezoid(x > 5, x=x > 5, dim=-7)", IndexError, "Dimension out of range"),
+    (
+        "torch.tensordot(x, x, [1, 0])",
+        TypeError,
+        "tensordot(): argument 'dims_self' (position 3) must be tuple of ints, not int",
+    ),
+    ("torch.tensordot(x, x, [(1,), (5,)])", IndexError, "Dimension out of range"),
+    (
+        "torch.tensordot(x, x, torch.tensor([1, 0, 1]))",
+        AssertionError,
+        "dims tensor must have size 2",
+    ),
+    ("F.grid_sample(x[:2, :0], x[:2, :0])", RuntimeError, "grid_sampler(): expected 5D input"),
+    ("torch.grid_sampler_2d(x[0, 0], x, 0, 0, True)", IndexError, "Dimension specified as 0 but"),
+    ("torch.linalg.pinv(x[0], atol=1e-5)", IndexError, "Dimension out of range"),
+    ("F.softshrink(x.long(), 1j)", RuntimeError, "value cannot be converted to type double"),
+    (
+        "F.glu(x[:2, :2], torch.tensor(True))",
+        TypeError,
+        "glu(): argument 'dim' (position 2) must be int",
+    ),
+    (
+        "F.batch_norm(x.char(), x[:1].char(), x[:1].char())",
+        NotImplementedError,
+        "\"batch_norm\" not implemented for 'Char'",
+    ),
+    (
+        "F.multilabel_margin_loss(x.long(), x.long() * 7)",
+        RuntimeError,
+        "argument #2 'target' is out of range",
+    ),
+    (
+        "torch.tril_indices(-5, -1, dtype=torch.uint8)",
+        RuntimeError,
+        "row must be non-negative, got-5",
+    ),
+    (
+        "torch.zeros(1, dtype=torch.uint8, pin_memory=True, requires_grad=True)",
+        RuntimeError,
+        "pin_memory=True requires a CUDA",
+    ),
+    ("torch.tensor(None, pin_memory=True)", RuntimeError, "Could not infer dtype of NoneType"),
+    (
+        "torch.histogramdd(x[:, :0], 7, [1, 1.0])",
+        RuntimeError,
+        "torch.histogramdd: for a 0-dimensional histogram range should have 0 elements, but got 2",
+    ),
+    (
+        "torch.unique_consecutive(x[0] + 0j, dim=1)",
+        NotImplementedError,
+        "\"unique_dim\" not implemented for 'ComplexFloat'",
+    ),
+    ("F.adaptive_avg_pool2d(x[None], 2**63)", ValueError, "Overflow when unpacking long long"),
+    ("torch.broadcast_shapes((torch.tensor(3),))", AssertionError, "Expected bool, got"),
+    (
+        "(x + 0j).requires_grad_().abs_()",
+        RuntimeError,
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
+    (
+        "x.requires_grad_().bernoulli(0.5).sum().backward()",
+        RuntimeError,
+        "derivative for aten::bernoulli is not implemented",
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("statement, exception, message", CASES)
+def test_the_words(statement: str, exception: type[Exception], message: str) -> None:
+    x = torch.ones(3, 3)
+    with pytest.raises(exception) as caught:
+        eval(statement, {"torch": torch, "F": F, "x": x})
+    assert str(caught.value).startswith(message)
+    assert torch.equal(x, torch.ones(3, 3))
+
+
+def test_a_number_of_dimensions_may_be_a_tensor_of_a_float() -> None:
+    x = torch.ones(3, 3)
+    assert torch.equal(torch.tensordot(x, x, torch.tensor(1.0)), x @ x)
+    assert torch.equal(torch.tensordot(x, x, torch.tensor([[1], [0]])), x @ x)
+
+
+def test_half_of_a_negative_count_is_taken_as_in_c() -> None:
+    assert torch.fft.rfftfreq(-1).tolist() == [0.0]
+    assert torch.fft.rfftfreq(-3).tolist() == []
+    with pytest.raises(RuntimeError, match="negative dimension -1"):
+        torch.fft.rfftfreq(-4)
+
+
+def test_the_margin_is_a_float() -> None:
+    x = torch.tensor([1, 2], dtype=torch.int32)
+    assert F.margin_ranking_loss(x, x, x).dtype is torch.float32
+
+
+def test_bytes_are_words() -> None:
+    x = torch.ones(3)
+    assert torch.equal(torch.div(x, 2, rounding_mode=b"floor"), torch.zeros(3))  # type: ignore
+    assert torch.equal(F.pad(x, (1, 1), b"constant"), F.pad(x, (1, 1)))  # type: ignore[arg-type]
+
+
+def test_a_derivative_of_an_order_beyond_32_bits_is_infinite() -> None:
+    x = torch.tensor([0.5, 1.5, 3.0])
+    assert torch.polygamma(2**62, x).tolist() == [-math.inf] * 3
+    assert torch.polygamma(2**62 + 1, x).tolist() == [math.inf] * 3
+
+
+def test_complex_right_sides_lose_their_imaginary_parts_with_a_warning() -> None:
+    b: Any = torch.ones(2, 2) * (1 + 1j)
+    with pytest.warns(UserWarning, match="Casting complex values to real discards"):
+        x = torch.linalg.solve_triangular(torch.eye(2), b, upper=False)
+    assert torch.equal(x, torch.ones(2, 2))
+
+
+def test_the_mean_without_nan_is_written_where_it_is_asked_for() -> None:
+    out = torch.ones(())
+    torch.nanmean(torch.tensor([1.0, math.nan, 3.0]), out=out)
+    assert out.item() == 2 and out._version == 2
