@@ -43,6 +43,7 @@ class Difference:
     `tangled`: memory has been written that is shown more than once, or read by the same statement.
     `signs`: the values are the same but for the signs of rows or columns.
     `halves`: the values are the same but for parts of complex numbers that are nan in PyTorch.
+    `rounded`: the values agree to the digits of the coarsest floats that come in.
     `raised`: what the statement raised in PyTorch.
     `moved`: the variable lies in memory that `share_memory_` was called for.
     `set_view`: a view that is part of a graph has been given other memory by `set_`.
@@ -64,6 +65,7 @@ class Difference:
     set_view: bool = False
     mixed: bool = False
     laid_out: bool = False
+    rounded: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -130,6 +132,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
         said = ": ".join(a[0] or ())
         mixed = not last and meets(program[number], theirs)
         turned = laid_out_otherwise(theirs, mine)
+        came_in = [] if last else types_of(program[number], theirs)
         if not last:
             shared |= set(SHARED.findall(program[number]))
             views = SET.findall(program[number])
@@ -142,6 +145,9 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 signs = kind == "value" and same_but_signs(
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
+                rounded = kind == "value" and same_but_digits(
+                    theirs[variable], mine[variable], came_in
+                )
                 halves = kind == "value" and same_but_halves(
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
@@ -150,6 +156,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 yield Difference(
                     kind, number, statement, variable, seen, got, tangled, signs, halves, said,
                     not last and shares(variable, shared, theirs), set_view, mixed, laid_out,
+                    rounded,
                 )  # fmt: skip
             if kind in PARTING:
                 return
@@ -220,6 +227,19 @@ def overlaps(state: dict[str, Any]) -> bool:
             return True
         reach += (n - 1) * stride
     return False
+
+
+def types_of(statement: str, states: dict[str, Any]) -> list[str]:
+    """The types of the tensors that a statement names."""
+    return [
+        states[n]["dtype"] for n in re.findall(r"\w+", statement) if "dtype" in states.get(n, {})
+    ]
+
+
+def same_but_digits(a: dict[str, Any], b: dict[str, Any], types: list[str]) -> bool:
+    """Whether the values of two states agree to the digits of the coarsest of some types."""
+    coarsest = max(types, key=lambda dtype: RELATIVE.get(dtype, 0.0), default="")
+    return "values" in a and near(a["values"], b["values"], coarsest)
 
 
 def same_but_halves(a: Any, b: Any) -> bool:

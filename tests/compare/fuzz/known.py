@@ -32,6 +32,7 @@ class Named:
     set_view: bool = False  # only where a view has been given other memory
     mixed: bool = False  # only where layouts meet
     laid_out: bool = False  # only where what comes in is laid out in another way already
+    rounded: bool = False  # only where the values agree to the digits of the coarsest type
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
         before = "\n".join(program[: difference.number + 1])
@@ -50,6 +51,7 @@ class Named:
             and (difference.set_view or not self.set_view)
             and (difference.mixed or not self.mixed)
             and (difference.laid_out or not self.laid_out)
+            and (difference.rounded or not self.rounded)
             and (not self.form or _form(difference.torch) != _form(difference.ours))
         )
 
