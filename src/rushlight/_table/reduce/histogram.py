@@ -212,7 +212,7 @@ def histogram(
 def histogramdd(
     input: Tensor,
     bins: Any,
-    range: object = None,
+    range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
