@@ -1,9 +1,11 @@
 """`assert_close`: what passes, and what the message of a failure says."""
 
+from typing import Any
+
 import pytest
 
 import rushlight as torch
-from rushlight.testing import assert_allclose, assert_close, make_tensor
+from rushlight.testing import _comparison, assert_allclose, assert_close, make_tensor
 
 
 def test_equal_tensors_and_nested_containers_pass() -> None:
@@ -66,3 +68,77 @@ def test_made_tensors_stay_within_their_bounds_and_follow_the_seed() -> None:
     spread = make_tensor(3, 2, dtype=torch.float32, device="cpu", noncontiguous=True)
     assert not spread.is_contiguous()
     assert not (make_tensor(50, dtype=torch.int8, device="cpu", exclude_zero=True) == 0).any()
+
+
+def test_every_failure_of_nested_containers_is_told_with_its_place() -> None:
+    metas = _comparison.not_close_error_metas(
+        {"a": [1, torch.ones(1)], "b": 2.0},
+        {"a": [2, torch.zeros(1)], "b": 2.0},
+        pair_types=(_comparison.NumberPair, _comparison.TensorLikePair),
+    )
+    assert [meta.id for meta in metas] == [("a", 0), ("a", 1)]
+    assert str(metas[0].to_error()).endswith("\n\nThe failure occurred for item ['a'][0]")
+    assert str(metas[0].to_error("mine")) == "mine"
+
+
+def test_a_pair_of_ones_own_is_asked_in_turn_and_shown() -> None:
+    class Even(_comparison.Pair):
+        def __init__(self, actual: int, expected: int, *, mod: int = 2, **other: Any) -> None:
+            self._check_inputs_isinstance(actual, expected, cls=int)
+            super().__init__(actual, expected, **other)
+            self.mod = mod
+
+        def compare(self) -> None:
+            if self.actual % self.mod != self.expected % self.mod:
+                self._fail(AssertionError, "odd")
+
+        def extra_repr(self) -> list[str]:
+            return ["mod"]
+
+    kinds = (Even, _comparison.ObjectPair)
+    assert not _comparison.not_close_error_metas([1, "x"], [3, "x"], pair_types=kinds)
+    failed = _comparison.not_close_error_metas([1, "x"], [3, "y"], pair_types=kinds, mod=3)
+    assert [meta.msg for meta in failed] == ["odd", "x != y"]
+    pair = _comparison.originate_pairs(1, 2, pair_types=kinds)[0]
+    assert repr(pair) == "Even(\n    id=(),\n    actual=1,\n    expected=2,\n    mod=2,\n)"
+
+
+def test_what_a_pair_raises_unexpectedly_is_told_with_the_pair() -> None:
+    class Broken(_comparison.ObjectPair):
+        def compare(self) -> None:
+            raise KeyError("x")
+
+    with pytest.raises(RuntimeError, match=r"Comparing\n\nBroken\(\n    id=\(\),"):
+        _comparison.not_close_error_metas(1, 2, pair_types=(Broken,))
+    with pytest.raises(RuntimeError, match=r"Originating a NumberPair\(\) at item \[0\] with"):
+        assert_close([1], [True])
+
+
+def test_sparse_tensors_differ_in_count_indices_or_values() -> None:
+    eye, full = torch.eye(2).to_sparse(), torch.ones(2, 2).to_sparse()
+    assert_close(eye, torch.eye(2).to_sparse())
+    with pytest.raises(AssertionError, match="values in sparse COO tensors does not match: 2 != 4"):
+        assert_close(eye, full)
+    with pytest.raises(AssertionError, match="Sparse COO indices are not equal!"):
+        assert_close(eye, torch.eye(2).flip(0).to_sparse())
+    with pytest.raises(AssertionError, match="Sparse COO values are not close!"):
+        assert_close(eye, (torch.eye(2) * 2).to_sparse())
+    with pytest.raises(AssertionError, match="'layout'"):
+        assert_close(eye, torch.eye(2))
+    assert_close(eye, torch.eye(2), check_layout=False)
+
+
+def test_tensors_without_data_agree_where_their_attributes_do() -> None:
+    assert_close(torch.ones(2, device="meta"), torch.zeros(2, device="meta"))
+    with pytest.raises(AssertionError, match="'device' do not match: meta != cpu"):
+        assert_close(torch.ones(2, device="meta"), torch.ones(2))
+
+
+def test_tolerances_are_the_loosest_of_the_inputs() -> None:
+    assert _comparison.default_tolerances(torch.float32, torch.ones(1).half()) == (1e-3, 1e-5)
+    assert _comparison.default_tolerances(torch.int32) == (0.0, 0.0)
+    assert _comparison.get_tolerances(torch.float32, rtol=1.0, atol=2.0) == (1.0, 2.0)
+    with pytest.raises(_comparison.ErrorMeta):
+        _comparison.get_tolerances(torch.float32, rtol=1.0, atol=None)
+    with pytest.raises(TypeError, match=r"Expected a torch.Tensor or a torch.dtype, but got"):
+        _comparison.default_tolerances(3)  # type: ignore[arg-type]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ndarray: Final = np.ndarray
 generic: Final = np.generic
+number: Final = np.number
+boolean: Final = np.bool_
 ufunc: Final = np.ufunc
 
 _TO_RAW: dict[D.dtype, Any] = {

@@ -1,0 +1,257 @@
+"""`assert_close`: whether two things hold the same numbers, and a message that says where not.
+
+Nested containers are taken apart into pairs (`originate_pairs`), each of the first class that takes
+its two things; `not_close_error_metas` compares them all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from .._base import dtypes
+from .._tensor.tensor import Tensor
+from ..nn._ground import f
+from ._mismatch import (
+    _DTYPE_PRECISIONS,
+    UNEXPECTED,
+    ErrorMeta,
+    Message,
+    Place,
+    UnsupportedInputs,
+    _make_bitwise_mismatch_msg,
+    _make_mismatch_msg,
+    default_tolerances,
+    get_tolerances,
+    make_scalar_mismatch_msg,
+    make_tensor_mismatch_msg,
+    place_text,
+)
+from ._pairs import BooleanPair, NonePair, NumberPair, ObjectPair, Pair, TensorLikePair
+
+__all__ = [
+    "_DTYPE_PRECISIONS",
+    "BooleanPair",
+    "ErrorMeta",
+    "NonePair",
+    "NumberPair",
+    "ObjectPair",
+    "Pair",
+    "TensorLikePair",
+    "UnsupportedInputs",
+    "_make_bitwise_mismatch_msg",
+    "_make_mismatch_msg",
+    "assert_allclose",
+    "assert_close",
+    "default_tolerances",
+    "get_tolerances",
+    "make_scalar_mismatch_msg",
+    "make_tensor_mismatch_msg",
+    "not_close_error_metas",
+    "originate_pairs",
+]
+
+#: What `assert_allclose` took for (rtol, atol).
+_OLD_PRECISIONS: Final = {
+    dtypes.float16: (1e-3, 1e-3),
+    dtypes.float32: (1e-4, 1e-5),
+    dtypes.float64: (1e-5, 1e-8),
+}
+_CLOSE: Final = (NonePair, BooleanPair, NumberPair, TensorLikePair)
+
+
+def originate_pairs(
+    actual: Any,
+    expected: Any,
+    *,
+    pair_types: Sequence[type[Pair]],
+    sequence_types: tuple[type, ...] = (Sequence,),
+    mapping_types: tuple[type, ...] = (Mapping,),
+    id: Place = (),
+    **options: Any,
+) -> list[Pair]:
+    """The pairs that two nested containers consist of, in order.
+
+    Raises:
+        ErrorMeta: where the containers differ, or no class takes two of their things.
+    """
+    parts: Iterator[tuple[Any, Any, Any]] | None = None
+    if _both(actual, expected, sequence_types) and not _is_text(actual) and not _is_text(expected):
+        if len(actual) != len(expected):
+            raise ErrorMeta(
+                AssertionError,
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
+                id=id,
+            )
+        parts = ((i, actual[i], expected[i]) for i in range(len(actual)))
+    elif _both(actual, expected, mapping_types):
+        keys = _keys(actual, expected, id)
+        parts = ((key, actual[key], expected[key]) for key in keys)
+    if parts is None:
+        return [_paired(actual, expected, pair_types, id, options)]
+    found: list[Pair] = []
+    for key, own, other in parts:
+        found += originate_pairs(
+            own,
+            other,
+            pair_types=pair_types,
+            sequence_types=sequence_types,
+            mapping_types=mapping_types,
+            id=(*id, key),
+            **options,
+        )
+    return found
+
+
+def _both(actual: Any, expected: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(actual, types) and isinstance(expected, types)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _keys(actual: Any, expected: Any, id: Place) -> list[Any]:
+    missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
+    if missing or more:
+        raise ErrorMeta(
+            AssertionError,
+            "The keys of the mappings do not match:\n"
+            f"Missing keys in the actual mapping: {sorted(missing)}\n"
+            f"Additional keys in the actual mapping: {sorted(more)}",
+            id=id,
+        )
+    try:
+        return sorted(actual)
+    except TypeError:
+        return list(actual)
+
+
+def _paired(
+    actual: Any, expected: Any, pair_types: Sequence[type[Pair]], id: Place, options: dict[str, Any]
+) -> Pair:
+    for kind in pair_types:
+        try:
+            return kind(actual, expected, id=id, **options)
+        except UnsupportedInputs:
+            continue
+        except ErrorMeta:
+            raise
+        except Exception as error:
+            raise RuntimeError(
+                f"Originating a {kind.__name__}() at item {place_text(id)} with\n\n"
+                f"{type(actual).__name__}(): {actual}\n\nand\n\n"
+                f"{type(expected).__name__}(): {expected}\n\n{UNEXPECTED}"
+            ) from error
+    raise ErrorMeta(
+        TypeError,
+        "No comparison pair was able to handle inputs of type "
+        f"{type(actual)} and {type(expected)}.",
+        id=id,
+    )
+
+
+def not_close_error_metas(
+    actual: Any,
+    expected: Any,
+    *,
+    pair_types: Sequence[type[Pair]] = (ObjectPair,),
+    sequence_types: tuple[type, ...] = (Sequence,),
+    mapping_types: tuple[type, ...] = (Mapping,),
+    **options: Any,
+) -> list[ErrorMeta]:
+    """Every failed comparison between two nested containers; none where all agree.
+
+    Raises:
+        Exception: at once, where the containers differ or hold what can't be compared.
+    """
+    __tracebackhide__ = True
+    try:
+        pairs = originate_pairs(
+            actual,
+            expected,
+            pair_types=pair_types,
+            sequence_types=sequence_types,
+            mapping_types=mapping_types,
+            **options,
+        )
+    except ErrorMeta as error:
+        raise error.to_error() from None
+    failed: list[ErrorMeta] = []
+    for pair in pairs:
+        try:
+            pair.compare()
+        except ErrorMeta as error:
+            failed.append(error)
+        except Exception as error:
+            raise RuntimeError(f"Comparing\n\n{pair}\n\n{UNEXPECTED}") from error
+    return failed
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: Message = None,
+) -> None:
+    """Nothing where |actual - expected| <= atol + rtol * |expected| everywhere, else an error.
+
+    Tensors, arrays, numbers, None, and sequences and mappings of them are compared; the tolerances
+    follow from the dtypes unless both are given.
+
+    Raises:
+        AssertionError: where values, shapes, dtypes or structures differ; the message says where.
+        ValueError: where only one tolerance is given.
+        TypeError: for things that can't be compared.
+    """
+    __tracebackhide__ = True
+    failed = not_close_error_metas(
+        actual,
+        expected,
+        pair_types=_CLOSE,
+        allow_subclasses=allow_subclasses,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=check_device,
+        check_dtype=check_dtype,
+        check_layout=check_layout,
+        check_stride=check_stride,
+    )
+    if failed:
+        raise failed[0].to_error(msg)
+
+
+def assert_allclose(
+    actual: object,
+    expected: object,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """`assert_close` as it once was: looser tolerances, no check of dtypes. Deprecated."""
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future"
+        " release. Please use `torch.testing.assert_close()` instead. You can find detailed upgrade"
+        " instructions in https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    actual = actual if isinstance(actual, Tensor) else f.tensor(actual)
+    expected = expected if isinstance(expected, Tensor) else f.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = default_tolerances(actual, expected, dtype_precisions=_OLD_PRECISIONS)
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True,
+        check_dtype=False, check_stride=False, msg=msg or None,
+    )  # fmt: skip
