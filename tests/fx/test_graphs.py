@@ -3,6 +3,7 @@
 import copy
 import operator
 import pickle
+from typing import Any
 
 import pytest
 
@@ -130,3 +131,34 @@ def test_modules_are_leaves_where_the_tracer_says_so() -> None:
     outer = nn.Sequential(Net())
     graph = Deep().trace(outer)
     assert [str(n.target) for n in graph.nodes if n.op == "call_module"] == ["0"]
+
+
+def _twice() -> Any:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(x + 1)
+
+    return torch.fx.symbolic_trace(Twice()).graph
+
+
+def test_a_place_of_insertion_counts_without_a_context_too() -> None:
+    graph = _twice()
+    n = list(graph.nodes)[1]
+    graph.inserting_after(n)
+    graph.call_function(torch.sin, (n,))
+    graph.call_function(torch.cos, (n,))
+    assert [node.name for node in graph.nodes] == ["x", "add", "cos", "sin", "relu", "output"]
+    with graph.inserting_before(n):
+        graph.call_function(torch.exp, (n.args[0],))
+        graph.call_function(torch.tan, (n.args[0],))
+    graph.call_function(torch.log, (n,))
+    names = ["x", "exp", "tan", "add", "log", "cos", "sin", "relu", "output"]
+    assert [node.name for node in graph.nodes] == names
+
+
+def test_a_node_of_another_graph_is_no_place_of_insertion() -> None:
+    first, second = _twice(), _twice()
+    with pytest.raises(AssertionError, match=r"Node to insert after is not in graph\."):
+        first.inserting_after(next(iter(second.nodes)))
+    with pytest.raises(AssertionError, match=r"Node to insert before is not in graph\."):
+        first.inserting_before(next(iter(second.nodes)))

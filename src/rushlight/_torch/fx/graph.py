@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import keyword
 import re
 from collections.abc import Callable, Iterator
@@ -21,6 +20,21 @@ class PythonCode(NamedTuple):
     globals: dict[str, Any]
 
 
+class InsertPoint:
+    """Where a graph puts new steps from now on; as a context, until it ends."""
+
+    def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
+        self._graph = graph
+        self._before = graph._insert
+        graph._insert = insert
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        self._graph._insert = self._before
+
+
 class Graph:
     """Steps from placeholders to an output."""
 
@@ -29,7 +43,7 @@ class Graph:
     ) -> None:
         self._names: set[str] = set()
         self._root = Node(self, "", "root", "", (), {})
-        self._insert_before = self._root
+        self._insert: Callable[[Node], None] = self._root.prepend
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
@@ -69,7 +83,7 @@ class Graph:
         """A new step at the place of insertion: the end, unless `inserting_before` says other."""
         candidate = name or _candidate(op, target)
         node = Node(self, self._named(candidate), op, target, args or (), kwargs or {}, type_expr)
-        self._insert_before.prepend(node)
+        self._insert(node)
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
@@ -130,21 +144,31 @@ class Graph:
         return None
 
     # ---- changing it ----------------------------------------------------------------------------
-    @contextlib.contextmanager
-    def _inserting(self, before: Node) -> Iterator[None]:
-        kept, self._insert_before = self._insert_before, before
-        try:
-            yield
-        finally:
-            self._insert_before = kept
+    def inserting_before(self, n: Node | None = None) -> InsertPoint:
+        """Puts new steps before a node, before all where none is given, until the context ends.
 
-    def inserting_before(self, n: Node | None = None) -> Any:
-        """A context in which new steps come before a node (before all, where none is given)."""
-        return self._inserting(self._root.next if n is None else n)
+        Raises:
+            AssertionError: for a node of another graph.
+        """
+        if n is None:
+            return self.inserting_after(self._root)
+        if n.graph is not self:
+            raise AssertionError("Node to insert before is not in graph.")
+        return InsertPoint(self, n.prepend)
 
-    def inserting_after(self, n: Node | None = None) -> Any:
-        """A context in which new steps come after a node (after all, where none is given)."""
-        return self._inserting(self._root if n is None else n.next)
+    def inserting_after(self, n: Node | None = None) -> InsertPoint:
+        """Puts new steps after a node, after all where none is given, until the context ends.
+
+        Each of them comes directly after the node, so before those that were put there earlier.
+
+        Raises:
+            AssertionError: for a node of another graph.
+        """
+        if n is None:
+            return self.inserting_before(self._root)
+        if n.graph is not self:
+            raise AssertionError("Node to insert after is not in graph.")
+        return InsertPoint(self, n.append)
 
     def erase_node(self, to_erase: Node) -> None:
         """Removes a step that nothing uses.
