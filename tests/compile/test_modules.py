@@ -133,3 +133,10 @@ def test_a_compiled_module_within_a_compiled_step() -> None:
     compiled = torch.compile(step)
     losses = [compiled(x, y) for _ in range(12)]
     assert losses[-1] < losses[0]
+
+
+def test_a_compiled_module_tells_how_it_is_compiled() -> None:
+    compiled = torch.compile(torch.nn.Linear(2, 2), backend="eager", fullgraph=True)
+    assert compiled.dynamo_ctx.fullgraph and not compiled.dynamo_ctx.export
+    assert compiled.dynamo_ctx(lambda x: x + 1)(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert "dynamo_ctx" not in compiled.state_dict()

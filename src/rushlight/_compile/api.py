@@ -103,6 +103,26 @@ def _check_options(
     return bool(dict(options or {}).get("native", backend not in _REPLAYED))
 
 
+class OptimizeContext:
+    """How a module is compiled; called with a function, it compiles that in the same way."""
+
+    def __init__(self, fullgraph: bool, native: bool) -> None:
+        self.fullgraph = fullgraph
+        self.export = False
+        self.compiler_config: object = None
+        self.native = native
+
+    def __call__(self, fn: AnyCallable) -> Any:
+        options = {"native": self.native}
+        return compile(fn, fullgraph=self.fullgraph, options=options)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
 class OptimizedModule(Module):
     """A module whose calls are compiled; its parameters are those of `_orig_mod`."""
 
@@ -113,6 +133,7 @@ class OptimizedModule(Module):
         self._orig_mod = module
         self.__dict__["_step"] = CompiledStep(module, fullgraph=fullgraph, native=native)
         self.__dict__["training"] = module.training
+        self.__dict__["dynamo_ctx"] = OptimizeContext(fullgraph, native)
         _steps.add(self._step)
 
     def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
