@@ -54,6 +54,11 @@ def fork_rng(devices: object = None, enabled: bool = True, **kwargs: object) -> 
         set_rng_state(state)
 
 
+def thread_safe_generator() -> Generator | None:
+    """None: workers are processes, and each has a default generator of its own."""
+    return None
+
+
 __all__ = [
     "Generator",
     "default_generator",
@@ -63,4 +68,5 @@ __all__ = [
     "manual_seed",
     "seed",
     "set_rng_state",
+    "thread_safe_generator",
 ]

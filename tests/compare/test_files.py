@@ -180,3 +180,33 @@ print(sum(p.sum().item() for p in net.parameters()))
     shown, total = done.stdout.decode().splitlines()[0], done.stdout.splitlines()[-1]
     assert shown.startswith("True [0.0, 1.0, 2.0, 3.0, 4.0, 5.0] [[1.0, 0.0], [0.0, 1.0]] Param")
     assert float(total) == pytest.approx(sum(p.sum().item() for p in net.parameters()))
+
+
+def test_a_plain_pickle_made_where_torch_is_rushlight_is_read_by_pytorch() -> None:
+    code = """
+import sys, rushlight
+rushlight.install_as_torch()
+import pickle, torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.LSTM(2, 3), torch.nn.MultiheadAttention(4, 2),
+                          torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2)))
+optimizer = torch.optim.Adam(net[0].parameters())
+base = torch.arange(6.0).reshape(2, 3)
+other = [base.T, base.max(0), torch.eye(2).to_sparse(), torch.float16, torch.Size([1]),
+         torch.device("cpu"), torch.Generator().manual_seed(4), torch.nn.functional.gelu]
+sys.stdout.buffer.write(pickle.dumps([net, optimizer, *other]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    net, optimizer, view, most, sparse, *rest = pickle.loads(done.stdout)
+    torch.manual_seed(0)
+    assert torch.equal(net[0].weight_ih_l0, torch.nn.LSTM(2, 3).weight_ih_l0)
+    assert net[0](torch.ones(1, 2))[0].shape == (1, 3) and type(optimizer) is torch.optim.Adam
+    assert view.tolist() == [[0, 3], [1, 4], [2, 5]] and view.stride() == (1, 3)
+    assert most.indices.tolist() == [1, 1, 1] and sparse.to_dense().tolist() == [[1, 0], [0, 1]]
+    assert rest[:3] == [torch.float16, torch.Size([1]), torch.device("cpu")]
+    assert torch.rand(1, generator=rest[3]) == torch.rand(1, generator=_seeded(4))
+    assert rest[4] is torch.nn.functional.gelu
+
+
+def _seeded(number: int) -> Any:
+    return torch.Generator().manual_seed(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import zlib
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rushlight as torch
 from rushlight._array.random import discrete as disc, distributions as dist
 from rushlight._array.random.mt19937 import STATE_BYTES, Stream
 
@@ -319,3 +321,23 @@ def test_bounds_out_of_order_are_refused() -> None:
 def test_integers_beyond_a_floating_grid_are_drawn_with_a_warning() -> None:
     with pytest.warns(UserWarning, match=r"to - 1 is out of bounds \[-\(2\^24\), 2\^24\]"):
         disc.randint(Stream(0), 0, 2**28, (3,), F32)
+
+
+def test_a_generator_is_pickled_by_its_state_alone() -> None:
+    generator = torch.Generator().manual_seed(7)
+    torch.randn(3, generator=generator)
+    written = pickle.dumps(generator)
+    assert b"numpy" not in written
+    again = pickle.loads(written)
+    assert again.initial_seed() == 7
+    assert torch.equal(torch.randn(5, generator=again), torch.randn(5, generator=generator))
+    kind, given, (seed, offset, state) = generator.__reduce__()
+    assert (kind, given, seed, offset) == (torch.Generator, (torch.device("cpu"),), 7, None)
+    assert state.dtype is torch.uint8 and state.shape == (5056,)
+
+
+def test_a_generator_of_the_cpu_has_no_offset() -> None:
+    with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+        torch.Generator().get_offset()
+    with pytest.raises(NotImplementedError, match="graphsafe_get_state is not supported in this"):
+        torch.Generator().graphsafe_get_state()

@@ -81,8 +81,8 @@ class device:
             return f"device(type='{self.type}')"
         return f"device(type='{self.type}', index={self.index})"
 
-    def __reduce__(self) -> tuple[object, tuple[str, int | None]]:
-        return device, (self.type, self.index)
+    def __reduce__(self) -> tuple[object, tuple[str | int, ...]]:
+        return device, (self.type,) if self.index is None else (self.type, self.index)
 
     # ---- as a context: where new tensors are made -----------------------------------------------
     def __enter__(self) -> device:

@@ -16,6 +16,7 @@ BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 class dtype:
     """An element type, such as `rushlight.float32`. Instances are singletons."""
 
+    __module__ = "rushlight"  # a pickle finds an element type by its name there
     __slots__ = ("name", "itemsize", "category", "is_signed", "_real", "_complex")
 
     name: str
@@ -63,8 +64,8 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return by_name, (self.name,)
+    def __reduce__(self) -> str:
+        return self.name
 
     def __copy__(self) -> dtype:
         return self

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from .own_packages import is_own
+
 BACKWARD_TWICE: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
     "they have already been freed). Saved intermediate values of the graph are freed when you call "
@@ -442,7 +444,7 @@ def type_name(value: object) -> str:
     Ours are classes in Python where PyTorch's are in C.
     """
     kind = type(value)
-    if kind is type and value.__module__ == "rushlight._tensor.tensor":
+    if kind is type and is_own(value.__module__) and _NAME(value) == "Tensor":
         return "torch._C._TensorMeta"
     name: str = _NAME(kind)
     if is_pytorchs(kind):
@@ -485,7 +487,7 @@ def another_count(shape: tuple[int, ...], have: int, count: int) -> str:
 def class_text(value: object) -> str:
     """How Python shows the class of a value, those of ours by PyTorch's names."""
     kind = type(value)
-    if kind.__module__.partition(".")[0] != "rushlight":
+    if not is_own(kind.__module__):
         return repr(kind)
     name = type_name(value)
     return f"<class '{name if name.startswith('torch.') else f'torch.{name}'}'>"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from copyreg import _slotnames  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .._array import types as T
 from .._array.memory.meta import MetaArray, with_strides
@@ -93,6 +94,11 @@ def reduced(t: Tensor) -> object:
         steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
         return rebuild_on_meta, (type(t), steps, t._requires_grad, attributes_of(t) or None)
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, attributes_of(t) or None)
+
+
+#: How plain pickles hold tensors and storages: this package's way, or PyTorch's where `torch` is
+#: this package.
+PICKLED: Final[dict[str, Callable[[Any], Any]]] = {"tensor": reduced}
 
 
 def rebuilt(

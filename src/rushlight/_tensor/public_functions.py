@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
+from .._base.own_packages import package_name
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
@@ -311,7 +312,7 @@ def _spelled(
 def _face(key: tuple[str, str]) -> AnyCallable:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
-    module = f"rushlight.{space}" if space else "rushlight"
+    module = f"{package_name()}.{space}" if space else package_name()
     return asking_function(PUBLIC[key], name, overload, module)
 
 
@@ -336,12 +337,12 @@ def _function_of(key: tuple[str, str]) -> AnyCallable:
     compiled = name in _AS_CALLED or space in _COMPILED or not (space or name in _IN_PYTHON)
     if not compiled:
         if space and function.__name__ == name and function is not PUBLIC.get(("", name)):
-            function.__module__ = f"rushlight.{space}"
+            function.__module__ = f"{package_name()}.{space}"
         return function
     if function not in BUILTINS:
         if space in _COMPILED:
             name, space = f"{space}_{name}", f"_C._{space}"
-        module = f"rushlight.{space}" if space else "rushlight"
+        module = f"{package_name()}.{space}" if space else package_name()
         BUILTINS[function] = unbound(function, name, module)
     return BUILTINS[function]
 

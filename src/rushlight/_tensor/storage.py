@@ -17,6 +17,7 @@ from .._base.device import device as a_device
 from .._base.errors import type_name
 from .._table.rows.warn_once import warn_the_caller
 from .._table.shape.create import tensor as tensor_of
+from . import copies
 from .untyped_storage import (
     StorageBase,
     UntypedStorage,
@@ -344,7 +345,9 @@ class TypedStorage:
     def _sizeof(self) -> int:
         return object.__sizeof__(self) + self._nbytes()
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> Any:
+        if "storage" in copies.PICKLED:
+            return copies.PICKLED["storage"](self)
         return _elements_again, (self._untyped_storage._data.tobytes(), self.dtype)
 
     @classmethod

@@ -477,7 +477,7 @@ class Tensor(_Methods):
         return copies.deep_copied(self, memo)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        return copies.reduced(self)
+        return copies.PICKLED["tensor"](self)
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)

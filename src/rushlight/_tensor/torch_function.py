@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.meta import MetaArray
 from .._base import errors
+from .._base.own_packages import is_own
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED
@@ -349,7 +350,7 @@ def _note(cls: type[Any], /, **kwargs: object) -> None:
     if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
         cls._dispatches = True
         torch_dispatch()
-    if cls._overrides and own is not _inherited and not cls.__module__.startswith(_PACKAGE + "."):
+    if cls._overrides and own is not _inherited and not is_own(cls.__module__):
         stand_in(cls)
 
 

@@ -28,6 +28,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
 from .._table.modes.meta import NO_DATA
 from .._table.shape.resizing import NOT_RESIZABLE, STORAGES, grown, relocated
+from . import copies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -467,7 +468,9 @@ class UntypedStorage(StorageBase):
             found = memo[id(self)] = type(self)._over(data)
         return found
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> Any:
+        if "storage" in copies.PICKLED:
+            return copies.PICKLED["storage"](self)
         return _bytes_again, (self._data.tobytes(),)
 
     def __repr__(self) -> str:

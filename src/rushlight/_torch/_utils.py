@@ -18,7 +18,6 @@ from .._core.mode import current
 from ..nn.parameter import _rebuild_parameter, _rebuild_parameter_with_state
 from ..serialization.names import (
     rebuild_meta_tensor as _rebuild_meta_tensor_no_storage,
-    rebuild_sparse as _rebuild_sparse_tensor,
     rebuild_tensor as _rebuild_tensor,
     rebuild_tensor as _rebuild_tensor_v2,
     rebuild_untyped_tensor as _rebuild_tensor_v3,
@@ -29,13 +28,22 @@ __all__ = [
     "ExceptionWrapper", "KeyErrorMessage", "_element_size", "_flatten_dense_tensors",
     "_get_all_device_indices", "_get_available_device_type", "_get_device_index",
     "_import_dotted_name", "_rebuild_meta_tensor_no_storage", "_rebuild_parameter",
-    "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
+    "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as",
     "_take_tensors", "_unflatten_dense_tensors", "classproperty", "cpu_count", "is_compiling",
     "render_call", "try_import",
 ]  # fmt: skip
 
 _T = TypeVar("_T")
+
+
+def __getattr__(name: str) -> Any:
+    """What pickles of sparse tensors name; sparse tensors are loaded where there are some."""
+    if name == "_rebuild_sparse_tensor":
+        return importlib.import_module("..sparse.pickles", __package__)._rebuild_sparse_tensor
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
 _f: Any = ops.namespace("").module("the functions of torch")
 
 

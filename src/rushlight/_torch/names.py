@@ -41,6 +41,7 @@ MODULES: Final[dict[str, str]] = {
     **{name: name for name in FACES},
     **{name: f"_torch.{name}" for name in _IN_TORCH},
     "futures": "utils._futures",
+    "nn.modules.linear_cross_entropy_options": "nn.modules.loss_options",
     "nn.quantized": "_torch.ao.nn.quantized",
     "return_types": "_tensor.return_types",
     "storage": "_torch.storage",

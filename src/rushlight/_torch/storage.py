@@ -19,7 +19,8 @@ def _load_from_bytes(b: bytes) -> TypedStorage | UntypedStorage:
     if not M.is_array(found):
         return found
     memory = UntypedStorage._over(M.retyped(found, D.uint8))
-    return TypedStorage(wrap_storage=memory, dtype=T.from_raw(found.dtype))
+    kind = T.from_raw(found.dtype)
+    return TypedStorage(wrap_storage=memory, dtype=kind, _internal=True)
 
 
 def __getattr__(name: str) -> Any:

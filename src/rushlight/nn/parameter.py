@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from .._tensor.torch_function import without_rules
-from ._ground import Tensor, dtypes, f, preserve_format
+from ._ground import Tensor, f, preserve_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -204,7 +204,7 @@ class UninitializedTensorMixin:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         me: Any = self
-        return (_rebuilt, (type(self), me.requires_grad, me.data.dtype))
+        return type(self), (me.requires_grad, None, me.data.dtype)
 
     @classmethod
     def __torch_function__(
@@ -278,8 +278,3 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
 def is_lazy(param: object) -> bool:
     """Whether a tensor has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
-
-
-def _rebuilt(kind: Any, requires_grad: bool, dtype: dtypes.dtype) -> object:
-    """What a pickled one comes back through."""
-    return kind(requires_grad, None, dtype)

@@ -260,7 +260,24 @@ ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
     ("rushlight._tensor.tensor", "Tensor"): ("torch", "Tensor"),
     ("rushlight._base.size", "Size"): ("torch", "Size"),
     ("rushlight._base.device", "device"): ("torch", "device"),
-    ("rushlight.random", "Generator"): ("torch._C", "Generator"),
+    ("rushlight.serialization.names", "rebuild_tensor"): ("torch._utils", "_rebuild_tensor_v2"),
+    ("rushlight.serialization.names", "rebuild_untyped_tensor"):
+        ("torch._utils", "_rebuild_tensor_v3"),
+    ("rushlight.serialization.names", "rebuild_meta_tensor"):
+        ("torch._utils", "_rebuild_meta_tensor_no_storage"),
+    ("rushlight.serialization.names", "rebuild_from_type"):
+        ("torch._tensor", "_rebuild_from_type_v2"),
+    ("rushlight.serialization.names", "get_layout"): ("torch.serialization", "_get_layout"),
+    ("rushlight.nn.modules._state", "_IncompatibleKeys"):
+        ("torch.nn.modules.module", "_IncompatibleKeys"),
+    ("rushlight.nn.modules._state", "_WrappedHook"): ("torch.nn.modules.module", "_WrappedHook"),
+    ("rushlight", "dtype"): ("torch", "dtype"),
+    ("rushlight._base.memory_format", "layout"): ("torch", "layout"),
+    ("rushlight._base.memory_format", "memory_format"): ("torch", "memory_format"),
+    ("rushlight._base.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
+    ("rushlight._compile.api", "OptimizedModule"):
+        ("torch._dynamo.eval_frame", "OptimizedModule"),
+    ("rushlight._table.random.generator", "Generator"): ("torch._C", "Generator"),
     ("rushlight.sparse.pickles", "_rebuild_sparse_tensor"):
         ("torch._utils", "_rebuild_sparse_tensor"),
     ("rushlight.nn.modules.pixelshuffle", "ChannelShuffle"):
@@ -306,6 +323,11 @@ def torch_name(module: str, name: str) -> tuple[str, str]:
     if found is not None:
         return found
     return _MOVED.get(module) or "torch" + module[len("rushlight") :], name
+
+
+def known_place(module: str, name: str) -> bool:
+    """Whether a private module's object has a place of its own in PyTorch."""
+    return module in _MOVED or (module, name) in ELSEWHERE
 
 
 def own_name(module: str, name: str) -> tuple[str, str]:

@@ -83,6 +83,8 @@ class TorchPickler(_Base):  # type: ignore[misc]
         """What stands in the pickle for a storage."""
         if type(obj) is not Storage:
             return None
+        if int(obj.key) == len(self.storages):  # given as it is, and not below a tensor
+            self.storages.append(obj)
         kind = _STORAGE_KINDS.get(obj.dtype, _UNTYPED)
         if self._stream:
             return ("storage", kind, obj.key, "cpu", obj.count, None)

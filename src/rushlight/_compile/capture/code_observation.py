@@ -13,6 +13,7 @@ import sys
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
+from ..._base.own_packages import is_own
 from ..._core.storage import CLASSES
 from ..refusal import is_library, is_rushlight, is_standard
 
@@ -203,7 +204,7 @@ def refused(function: object) -> str | None:
         if module == "builtins":
             return None if name in HARMLESS else f"the step calls `{name}`"
         stem = (module or "").partition(".")[0]
-        if module in PURE_MODULES or stem in ("rushlight", "numpy"):
+        if module in PURE_MODULES or stem == "numpy" or is_own(stem):
             return None
         if module is None:  # a method of a builtin class, called through the class
             return None
@@ -211,9 +212,8 @@ def refused(function: object) -> str | None:
     if isinstance(owner, (*OWN_METHODS, FunctionType)):  # see Note [Functions that don't bind]
         return None
     kind = type(owner)
-    if kind.__module__ in ("collections", "rushlight._tensor.tensor", "rushlight", "_contextvars",
-                           "functools", "types", "weakref"):  # fmt: skip
+    if kind.__module__ in ("collections", "_contextvars", "functools", "types", "weakref"):
         return None
-    if kind.__module__.startswith("rushlight") or name.startswith("__"):
+    if is_own(kind.__module__) or name.startswith("__"):
         return None
     return f"the step calls `{kind.__name__}.{name}`"

@@ -132,7 +132,7 @@ def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
         return {k: _described(v, recorder, arguments) for k, v in result.items()}
     if isinstance(result, tuple) and hasattr(kind, "_fields"):
         return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
-    if kind.__module__ == "rushlight.return_types" or hasattr(kind, "n_sequence_fields"):
+    if hasattr(kind, "n_sequence_fields"):
         return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
     raise Refusal(f"the step returns a {kind.__name__}, which can't be made anew at each call")
 

@@ -26,6 +26,7 @@ from types import CodeType, GeneratorType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
+from ..._base.own_packages import is_own
 from ..._native.cpython.type_flags import grows_by, is_heap_type, is_immutable
 from ..refusal import Refusal
 from .names_in_code import asks_by_any_name, texts
@@ -124,7 +125,7 @@ def _foreign(kind: type) -> bool:
     """Whether a class isn't written in Python that the walk could read."""
     if not is_heap_type(kind) or is_immutable(kind):
         return True
-    if kind.__base__ is None or kind.__module__.startswith("rushlight"):
+    if kind.__base__ is None or is_own(kind.__module__):
         return False
     slots = vars(kind).get("__slots__", ())
     count = 1 if isinstance(slots, str) else len(tuple(slots))

@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._base.annotations import AnyCallable
+from ..._base.own_packages import is_own
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
@@ -379,7 +380,7 @@ class State:
     def _object(self, x: object, label: str) -> None:
         kind = type(x)
         user = not is_library_class(kind)
-        inside = not user and not kind.__module__.startswith("rushlight")  # any name may be used
+        inside = not user and not is_own(kind.__module__)  # any name may be used
         entries = attributes_of(x)
         if entries is not None:
             place = self._place(entries, "dict", dict(entries), label)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import errors
+from ..._base.own_packages import package_name
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.apply import apply1, apply2, apply_n, runner
 from ..._core.inplace import apply_inplace
@@ -396,10 +397,10 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     made.__qualname__ = made.__name__
     made.__doc__ = rows[0].doc
     # Where a pickle finds it.
-    made.__module__ = "rushlight"
+    made.__module__ = package_name()
     where = rows[0].namespace
     if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
-        made.__module__ = "rushlight.nn.functional"
+        made.__module__ = f"{package_name()}.nn.functional"
     general.function = made
     return made
 
@@ -494,5 +495,5 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
     function.__doc__ = (
         f"In-place version of `{name}`: writes the result into the tensor, returns it."
     )
-    function.__module__ = "rushlight"
+    function.__module__ = package_name()
     return function

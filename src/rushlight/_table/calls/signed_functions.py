@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from ..._base.own_packages import package_name
 from ..._base.schema import parse
 from ..rows.row import Row
 from .conversions import Unfit
@@ -74,7 +75,7 @@ def signed(
 
         function.__name__ = function.__qualname__ = general.name
         function.__doc__ = body.__doc__
-        function.__module__ = "rushlight"
+        function.__module__ = package_name()
         return function
 
     return decorate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.own_packages import package_name
 from ..calls.argument_parser import is_number
 from ..elementwise.arithmetic import sub_number
 from ..rows.composite import composite
@@ -44,7 +45,7 @@ def _second(name: str, target: str) -> AnyCallable:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Another name of `{target}`."
-    function.__module__ = "rushlight"
+    function.__module__ = package_name()
     return function
 
 
@@ -54,7 +55,7 @@ def _function(name: str) -> AnyCallable:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Calls `Tensor.{name}`."
-    function.__module__ = "rushlight"
+    function.__module__ = package_name()
     return function
 
 

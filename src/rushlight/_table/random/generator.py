@@ -91,15 +91,45 @@ class Generator:
         made.stream.set_state(self.stream.get_state())
         return made
 
+    def graphsafe_get_state(self) -> Generator:
+        """A state that is shared with graphs of a GPU, which a CPU's can't be.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
+
+    def graphsafe_set_state(self, state: Generator) -> Generator:
+        """As `graphsafe_get_state`.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
+
+    def get_offset(self) -> int:
+        """How far a generator by counters has come, which this is none of.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> None:
+        """As `get_offset`.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("CPU Generator does not use offset")
+
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.get_state(), self.initial_seed())
+        return Generator, (self.device,), (self.initial_seed(), None, self.get_state())
 
-
-def _rebuilt(state: Tensor, seed: int) -> Generator:
-    made = Generator()
-    made.stream.seed(seed)
-    made.set_state(state)
-    return made
+    def __setstate__(self, state: tuple[int, int | None, Tensor]) -> None:
+        seed, _, kept = state
+        self.stream.seed(seed)
+        self.set_state(kept)
 
 
 default_generator: Final = Generator()

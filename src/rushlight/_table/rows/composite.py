@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ..._base.own_packages import package_name
 from .out_rules import AS_MOST, OutRules
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def composite(
         shown = name or function.__name__
         if name and namespaces == ("nn.functional",):
             function.__name__ = function.__qualname__ = name
-            function.__module__ = "rushlight.nn.functional"
+            function.__module__ = f"{package_name()}.nn.functional"
         if out:
             function = _with_out(shown, function, out if isinstance(out, OutRules) else AS_MOST)
         public = function

@@ -7,10 +7,11 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.own_packages import package_name
 from ..._base.schema import Schema
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Shape
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
     from .row import Row
 
@@ -61,14 +62,7 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
         self.__getattr__(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, (type(self).__name__, tuple(self))
-
-
-def rebuilt(name: str, items: Shape) -> Any:
-    """The results called `name`, from what pickling kept of them."""
-    if name not in RETURN_TYPES:
-        make_types(DECLARED[name.removesuffix("_out")])
-    return RETURN_TYPES[name](items)
+        return type(self), (tuple(self), {})
 
 
 def make_types(row: Row) -> None:
@@ -90,7 +84,7 @@ def named_results(name: str, fields: tuple[str, ...]) -> type[Any]:
         body: dict[str, Any] = {f: property(itemgetter(i)) for i, f in enumerate(fields)}
         count = len(fields)
         body.update(
-            __slots__=(), __match_args__=fields, __module__="rushlight.return_types",
+            __slots__=(), __match_args__=fields, __module__=f"{package_name()}.return_types",
             __qualname__=name,
             n_fields=count, n_sequence_fields=count, n_unnamed_fields=0,
         )  # fmt: skip

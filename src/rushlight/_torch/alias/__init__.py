@@ -20,6 +20,7 @@ from ..._version import __version__
 from ..finder import alias_of
 from ..names import home_of
 from ..torch_version import TorchVersion
+from . import said_names
 from .missing import (
     MissingImports,
     asked_by_import,
@@ -82,6 +83,8 @@ class _TorchFinder(MetaPathFinder):
                 lacking(f"No module named '{fullname}'", asked_at()), name=fullname
             )
         explain_missing_names(module, fullname)
+        # Loading it has entered this name; see `PublicNames.find_spec`.
+        sys.modules.pop(fullname, None)
         return alias_of(fullname, module)
 
     def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
@@ -124,7 +127,6 @@ def install_as_torch() -> None:
     sys.meta_path.insert(own[0] if own else 0, _TorchFinder())
     sys.meta_path.append(MissingImports())
     sys.modules["torch"] = package
-    # Packages tell by the class's module whose array this is, and call that module's functions.
-    package.__dict__["Tensor"].__module__ = "torch"
-    package.__name__ = "torch"
     package.__dict__["torch"] = package  # `torch.torch` is there, and annotations say it
+    said_names.install()
+    package.__name__ = "torch"

@@ -69,6 +69,8 @@ MissingAttribute.__module__ = "builtins"
 def explain_missing_names(module: ModuleType, torch_name: str) -> None:
     """Makes the AttributeError for a name that the module lacks speak of torch and of Rushlight."""
     own = module.__dict__.get("__getattr__")
+    if getattr(own, "__module__", None) == __name__:
+        return  # it does so already
 
     def __getattr__(name: str) -> object:
         if own is not None:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..._base.own_packages import is_own
 from ..._tensor.tensor import Tensor
 from ...nn.modules.container import Sequential
 from ...nn.modules.module import Module
@@ -19,7 +20,6 @@ from .proxy import Proxy, TracerBase
 
 __all__ = ["PHBase", "Tracer", "symbolic_trace", "wrap"]
 
-_OURS = __name__.partition(".")[0]
 #: Functions that are steps of their own: (the namespace that holds the name, the name).
 _wrapped: list[tuple[dict[str, Any], str]] = []
 
@@ -66,7 +66,8 @@ class Tracer(TracerBase):
     # ---- what may be overridden -----------------------------------------------------------------
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a module is one step: those of `nn` are, except Sequential."""
-        ours = type(m).__module__.startswith(f"{_OURS}.nn")
+        module = type(m).__module__
+        ours = is_own(module) and module.split(".")[1:2] == ["nn"]
         return ours and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:

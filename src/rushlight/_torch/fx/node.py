@@ -9,6 +9,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..._base.own_packages import is_own
+
 if TYPE_CHECKING:
     from .graph import Graph
 
@@ -229,9 +231,7 @@ def code_name(func: Callable[..., Any]) -> str:
     module = getattr(func, "__module__", None) or ""
     if isinstance(func, types.BuiltinFunctionType) and module == "_operator":
         return f"operator.{name}"
-    ours = __name__.partition(".")[0]
-    first = module.partition(".")[0]
-    if first == ours:
+    if is_own(module):
         # A function of the table is known by the place where programs find it.
         place = ".nn.functional" if ".nn" in module else ""
         return f"torch{place}.{name}"

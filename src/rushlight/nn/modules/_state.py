@@ -41,7 +41,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-class _WithModule:
+class _WrappedHook:
     """A load hook that wants its module as the first argument; it holds the module weakly enough.
 
     The module is passed at the call, so a copy of the module passes itself.
@@ -107,7 +107,7 @@ class Stateful:
         self, hook: _Hook, with_module: bool = False
     ) -> RemovableHandle:
         handle = RemovableHandle(self._load_state_dict_pre_hooks)
-        self._load_state_dict_pre_hooks[handle.id] = _WithModule(hook, with_module)
+        self._load_state_dict_pre_hooks[handle.id] = _WrappedHook(hook, with_module)
         return handle
 
     def register_load_state_dict_pre_hook(self, hook: _Hook) -> RemovableHandle:

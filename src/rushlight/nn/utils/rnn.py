@@ -2,6 +2,8 @@
 
 from ..packed import (
     PackedSequence,
+    PackedSequence_ as PackedSequence_,
+    apply_permutation as apply_permutation,
     invert_permutation,
     pack_padded_sequence,
     pack_sequence,

@@ -106,12 +106,12 @@ class SpectralNorm:
         module.register_buffer(name + "_u", u)
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(made)
-        module._register_state_dict_hook(_StateHook(made))
-        module._register_load_state_dict_pre_hook(_LoadHook(made))
+        module._register_state_dict_hook(SpectralNormStateDictHook(made))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(made))
         return made
 
 
-class _StateHook:
+class SpectralNormStateDictHook:
     """Writes the hook's version into the dictionary's metadata."""
 
     def __init__(self, hook: SpectralNorm) -> None:
@@ -124,7 +124,7 @@ class _StateHook:
         known[self.fn.name + ".version"] = self.fn._version
 
 
-class _LoadHook:
+class SpectralNormLoadStateDictPreHook:
     """Computes `name_v` where a dictionary of an older version lacks it."""
 
     def __init__(self, hook: SpectralNorm) -> None:
@@ -180,8 +180,8 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     else:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     for table, kind in (
-        (module._state_dict_hooks, _StateHook),
-        (module._load_state_dict_pre_hooks, _LoadHook),
+        (module._state_dict_hooks, SpectralNormStateDictHook),
+        (module._load_state_dict_pre_hooks, SpectralNormLoadStateDictPreHook),
     ):
         for k, hook in table.items():
             inner = getattr(hook, "hook", hook)
