@@ -7,8 +7,8 @@ its two things; `not_close_error_metas` compares them all.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from .._base import dtypes
 from .._tensor.tensor import Tensor
@@ -29,6 +29,9 @@ from ._mismatch import (
     place_text,
 )
 from ._pairs import BooleanPair, NonePair, NumberPair, ObjectPair, Pair, TensorLikePair
+
+if TYPE_CHECKING:
+    from .._base.annotations import Keywords
 
 __all__ = [
     "_DTYPE_PRECISIONS",
@@ -62,8 +65,8 @@ _CLOSE: Final = (NonePair, BooleanPair, NumberPair, TensorLikePair)
 
 
 def originate_pairs(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     pair_types: Sequence[type[Pair]],
     sequence_types: tuple[type, ...] = (Sequence,),
@@ -76,18 +79,7 @@ def originate_pairs(
     Raises:
         ErrorMeta: where the containers differ, or no class takes two of their things.
     """
-    parts: Iterator[tuple[Any, Any, Any]] | None = None
-    if _both(actual, expected, sequence_types) and not _is_text(actual) and not _is_text(expected):
-        if len(actual) != len(expected):
-            raise ErrorMeta(
-                AssertionError,
-                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
-                id=id,
-            )
-        parts = ((i, actual[i], expected[i]) for i in range(len(actual)))
-    elif _both(actual, expected, mapping_types):
-        keys = _keys(actual, expected, id)
-        parts = ((key, actual[key], expected[key]) for key in keys)
+    parts = _parts(actual, expected, sequence_types, mapping_types, id)
     if parts is None:
         return [_paired(actual, expected, pair_types, id, options)]
     found: list[Pair] = []
@@ -104,15 +96,21 @@ def originate_pairs(
     return found
 
 
-def _both(actual: Any, expected: Any, types: tuple[type, ...]) -> bool:
-    return isinstance(actual, types) and isinstance(expected, types)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _keys(actual: Any, expected: Any, id: Place) -> list[Any]:
+def _parts(
+    actual: Any, expected: Any, sequences: tuple[type, ...], mappings: tuple[type, ...], id: Place
+) -> list[tuple[object, object, object]] | None:
+    """What two containers hold, as (key, actual, expected); None for what is no container."""
+    both = actual, expected
+    if all(isinstance(x, sequences) and not isinstance(x, str) for x in both):
+        if len(actual) != len(expected):
+            raise ErrorMeta(
+                AssertionError,
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
+                id=id,
+            )
+        return [(i, actual[i], expected[i]) for i in range(len(actual))]
+    if not all(isinstance(x, mappings) for x in both):
+        return None
     missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
     if missing or more:
         raise ErrorMeta(
@@ -123,13 +121,18 @@ def _keys(actual: Any, expected: Any, id: Place) -> list[Any]:
             id=id,
         )
     try:
-        return sorted(actual)
+        keys = sorted(actual)
     except TypeError:
-        return list(actual)
+        keys = list(actual)
+    return [(key, actual[key], expected[key]) for key in keys]
 
 
 def _paired(
-    actual: Any, expected: Any, pair_types: Sequence[type[Pair]], id: Place, options: dict[str, Any]
+    actual: object,
+    expected: object,
+    pair_types: Sequence[type[Pair]],
+    id: Place,
+    options: Keywords,
 ) -> Pair:
     for kind in pair_types:
         try:
@@ -153,8 +156,8 @@ def _paired(
 
 
 def not_close_error_metas(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     pair_types: Sequence[type[Pair]] = (ObjectPair,),
     sequence_types: tuple[type, ...] = (Sequence,),
@@ -190,8 +193,8 @@ def not_close_error_metas(
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,

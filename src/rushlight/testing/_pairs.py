@@ -29,8 +29,11 @@ __all__ = ["BooleanPair", "NonePair", "NumberPair", "ObjectPair", "Pair", "Tenso
 class Pair(ABC):
     """An actual and an expected thing; `id` is their place in nested containers."""
 
+    actual: Any
+    expected: Any
+
     def __init__(
-        self, actual: Any, expected: Any, *, id: Place = (), **unknown_parameters: Any
+        self, actual: object, expected: object, *, id: Place = (), **unknown_parameters: object
     ) -> None:
         self.actual = actual
         self.expected = expected
@@ -42,7 +45,7 @@ class Pair(ABC):
         raise UnsupportedInputs
 
     @staticmethod
-    def _check_inputs_isinstance(*inputs: Any, cls: type | tuple[type, ...]) -> None:
+    def _check_inputs_isinstance(*inputs: object, cls: type | tuple[type, ...]) -> None:
         if not all(isinstance(value, cls) for value in inputs):
             Pair._inputs_not_supported()
 
@@ -88,10 +91,12 @@ class ObjectPair(Pair):
 class NonePair(Pair):
     """Two things of which one is None."""
 
-    def __init__(self, actual: Any, expected: Any, **other_parameters: Any) -> None:
+    def __init__(
+        self, actual: object, expected: object, *, id: Place = (), **other_parameters: object
+    ) -> None:
         if actual is not None and expected is not None:
             self._inputs_not_supported()
-        super().__init__(actual, expected, **other_parameters)
+        super().__init__(actual, expected, id=id, **other_parameters)
 
     def compare(self) -> None:
         """Whether both are."""
@@ -102,20 +107,22 @@ class NonePair(Pair):
 class BooleanPair(Pair):
     """Two truth values, Python's or NumPy's."""
 
-    def __init__(self, actual: Any, expected: Any, *, id: Place, **other_parameters: Any) -> None:
+    def __init__(
+        self, actual: object, expected: object, *, id: Place, **other_parameters: object
+    ) -> None:
         actual, expected = self._process_inputs(actual, expected, id=id)
         # PyTorch forgets the place here, and its messages don't tell it.
-        super().__init__(actual, expected, **other_parameters)
+        super().__init__(actual, expected, id=(), **other_parameters)
 
     @property
     def _supported_types(self) -> tuple[type, ...]:
         return bool, T.boolean
 
-    def _process_inputs(self, actual: Any, expected: Any, *, id: Place) -> tuple[bool, bool]:
+    def _process_inputs(self, actual: object, expected: object, *, id: Place) -> tuple[bool, bool]:
         self._check_inputs_isinstance(actual, expected, cls=self._supported_types)
         return self._to_bool(actual, id=id), self._to_bool(expected, id=id)
 
-    def _to_bool(self, bool_like: Any, *, id: Place) -> bool:
+    def _to_bool(self, bool_like: object, *, id: Place) -> bool:
         return bool(bool_like)
 
     def compare(self) -> None:
@@ -136,15 +143,15 @@ class NumberPair(Pair):
 
     def __init__(
         self,
-        actual: Any,
-        expected: Any,
+        actual: object,
+        expected: object,
         *,
         id: Place = (),
         rtol: float | None = None,
         atol: float | None = None,
         equal_nan: bool = False,
         check_dtype: bool = False,
-        **other_parameters: Any,
+        **other_parameters: object,
     ) -> None:
         actual, expected = self._process_inputs(actual, expected, id=id)
         super().__init__(actual, expected, id=id, **other_parameters)
@@ -157,11 +164,11 @@ class NumberPair(Pair):
     def _supported_types(self) -> tuple[type, ...]:
         return (*self._NUMBER_TYPES, T.number)
 
-    def _process_inputs(self, actual: Any, expected: Any, *, id: Place) -> tuple[Any, Any]:
+    def _process_inputs(self, actual: object, expected: object, *, id: Place) -> tuple[Any, Any]:
         self._check_inputs_isinstance(actual, expected, cls=self._supported_types)
         return self._to_number(actual, id=id), self._to_number(expected, id=id)
 
-    def _to_number(self, number_like: Any, *, id: Place) -> Any:
+    def _to_number(self, number_like: object, *, id: Place) -> Any:
         return number_like.item() if isinstance(number_like, T.number) else number_like
 
     def compare(self) -> None:
@@ -194,8 +201,8 @@ class TensorLikePair(Pair):
 
     def __init__(
         self,
-        actual: Any,
-        expected: Any,
+        actual: object,
+        expected: object,
         *,
         id: Place = (),
         allow_subclasses: bool = True,
@@ -206,7 +213,7 @@ class TensorLikePair(Pair):
         check_dtype: bool = True,
         check_layout: bool = True,
         check_stride: bool = False,
-        **other_parameters: Any,
+        **other_parameters: object,
     ) -> None:
         actual, expected = self._process_inputs(
             actual, expected, id=id, allow_subclasses=allow_subclasses
@@ -220,7 +227,7 @@ class TensorLikePair(Pair):
         self.check_stride = check_stride
 
     def _process_inputs(
-        self, actual: Any, expected: Any, *, id: Place, allow_subclasses: bool
+        self, actual: object, expected: object, *, id: Place, allow_subclasses: bool
     ) -> tuple[Tensor, Tensor]:
         related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
         if not related or (not allow_subclasses and type(actual) is not type(expected)):
@@ -230,7 +237,7 @@ class TensorLikePair(Pair):
             self._check_supported(tensor, id=id)
         return actual, expected
 
-    def _to_tensor(self, tensor_like: Any) -> Tensor:
+    def _to_tensor(self, tensor_like: object) -> Tensor:
         if isinstance(tensor_like, Tensor):
             return tensor_like
         try:
@@ -292,13 +299,13 @@ class TensorLikePair(Pair):
         compare(actual, expected, rtol=self.rtol, atol=self.atol, equal_nan=self.equal_nan)
 
     def _compare_sparse_coo_values(
-        self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool
+        self, actual: Tensor, expected: Tensor, *, rtol: float, atol: float, equal_nan: bool
     ) -> None:
         self._compare_stored("COO", ("_indices",), "_values", actual, expected,
                              rtol=rtol, atol=atol, equal_nan=equal_nan)  # fmt: skip
 
     def _compare_sparse_compressed_values(
-        self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool
+        self, actual: Tensor, expected: Tensor, *, rtol: float, atol: float, equal_nan: bool
     ) -> None:
         name, *indices = _COMPRESSED[str(actual.layout)]
         self._compare_stored(name, indices, "values", actual, expected,
@@ -309,9 +316,9 @@ class TensorLikePair(Pair):
         layout: str,
         indices: Sequence[str],
         values: str,
-        actual: Any,
-        expected: Any,
-        **options: Any,
+        actual: Tensor,
+        expected: Tensor,
+        **options: bool,
     ) -> None:
         if actual._nnz() != expected._nnz():
             self._fail(
