@@ -318,7 +318,9 @@ class TensorLikePair(Pair):
         values: str,
         actual: Tensor,
         expected: Tensor,
-        **options: bool,
+        rtol: float,
+        atol: float,
+        equal_nan: bool,
     ) -> None:
         if actual._nnz() != expected._nnz():
             self._fail(
@@ -336,7 +338,9 @@ class TensorLikePair(Pair):
             getattr(actual, values)(),
             getattr(expected, values)(),
             identifier=f"Sparse {layout} values",
-            **options,
+            rtol=rtol,
+            atol=atol,
+            equal_nan=equal_nan,
         )
 
     def _compare_regular_values_equal(
