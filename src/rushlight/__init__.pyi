@@ -30,6 +30,7 @@ from ._array.printing import get_printoptions as get_printoptions
 from ._array.printing import printoptions as printoptions
 from ._array.printing import set_printoptions as set_printoptions
 from ._base.device import device as device
+from ._base.dtypes import dtype as dtype
 from ._base.dtypes import float8_e4m3fn as float8_e4m3fn
 from ._base.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
 from ._base.dtypes import float8_e5m2 as float8_e5m2
@@ -241,7 +242,6 @@ complex128: dtype
 complex32: dtype
 complex64: dtype
 double: dtype
-dtype: Any
 e: _float
 float16: dtype
 float32: dtype

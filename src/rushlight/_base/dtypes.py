@@ -16,7 +16,6 @@ BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 class dtype:
     """An element type, such as `rushlight.float32`. Instances are singletons."""
 
-    __module__ = "rushlight"  # a pickle finds an element type by its name there
     __slots__ = ("name", "itemsize", "category", "is_signed", "_real", "_complex")
 
     name: str
@@ -135,6 +134,13 @@ _SCALAR_NAMES: Final[dict[str, str]] = {
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
     "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }  # fmt: skip
+
+
+def __getattr__(name: str) -> dtype:
+    """The dtype that a pickle calls by its name: `bool` isn't that of the variable."""
+    if name in BY_NAME:
+        return BY_NAME[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def by_name(name: str) -> dtype:

@@ -271,7 +271,7 @@ ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
     ("rushlight.nn.modules._state", "_IncompatibleKeys"):
         ("torch.nn.modules.module", "_IncompatibleKeys"),
     ("rushlight.nn.modules._state", "_WrappedHook"): ("torch.nn.modules.module", "_WrappedHook"),
-    ("rushlight", "dtype"): ("torch", "dtype"),
+    ("rushlight._base.dtypes", "dtype"): ("torch", "dtype"),
     ("rushlight._base.memory_format", "layout"): ("torch", "layout"),
     ("rushlight._base.memory_format", "memory_format"): ("torch", "memory_format"),
     ("rushlight._base.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
