@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
+from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
+from .graph_settings import apply_shuffle_settings
 from .loading import Loading, SingleProcess, Workers
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -110,6 +112,9 @@ class DataLoader(Generic[Item]):
         self.in_order = in_order
         iterable = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if isinstance(dataset, IterDataPipe):
+            self.dataset = apply_shuffle_settings(dataset, shuffle=shuffle)
+            shuffle = None
         if iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         else:

@@ -12,9 +12,12 @@ from collections.abc import Iterator
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from ...random import Generator
 from ._utils import worker as W
 from ._utils.fetch import fetch_of
 from ._utils.transport import SHARES, received
+from .datapipes.datapipe import IterDataPipe
+from .graph_settings import apply_random_seed
 from .sampler import draw_seed
 
 if TYPE_CHECKING:
@@ -76,8 +79,15 @@ class Loading(Iterator[Any]):
                 UserWarning,
                 stacklevel=3,
             )
+        self._seed_steps()
         self._base_seed = draw_seed(loader.generator)
         self._begin()
+
+    def _seed_steps(self) -> None:
+        """Gives the steps of a data pipe that draw seeds for this run, one for all workers."""
+        if isinstance(self.loader.dataset, IterDataPipe):
+            seed = draw_seed(self.loader.generator)
+            apply_random_seed(self.loader.dataset, Generator().manual_seed(seed))
 
     def _begin(self) -> None:
         self._orders = iter(self.loader._index_sampler)

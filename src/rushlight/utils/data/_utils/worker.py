@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...._array.memory import collation as batches
 from ....random import manual_seed
+from ..datapipes.datapipe import IterDataPipe
+from ..datapipes.iter.sharding import SHARDING_PRIORITIES
+from ..graph_settings import apply_sharding
 from .transport import Letter, sealed
 
 if TYPE_CHECKING:
@@ -191,6 +194,9 @@ def run(setup: Setup, orders: Connection, pipe: object, done: Any) -> None:
     fetch: Callable[[Any], Any] | None = None
     where = f"in DataLoader worker process {setup.worker}"
     try:
+        if isinstance(setup.dataset, IterDataPipe):
+            group = SHARDING_PRIORITIES.MULTIPROCESSING
+            apply_sharding(setup.dataset, setup.workers, setup.worker, group)
         if setup.init is not None:
             setup.init(setup.worker)
         fetch = setup.fetch(setup.dataset)
