@@ -13,6 +13,11 @@ from rushlight.nn import functional as F
 #: A statement, the exception, and how its message begins.
 CASES: list[tuple[str, type[Exception], str]] = [
     (
+        "torch.index_reduce(x, 0, torch.tensor([0]), x[:1], 'prod', out=torch.ones(1).double())",
+        RuntimeError,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    (
         "F.avg_pool2d(torch.ones(2, 4, 4), 2, out=torch.ones(1).half())",
         RuntimeError,
         "Expected out tensor to have dtype float, but got c10::Half instead",
@@ -217,3 +222,8 @@ def test_the_mean_without_nan_is_written_where_it_is_asked_for() -> None:
     out = torch.ones(())
     torch.nanmean(torch.tensor([1.0, math.nan, 3.0]), out=out)
     assert out.item() == 2 and out._version == 2
+
+
+def test_powers_of_whole_numbers_are_long() -> None:
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    assert {torch.vander(x, n).dtype for n in (0, 1, 2)} == {torch.int64}

@@ -121,6 +121,7 @@ EXACT: Final[dict[str, Words]] = {
             "mv",
             "index_add",
             "scatter_reduce",
+            "index_reduce",
             "scatter_add",
             "scatter",
             "diag",

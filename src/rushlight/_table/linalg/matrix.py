@@ -315,7 +315,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise RuntimeError("x must be a one-dimensional tensor.")
     if N is not None and N < 0:
         raise RuntimeError("N must be non-negative.")
-    if x.dtype.name == "bool":
+    if x._raw.dtype.kind in "biu":
         x = x.long()
     if N is None:
         N = x.shape[0]
