@@ -230,6 +230,7 @@ def main(name: str) -> None:
     sys.modules["torch"] = torch
     torch.set_num_threads(1)
     torch.set_warn_always(True)
+    torch.storage._set_always_warn_typed_storage_removal(True)
     observer = Observer(torch)
     send(results, getattr(torch, "__file__", name))
     with contextlib.suppress(EOFError):

@@ -44,6 +44,7 @@ class Difference:
     `signs`: the values are the same but for the signs of rows or columns.
     `halves`: the values are the same but for parts of complex numbers that are nan in PyTorch.
     `rounded`: the values agree to the digits of the coarsest floats that come in.
+    `bits`: the values are whole numbers that are as near as the bits of nearly equal floats.
     `raised`: what the statement raised in PyTorch.
     `moved`: the variable lies in memory that `share_memory_` was called for.
     `set_view`: a view that is part of a graph has been given other memory by `set_`.
@@ -66,6 +67,7 @@ class Difference:
     mixed: bool = False
     laid_out: bool = False
     rounded: bool = False
+    bits: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -156,7 +158,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 yield Difference(
                     kind, number, statement, variable, seen, got, tangled, signs, halves, said,
                     not last and shares(variable, shared, theirs), set_view, mixed, laid_out,
-                    rounded,
+                    rounded, kind == "value" and same_but_bits(theirs[variable], mine[variable]),
                 )  # fmt: skip
             if kind in PARTING:
                 return
@@ -240,6 +242,17 @@ def same_but_digits(a: dict[str, Any], b: dict[str, Any], types: list[str]) -> b
     """Whether the values of two states agree to the digits of the coarsest of some types."""
     coarsest = max(types, key=lambda dtype: RELATIVE.get(dtype, 0.0), default="")
     return "values" in a and near(a["values"], b["values"], coarsest)
+
+
+def same_but_bits(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two states hold whole numbers of 32 bits that are as near as `near` wants floats."""
+
+    def close(x: Any, y: Any) -> bool:
+        if isinstance(x, (list, tuple)):
+            return len(x) == len(y) and all(map(close, x, y))
+        return abs(x - y) <= RELATIVE["torch.float32"] * 2**24
+
+    return a.get("dtype") == "torch.int32" and close(a["values"], b["values"])
 
 
 def same_but_halves(a: Any, b: Any) -> bool:

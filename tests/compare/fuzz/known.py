@@ -32,6 +32,7 @@ class Named:
     set_view: bool = False  # only where a view has been given other memory
     mixed: bool = False  # only where layouts meet
     laid_out: bool = False  # only where what comes in is laid out in another way already
+    bits: bool = False  # only where floats that are read as whole numbers differ in their last bits
     rounded: bool = False  # only where the values agree to the digits of the coarsest type
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
@@ -52,6 +53,7 @@ class Named:
             and (difference.mixed or not self.mixed)
             and (difference.laid_out or not self.laid_out)
             and (difference.rounded or not self.rounded)
+            and (difference.bits or not self.bits)
             and (not self.form or _form(difference.torch) != _form(difference.ours))
         )
 
@@ -149,7 +151,13 @@ KNOWN: list[Named] = [
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
     Named("Layout has fewer details", "stride", _ELEMENTWISE, mixed=True),
-    Named("Layout has fewer details", "stride|offset|shares", laid_out=True),
+    Named("Layout has fewer details", "stride|offset", laid_out=True),
+    Named(
+        "Layout has fewer details",
+        "shares",
+        r"\.(ravel|flatten|reshape|contiguous|to|type|view_as)\(",
+        laid_out=True,
+    ),
     # One side copies what the other sees as it lies.
     Named(
         "Layout has fewer details",

@@ -440,8 +440,8 @@ CALLS: list[Named] = [
     Named(
         "A write with a place outside writes nothing",
         kind="value",
-        statement=r"[.]put_\(",
-        raised="^IndexError: out of range: tried to access index",
+        statement=r"[.](put_|scatter_add_|scatter_)\(",
+        raised="^(IndexError: out of range: tried to access|RuntimeError: index [^ ]+ is out of bounds)",
     ),
     Named(
         "A row that isn't sorted has no places",

@@ -74,10 +74,10 @@ VALUES: list[Named] = [
     Named(
         "Of several faults one is told",
         "warning",
-        r"index_reduce_\(",
+        r"index_reduce_?\(",
         torch=r"^\[\]$",
         ours="index_reduce.. is in beta",
-        raised="refer to a single memory location",
+        raised="refer to a single memory location|Expected out tensor",
     ),
     Named(
         "Of several faults one is told",
@@ -222,11 +222,34 @@ VALUES: list[Named] = [
         torch="Dimension specified as 0",
         ours="'weight' must be 2-D",
     ),
-    # Systems without a solution.
-    Named("Signs of singular vectors", "grad|value", program=r"lstsq"),
-    Named("Signs of singular vectors", "shape", r"\[\w+ > 1\]|masked_select", program=r"lstsq"),
+    # What is made of rounding: of zeros and ones, and of gradients that are none.
+    Named(
+        "The last digits",
+        "grad|value|shape|stride",
+        r"^(?!.*lstsq\()",
+        program=r"lstsq\((\w+), \1\)",
+    ),
+    # A system without a solution.
+    Named(
+        "Signs of singular vectors",
+        "value",
+        r"lstsq\(\w+, \w+\)",
+        program=r"(interpolate|repeat|tri[lu])\(",
+    ),
+    Named(
+        "The last digits",
+        "grad",
+        GRADIENTS,
+        program=r"(\w+) = (\w+)\.lerp\(\2, \2\)(.*\n)+.*lstsq\(\2, \1\)",
+    ),
     # Products of less than full rank, some of whose vectors are any that are left.
-    Named("Signs of singular vectors", "value", r"(eigh|svd)\((\w+) @ \2\.t\(\)"),
+    Named(
+        "Signs of singular vectors",
+        "value",
+        r"eigh\((\w+) @ \1\.t\(\)",
+        variable=r"\w+\[1\]",
+        program=r"(interpolate|repeat)\(",
+    ),
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
     Named("Sums of complex numbers are taken part by part", "value", halves=True),
     Named(
@@ -240,9 +263,10 @@ VALUES: list[Named] = [
         "Signs of singular vectors",
         "value",
         r"slogdet\((\w+) @ \1\.t\(\)",
-        torch=r"^-?[01]\.0$",
+        torch=r"^(-?0|-1)\.0$",
+        variable=r"\w+\[0\]",
     ),
-    Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
+    Named("The last digits", "value", program=r"view\(torch.int32\)", bits=True),
     # Of sums that come to nothing but rounding, and of what is large.
     Named(
         "The last digits",
