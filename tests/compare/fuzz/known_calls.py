@@ -237,14 +237,14 @@ CALLS: list[Named] = [
     Named(
         "A warning comes once a call",
         kind="warning",
-        torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
+        torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\))(, \1)+\]$",
         ours=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
     ),
     Named(
         "A warning comes once a call",
         kind="warning",
         torch=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
-        ours=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
+        ours=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\))(, \1)+\]$",
         raised=r"\w",
     ),
     Named(
@@ -441,7 +441,15 @@ CALLS: list[Named] = [
         "A write with a place outside writes nothing",
         kind="value",
         statement=r"[.](put_|scatter_add_|scatter_)\(",
-        raised="^(IndexError: out of range: tried to access|RuntimeError: index [^ ]+ is out of bounds)",
+        raised="^(IndexError: out of range: tried to access|"
+        "RuntimeError: index [^ ]+ is out of bounds)",
+    ),
+    Named(
+        "Of several faults one is told",
+        kind="message",
+        statement=r"fractional_max_pool\dd(_with_indices)?\(",
+        torch="^iteration over a 0-d tensor$",
+        ours=r"^len\(\) of a 0-d tensor$",
     ),
     Named(
         "A row that isn't sorted has no places",
