@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Array", "RawType"]
-
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 #: What an array's elements are, as NumPy says it; a tensor's is a `dtype`.
 RawType: TypeAlias = np.dtype[Any]

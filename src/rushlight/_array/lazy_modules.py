@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
 
-__all__ = ["Function", "declared", "later"]
-
 _PACKAGE: Final = __name__.rpartition(".")[0]
 
 

@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from .device import device
 
-__all__ = [
-    "AnyCallable", "Arguments", "DeviceLike", "Keywords", "MappedDims", "Namespace", "Positional",
-    "Scalar", "Shape", "TensorLike",
-]  # fmt: skip
-
 Shape: TypeAlias = tuple[int, ...]
 #: A number that an operation takes beside tensors.
 Scalar: TypeAlias = bool | int | float | complex

@@ -30,8 +30,6 @@ try:
 except ImportError:  # where there are no such locks, abandoned files stay
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["write_whole"]
-
 Write = Callable[[Any], None]
 
 #: The files that are about to take the place of others: one name for each writer at work in a

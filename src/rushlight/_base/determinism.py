@@ -9,8 +9,6 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
-__all__ = ["DETERMINISM", "alert", "choose", "choose_filling"]
-
 
 class Choices:
     """What `use_deterministic_algorithms` and `utils.deterministic` have set."""

@@ -25,8 +25,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["condition", "in_child", "lock", "long_lock"]
-
 PATIENCE: Final = 5.0
 LOADING: Final = 0.5  # seconds of it for modules
 _PAUSE: Final = 0.0005

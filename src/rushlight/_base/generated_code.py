@@ -5,8 +5,6 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
-__all__ = ["define"]
-
 
 def define(name: str, source: str, file: str, names: dict[str, Any]) -> Any:
     """The function of that name which a text defines, and what it names.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .annotations import AnyCallable
 
-__all__ = ["lazy"]
-
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package.

@@ -19,6 +19,3 @@ else:
 
         def __delete__(self, instance: object) -> None:
             self.__set__(instance, None)
-
-
-__all__ = ["ReadOnly"]

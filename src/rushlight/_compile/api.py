@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
     from .ir.program import Program
 
-__all__ = ["OptimizedModule", "compile", "reset"]
-
 MODES: Final = (
     "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
 )  # fmt: skip

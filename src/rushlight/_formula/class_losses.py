@@ -12,8 +12,6 @@ from .words import Word, exp, log, pick, place, row_sum, row_top
 if TYPE_CHECKING:
     from .._base.annotations import TensorLike
 
-__all__ = ["GRADIENTS", "LOSSES"]
-
 
 def _likelihood(x: TensorLike, target: TensorLike, dim: int) -> TensorLike:
     return -pick(x, target, dim)

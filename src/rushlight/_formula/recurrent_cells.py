@@ -11,8 +11,6 @@ from typing import Any
 
 from .words import relu as relu_of, sigmoid, tanh, where
 
-__all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "plain", "plain_backward"]
-
 
 def plain(z: Any, relu: bool) -> Any:
     """The output of a plain cell."""

@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 
 from .words import WORLDS
 
-__all__ = ["Expression", "Written", "write"]
-
 #: How tightly an operator binds; its operands bind at least so, or stand in parentheses.
 _COMPARES, _OR, _XOR, _AND, _ADDS, _MULTIPLIES, _NEGATES, _POWERS, _ATOM = range(1, 10)
 #: The names of parts, where the formula's own arguments don't use them.

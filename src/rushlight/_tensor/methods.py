@@ -325,5 +325,3 @@ def settle() -> None:
 
 
 attach()
-
-__all__ = ["attach", "operators", "settle"]

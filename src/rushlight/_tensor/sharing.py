@@ -14,8 +14,6 @@ from .copies import Attributes, attributes_of, reduced, set_attributes
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["is_shared", "reduce_tensor", "share"]
-
 #: Where a file that is open can be sent to another process.
 POSSIBLE: Final = sys.platform != "win32"
 

@@ -580,5 +580,3 @@ def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
 
 
 CLASSES.tensor = Tensor
-
-__all__ = ["Tensor", "alias_of", "set_grad", "set_requires_grad", "zeros_of"]

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from .._base.memory_format import layout, memory_format
     from .._core.node import Node
 
-__all__ = ["ask_classes", "make_wrapper_subclass"]
-
 NO_STORAGE: Final = (
     "Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using "
     "torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. "

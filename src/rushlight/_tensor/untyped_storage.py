@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Memo = dict[int, Any]
     from .._base.dtypes import dtype
 
-__all__ = ["StorageBase", "UntypedStorage", "of_tensor", "tensor_over"]
-
 _LIVING: Final[weakref.WeakValueDictionary[int, StorageBase]] = weakref.WeakValueDictionary()
 _KEPT: Final[dict[int, tuple[weakref.ref[TensorBase], StorageBase]]] = {}
 

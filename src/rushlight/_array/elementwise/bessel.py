@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..annotations import Array
 
-__all__ = ["i0", "i0e", "i1", "i1e", "lgamma"]
-
 
 def _constants(*values: float) -> tuple[Array, ...]:
     return tuple(np.array(value) for value in values)

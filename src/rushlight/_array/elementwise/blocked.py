@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..annotations import Array
 
-__all__ = ["BLOCK", "INF", "LARGE", "SIGN_BITS", "clip", "fits", "mapped", "products", "summed"]
-
 # Elements of a block, and elements from which a block's calls are worth a function of their own.
 BLOCK: Final = 32768
 LARGE: Final = 4096

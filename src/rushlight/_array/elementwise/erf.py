@@ -27,8 +27,6 @@ from .. import kernels
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["erf", "erfc", "erfinv", "gelu", "gelu_backward", "normal_cdf"]
-
 # See Note [Blocks that stay in the cache]: elements per block by item size.
 _BLOCK = {4: 32768, 8: 32768}
 

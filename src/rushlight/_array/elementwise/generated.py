@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from ..._formula.ir import Symbol
     from ..annotations import Array, RawType
 
-__all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "constants_of", "defined",
-           "formula_of", "generate", "traced"]  # fmt: skip
-
 Function = Callable[..., Any]
 
 _UFUNCS: Final[dict[str, Any]] = {

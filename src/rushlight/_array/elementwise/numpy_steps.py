@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from ..._formula.ir import Group
 
-__all__ = ["Step", "rounded_once", "steps_of"]
-
 
 class Step(NamedTuple):
     """One call: of values by their numbers, and of constants, which are floats."""

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..annotations import Array
 
-__all__ = [
-    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erfcx",
-    "i0", "i0e",
-    "i1", "i1e", "igamma", "igammac", "lgamma", "log_ndtr", "modified_bessel_i0",
-    "modified_bessel_i1",
-    "modified_bessel_k0", "modified_bessel_k1", "mvlgamma", "ndtr", "ndtri", "polygamma",
-    "polynomial", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
-    "zeta",
-]  # fmt: skip
-
 
 @cache
 def _scipy() -> ModuleType:

@@ -14,8 +14,6 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any
 
-__all__ = ["CONVOLUTION", "LEAST", "PRODUCT", "off", "products_off"]
-
 
 def _installed() -> bool:
     # `importlib.util` asks the same, and takes a third of a millisecond to load.

@@ -12,8 +12,6 @@ from .launch import Kernel, floating, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["gelu", "gelu_backward", "logistic"]
-
 _GELU = {word: Kernel(value, "f") for word, (value, _) in gelu_of.FORMULAS.items()}
 _GELU_BACK = {word: Kernel(slope, "f", "f") for word, (_, slope) in gelu_of.FORMULAS.items()}
 _LOGISTIC = Kernel(words.sigmoid, "f")

@@ -19,8 +19,6 @@ from .launch import Kernel, floating, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["attention", "attention_backward", "weights", "weights_backward"]
-
 _WEIGHTS = Kernel(formulas.attention_weights, "f", "s")
 _CAUSAL = Kernel(formulas.causal_weights, "f", "r i64", "s")
 _MASKED = Kernel(formulas.masked_weights, "f")

@@ -18,8 +18,6 @@ from .launch import address, guarded, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward"]
-
 _BLOCK: Final = 512  # places of a chunk
 _SHORT: Final = 16  # places behind the axis from which lanes are filled
 _THREADED: Final = 1 << 18  # elements from which threads are worth waking

@@ -17,8 +17,6 @@ from .launch import Kernel, chunks_of
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["SHORT", "ByColumn", "ByRow", "row_moments"]
-
 # Rows shorter than this leave most lanes empty.
 SHORT = 16
 

@@ -26,8 +26,6 @@ from .launch import address, guarded, ready
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["correlate", "correlate_transposed", "weigh"]
-
 Sizes = tuple[int, ...]
 _BLOCK: Final = 1 << 17  # elements of a block of samples: they stay in the nearer cache
 _LONG: Final = 4096  # places that a tile of weights sums up at a time, at most

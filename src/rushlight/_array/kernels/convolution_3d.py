@@ -23,8 +23,6 @@ from .launch import guarded, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["correlate", "correlate_transposed", "weigh"]
-
 Sizes = tuple[int, ...]
 _BLOCK: Final = 1 << 23  # elements of copied planes at a time
 

@@ -16,8 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["Layout", "Output", "Plan", "correlating", "spreading"]
-
 Pair = tuple[int, int]
 Sizes = tuple[int, ...]
 #: Elements from sample to sample, channel to channel, row to row, column to column.

@@ -13,8 +13,6 @@ import numpy as np
 
 from .launch import address
 
-__all__ = ["SHARES", "THREADED", "Memory", "even", "shared"]
-
 THREADED: Final = 1 << 21  # multiplications from which threads are worth waking
 SHARES: Final = 8  # pieces of the work at least, where there are threads
 _TOTALS: Final = 1 << 21  # elements of sums for shares of the samples

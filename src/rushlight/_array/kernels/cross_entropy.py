@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..._formula.ir import Symbol
     from ..annotations import Array
 
-__all__ = ["cross_entropy", "cross_entropy_backward"]
-
 
 def _losses(x: Symbol, target: Symbol) -> Symbol:
     return LOSSES["cross_entropy"](x, target, None)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..annotations import Array
 
-__all__ = ["correlate", "correlate_transposed", "weigh"]
-
 Sizes = tuple[int, ...]
 _TAPS: Final = 25  # of a kernel, at most: they are unrolled
 _CHUNK: Final = 1 << 15  # elements of a chunk, about

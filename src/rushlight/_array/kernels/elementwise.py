@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ..annotations import Array
     from ..nn.generated_losses import _Summed
 
-__all__ = [
-    "by_formula", "choose", "keep", "summed_by_formula", "total",
-]  # fmt: skip
-
 _KEEP = Kernel(masks.keep.formula, "f", "f b1")
 _CHOOSE = {
     (False, False): Kernel(masks.where.formula, "f b1", "f", "f"),

@@ -16,8 +16,6 @@ from .launch import Code, address, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["add_rows"]
-
 # Columns of a chunk, a cache line's multiple, and a width below which most lanes are empty.
 _GRAIN: Final = 64
 _SHORT: Final = 8

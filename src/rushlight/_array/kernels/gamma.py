@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..annotations import Array
     from ..random.mt19937 import Stream
 
-__all__ = ["fill"]
-
 _PTR, _INT = ctypes.c_void_p, ctypes.c_int64
 
 

@@ -15,8 +15,6 @@ from .launch import Kernel, address, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["glu", "glu_backward"]
-
 _GLU = Kernel(gated_linear.gate, "f", "f")
 _GLU_BACK = Kernel(gated_linear.gate_backward, "f", "f", "f")
 

@@ -24,8 +24,6 @@ from .launch import address, guarded
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["NO_TAPS", "THREADED", "Layout", "better", "code_of", "product", "summed"]
-
 # Elements from one matrix of a stack to the next, from row to row, from column to column.
 Layout = tuple[int, int, int]
 #: The offsets of a product that is the only one.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..annotations import Array
 
-__all__ = ["grid_sample", "grid_sample_backward"]
-
 _MODES: Final = (0, 1)  # bilinear, nearest
 _PADDINGS: Final = (0, 1)  # zeros, border
 _MOST: Final = 1 << 24  # elements of a plane: places are whole numbers of 32 bits, and floats

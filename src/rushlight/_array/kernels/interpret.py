@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..annotations import Array
 
-__all__ = ["RAW_DTYPES", "interpret"]
-
 RAW_DTYPES: Final[dict[str, Any]] = {
     "f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32),
     "i64": np.dtype(np.int64), "b1": np.dtype(np.bool_),

@@ -42,19 +42,6 @@ if TYPE_CHECKING:
     from ..._native.llvm.emit import Module
     from ..annotations import Array, RawType
 
-__all__ = [
-    "FLAT",
-    "Code",
-    "Kernel",
-    "address",
-    "chunks_of",
-    "floating",
-    "grain_of",
-    "guarded",
-    "plain",
-    "ready",
-]
-
 #: Elements of a piece of a flat array.
 FLAT: Final = 4096
 _CODES: Final[dict[Any, str]] = {FLOAT32: "f32", FLOAT64: "f64"}

@@ -19,8 +19,6 @@ from .launch import address, guarded, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["largest", "place"]
-
 Sizes = tuple[int, ...]
 _CHUNK: Final = 1 << 15  # elements of a chunk, about
 _THREADED: Final = 1 << 17  # elements from which threads are worth waking

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
     from ..annotations import Array
 
-__all__ = [
-    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward",
-]  # fmt: skip
-
 
 def _way(x: Array, *given: Array | None) -> ByRow | ByColumn | None:
     """How kernels go over an array, if they do."""

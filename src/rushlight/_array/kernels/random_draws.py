@@ -13,8 +13,6 @@ from .launch import _REFUSALS, address, ready, refused
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["Draws", "code"]
-
 _BLOCK: Final = mersenne.BLOCK
 _PTR, _INT, _F32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 # Words from which the interpreter's lock is given up for a call.

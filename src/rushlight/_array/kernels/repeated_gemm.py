@@ -15,8 +15,6 @@ from .launch import address, guarded, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["by_matrix"]
-
 # Rows up to which OpenBLAS leaves much of its speed on the table, on any machine.
 _ROWS: Final = 64
 _COLUMNS: Final = 32

@@ -18,8 +18,6 @@ from .launch import Kernel, address, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["gru", "lstm", "lstm_backward"]
-
 
 def _lstm_cell(
     o: Symbol, i: Symbol, f: Symbol, u: Symbol,

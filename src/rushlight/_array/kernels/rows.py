@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..reduce.generated_norms import Variant
     from ..reduce.generated_rows import Form
 
-__all__ = ["RowEnds", "by_formula", "norm"]
-
 # Rows shorter than this leave most lanes empty.
 _SHORT = 8
 

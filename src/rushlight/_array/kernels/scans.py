@@ -17,8 +17,6 @@ from .launch import address, guarded, plain, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["running"]
-
 _CHUNK: Final = 1 << 15  # elements of a chunk, about
 _THREADED: Final = 1 << 18  # elements from which threads are worth waking
 _FRAME = struct.Struct(f"{len(scan.FRAME)}q").pack

@@ -21,8 +21,6 @@ from .launch import address
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["correlate", "suits", "weigh"]
-
 _THREADED: Final = 1 << 16  # weights from which threads are worth waking
 _PLACES: Final = 256  # of all samples of a block, about
 _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack

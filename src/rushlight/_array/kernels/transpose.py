@@ -18,8 +18,6 @@ from .launch import address, guarded, ready
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["copied"]
-
 _BLOCK: Final = 64  # rows of a chunk: what is read and written at a time stays in the cache
 _SHORT: Final = 8  # rows and columns from which squares of vectors are worth it
 _MANY: Final = 256  # calls at most

@@ -19,8 +19,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["apply_environment", "disable", "empty_cache", "enable", "is_enabled"]
-
 # Names and values from glibc's malloc.h.
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3

@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["FIXED", "fix", "is_fixed"]
-
 FIXED: Final[dict[int, weakref.ref[Any]]] = {}
 
 

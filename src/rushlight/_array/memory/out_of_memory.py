@@ -26,8 +26,6 @@ _OVERFLOWS: Final = (
     "Maximum allowed size exceeded", "cannot create",
 )  # fmt: skip
 
-__all__ = ["allocating", "is_refusal", "refusal"]
-
 
 def is_refusal(error: BaseException) -> bool:
     """Whether NumPy didn't get the memory for an array."""

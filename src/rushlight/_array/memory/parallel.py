@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Positional, Scalar, TensorLike
     from ..annotations import Array
 
-__all__ = [
-    "get_num_threads", "parallel_binary", "parallel_sum", "parallel_unary", "run_chunks",
-    "set_num_threads",
-]  # fmt: skip
-
 # Elements from which a call is split: where two threads begin to win, for loops bound by memory
 # (add, copy), and for loops that compute (exp, log, sqrt).
 LIMIT = 400_000

@@ -19,8 +19,6 @@ from .storage_views import storage_of, strides_of, view_into
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["block_of", "dtype_of", "geometry", "is_shared", "opened", "view_block", "shared"]
-
 
 class Block(mmap.mmap):
     """Mapped memory that knows the file it comes from, which can be sent to other processes."""

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, TensorLike
     from ..annotations import Array, RawType
 
-__all__ = [
-    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "move_towards",
-    "smallest_step",
-]  # fmt: skip
-
 _LONG = 8192
 
 

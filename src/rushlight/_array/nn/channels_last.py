@@ -12,8 +12,6 @@ from ..types import is_channels_last
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["follow_layout", "follow_sample"]
-
 
 def follow_layout(y: Array, *sources: Array, filled: bool = False) -> Array:
     """`y` with its channels last in memory where a source of its number of dimensions has that.

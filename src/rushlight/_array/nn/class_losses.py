@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..annotations import Array, RawType
 
-__all__ = [
-    "cross_entropy", "cross_entropy_backward", "multi_margin_loss", "multi_margin_loss_backward",
-    "multilabel_margin_loss", "multilabel_margin_loss_backward", "nll_loss", "nll_loss2d",
-    "nll_loss_backward", "nll_weights",
-]  # fmt: skip
-
 _WORDS = ("none", "mean", "sum")
 
 

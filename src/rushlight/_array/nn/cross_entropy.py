@@ -25,13 +25,6 @@ from rushlight._array.reduce.row_sums import (
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = [
-    "cross_entropy",
-    "cross_entropy_backward",
-    "nll_loss",
-    "nll_loss_backward",
-]
-
 Reduction = str
 
 

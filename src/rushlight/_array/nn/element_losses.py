@@ -16,11 +16,6 @@ from ..types import from_raw
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = [
-    "any_negative", "broadcast_shape", "filled", "floor_at", "reduced", "require_dtype",
-    "require_floats", "require_logits", "require_margins", "require_probabilities", "total",
-]  # fmt: skip
-
 _PIECE = 4096
 
 

@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..annotations import Array
 
-__all__ = [
-    "bag_lengths", "bag_numbers", "bag_places", "bag_sums", "embedding", "embedding_bag",
-    "embedding_bag_backward", "embedding_bag_weights", "embedding_gradient", "renormalise",
-    "require_indices", "require_weight",
-]  # fmt: skip
-
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 

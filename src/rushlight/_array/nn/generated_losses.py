@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ..annotations import Array
 
-__all__ = ["Form", "generate_gradient", "generate_loss"]
-
 Function = Callable[..., Any]
 
 #: Elements of a piece of which there are few arrays: see `SHORT`.

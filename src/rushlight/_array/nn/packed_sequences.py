@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["pack_rows", "packed_places", "place_rows"]
-
 
 def packed_places(lengths: Array) -> tuple[Array, Array]:
     """How many examples have a row at each time, and the places of those rows, time by time.

@@ -14,8 +14,6 @@ from ..shape.gather import index_add
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["borrowed", "borrowed_backward", "places"]
-
 Padding = tuple[int, ...]
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
 
-__all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
-
 
 def _product(a: Array, b: Any, out: Array | None = None) -> Any:
     """a b, in the order of PyTorch's BLAS where that shows. See Note [Tiny products]."""

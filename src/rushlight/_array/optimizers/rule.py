@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
     from ..kernels.launch import Kernel
 
-__all__ = ["BLOCK", "SMALL", "Rule", "Update", "add_scaled_", "constants"]
-
 # Up to here NumPy allocates temporaries; from here on arrays go through in blocks.
 SMALL: Final = 8192
 # Elements per block: six float32 arrays of this length fit a 1 MB second-level cache.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..._table.rows.row_formula import NormOptions
     from ..annotations import Array, RawType
 
-__all__ = ["Norm", "Variant", "generate_norm"]
-
 _SUMS: Final[dict[str, AnyCallable]] = {
     "column_sum": lambda x, dim: ones(len(x), x.dtype).dot(x),
     "column_product": lambda x, y, dim: y.reshape(-1).dot(x),

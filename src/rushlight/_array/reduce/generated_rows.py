@@ -31,8 +31,6 @@ from .row_sums import LONG_ROW, lifted, ones, row_blocks, row_dot, row_max, row_
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-__all__ = ["LIMITS", "LONG_ROWS", "SHORT_ROWS", "Form", "generate_rows"]
-
 Function = Callable[..., Any]
 
 

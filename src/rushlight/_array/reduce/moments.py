@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..annotations import Array
 
-__all__ = ["std", "var", "var_mean"]
-
-
 _BLOCK = 32768  # elements of the scratch rows, where a row has more than `LONG_ROW`
 
 

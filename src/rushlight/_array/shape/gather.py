@@ -21,11 +21,6 @@ from .. import kernels
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = [
-    "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select",
-    "masked_scatter", "masked_select", "one_hot", "scatter", "scatter_add", "take_along",
-]  # fmt: skip
-
 _RUN = 32
 _MEETING = 64  # rows at a place, on average
 # Rows up to this many numbers are summed by `bincount`.

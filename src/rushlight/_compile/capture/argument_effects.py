@@ -123,6 +123,3 @@ def _alike(p: Any, q: Any) -> bool:
     if type(p) is dict:
         return list(p) == list(q) and all(_alike(p[k], q[k]) for k in p)
     return p is q or (isinstance(p, (int, float, str, complex)) and bool(p == q))
-
-
-__all__ = ["ArgumentsBefore", "StandIn", "returned_container", "standing_in"]

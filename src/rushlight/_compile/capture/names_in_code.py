@@ -154,8 +154,3 @@ def _imports(code: CodeType) -> list[tuple[int, str]]:
             found.append((level if type(level) is int else 0, i.argval))
         before.append(i)
     return found
-
-
-__all__ = [
-    "asks_by_any_name", "compares_identity", "imported", "matches_classes", "questions", "texts",
-]  # fmt: skip

@@ -48,6 +48,3 @@ def _files(frame: FrameType | None) -> set[str]:
         found.add(frame.f_code.co_filename)
         frame = frame.f_back
     return found
-
-
-__all__ = ["others_run"]

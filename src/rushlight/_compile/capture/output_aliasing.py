@@ -112,6 +112,3 @@ def aged(t: Tensor, writes: int) -> Tensor:
     t._cell = cell = Version()
     cell.n = writes
     return t
-
-
-__all__ = ["Shared", "aged", "owner", "sharing", "sources"]

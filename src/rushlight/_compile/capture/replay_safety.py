@@ -108,6 +108,3 @@ def _only_reads(code: CodeType, function: FunctionType, seen: frozenset[Any]) ->
                 return False
     inner = [x for x in code.co_consts if isinstance(x, CodeType)]
     return all(_only_reads(x, function, seen) for x in inner)
-
-
-__all__ = ["check_rehearsal", "rehearsed"]

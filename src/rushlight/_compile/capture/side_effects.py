@@ -325,6 +325,3 @@ def _tail(place: Place) -> list[Any]:
     if any(place.entries[k] is not now[k] for k in range(before)):
         return []
     return now[before:]
-
-
-__all__ = ["Added", "SideEffects", "Stored", "Uses"]

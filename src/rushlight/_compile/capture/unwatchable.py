@@ -173,6 +173,3 @@ def refuse_opaque(state: State, codes: dict[CodeType, Any]) -> None:
         raise Refusal("the step may draw random numbers from NumPy")
     if "__subclasses__" in names:
         raise Refusal("the step asks a class for its subclasses, which nobody watches")
-
-
-__all__ = ["SMALL", "Opaque", "names_of", "refuse_opaque", "why_opaque"]

@@ -50,6 +50,3 @@ def loosely(x: Tensor | None) -> Any:
 def refers(held: Any, x: object) -> bool:
     """Whether a loose reference is one to just that; to None only where it was made of None."""
     return x is None if held is None else x is not None and held() is x
-
-
-__all__ = ["ById", "loosely", "refers"]

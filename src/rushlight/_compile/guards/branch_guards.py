@@ -231,6 +231,3 @@ def _generators(function: AnyCallable | Factory) -> list[Any]:
 def misses(path: tuple[bool, ...], place: int, other: tuple[bool, ...]) -> bool:
     """Whether a variant of another path fails as well where one of `path` failed at `place`."""
     return path[:place] == other[:place] and len(other) > place and path[place] == other[place]
-
-
-__all__ = ["Expectations", "StateBefore", "hoisted", "misses", "outcomes"]

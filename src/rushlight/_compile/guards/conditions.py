@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from ..._array.annotations import RawType
     from ..._base.annotations import Shape
 
-__all__ = ["Argument", "Geometry", "ObjectReads", "NotNative"]
-
 
 class NotNative(Exception):
     """A condition that machine code can't look at."""

@@ -83,6 +83,3 @@ def _tables() -> list[dict[Any, Any]]:
     ]  # fmt: skip
     found += [rules._global_optimizer_pre_hooks, rules._global_optimizer_post_hooks]
     return found
-
-
-__all__ = ["ask_library", "take_up"]

@@ -295,6 +295,3 @@ def _fillable(program: Program, made: list[Value], sets: list[Instruction]) -> l
     ]  # fmt: skip
     leaves = [id(i.holder) for i in sets]
     return [i for i in found if leaves.count(id(i.holder)) == 1]
-
-
-__all__ = ["FastEntry", "quickened"]

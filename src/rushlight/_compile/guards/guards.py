@@ -396,8 +396,3 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
             raise Refusal("the step reads a tensor with a history that begins outside of it")
         if not t._plain:
             raise Refusal("the step reads a tensor of a subclass")
-
-
-__all__ = ["ArgumentPlace", "Rendered", "SourceText", "by_versions", "check_inputs",
-           "guard_argument", "guard_arguments", "guard_array", "guard_mode", "guard_numbers",
-           "guard_state", "structure_of"]  # fmt: skip

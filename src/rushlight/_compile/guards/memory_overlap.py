@@ -150,6 +150,3 @@ def guard_shared(program: Program, arguments: Arguments, state: State, lines: So
             known = first.setdefault(id(t._raw), text)
             if known != text:
                 lines.python(f"if {text} is not {known}: return None")
-
-
-__all__ = ["apart", "guard_memory", "guard_shared", "guard_writable", "separated"]

@@ -193,6 +193,3 @@ class Versions:
                 found.update(spaces)
             at = end
         return found
-
-
-__all__ = ["MISSING", "SPECIAL", "Lookups", "Versions", "space_of"]

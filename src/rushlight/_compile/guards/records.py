@@ -11,13 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "Apart", "ArgumentPart", "Attribute", "Bare", "Bind", "ByClass", "Call", "ClassEntry",
-    "Condition", "Content", "Default", "Equal", "Filled", "Geometry", "Guard", "Held", "Is",
-    "IsNone", "Item", "Keys", "Length", "Local", "Mode", "NoneOf", "Python", "Replaced", "Source",
-    "Start", "Truth", "Unless", "Writable", "literal", "written",
-]  # fmt: skip
-
 Name = Callable[[Any], str]  # of an object in the text
 
 

@@ -57,6 +57,3 @@ def in_turn(lines: list[str], names: dict[str, object]) -> list[str]:
         "with turn:", "    gate[0] = 1", "    try:", *("        " + x for x in inner),
         "    finally:", "        gate[0] = 0",
     ]  # fmt: skip
-
-
-__all__ = ["TURN", "in_turn", "lasting"]

@@ -29,8 +29,6 @@ from .references import keep_forever
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
-__all__ = ["NO_ARGUMENTS", "RELEASED", "builtin", "entry_of", "hand_over", "starter"]
-
 #: Elements of an array from which the interpreter's lock is given up for a call.
 RELEASED = 1 << 15
 # How CPython calls a builtin: `METH_FASTCALL`, `METH_NOARGS`.

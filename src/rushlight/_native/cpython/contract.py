@@ -21,8 +21,6 @@ from .object_layout import NDARRAY, WRITEABLE
 if TYPE_CHECKING:
     from ..._array.annotations import Array
 
-__all__ = ["arrays", "containers", "counts", "report", "slots"]
-
 _NUMPY: Final = "2"  # the major version of its binary interface
 Reason = str | None
 

@@ -14,8 +14,6 @@ from typing import Any
 from . import dict_watch, interpreter, object_layout as layout
 from .memory import window, word
 
-__all__ = ["address", "bytes_of", "unknown"]
-
 
 @cache
 def unknown() -> str | None:

@@ -24,8 +24,6 @@ from ..llvm.emit import I32, I64, PTR, Function, Module, Value
 from . import interpreter
 from .references import keep_forever
 
-__all__ = ["clock", "ready"]
-
 _FIRST: Final = 256  # places of the first table
 _ROOM: Final = 512  # words that are made at once
 #: 2**64 divided by the golden ratio, odd, as a signed number: spreads addresses over places.

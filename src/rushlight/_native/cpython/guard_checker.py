@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..llvm.types import Type
 
-__all__ = ["CODES", "TABLES", "WORDS", "api", "entrance"]
-
 #: What the builtin gives: another program is needed; look again; no gradient to fill; numbers have
 #: to be computed anew; the native function refuses.
 CODES: Final = ("MISS", "UNSURE", "FRESH", "STALE", "REFUSED")

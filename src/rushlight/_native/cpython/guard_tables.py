@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import TensorLike
 
-__all__ = ["MISSING", "Entrance", "Snapshot", "array_entry", "field_address", "words"]
-
 #: Stands for an entry that a dictionary hasn't.
 MISSING: Final = object()
 

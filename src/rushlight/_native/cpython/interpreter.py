@@ -13,8 +13,6 @@ from typing import Final
 
 from .memory import word
 
-__all__ = ["BYTES", "FLOAT", "TYPE", "VERSIONS", "unknown"]
-
 #: Minor versions of CPython 3 whose layout is known.
 VERSIONS: Final = range(11, 15)
 TYPE: Final = 8  # an object's class; the count of its references lies before

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..llvm.types import Type
 
-__all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher"]
-
 #: Elements of a chunk at most.
 CHUNK: Final = 32768
 #: Rows of a chunk at most, where chunks write sums of their own.

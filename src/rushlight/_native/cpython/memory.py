@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-__all__ = ["byte", "half", "leads_somewhere", "window", "word"]
-
 _LEAST: Final = 1 << 16  # no process has memory below
 
 

@@ -11,8 +11,6 @@ from .object_layout import NDARRAY
 if TYPE_CHECKING:
     from ..._array.annotations import Array
 
-__all__ = ["elements_at", "load_elements"]
-
 _OFFSET = NDARRAY["data"]
 _pointer = ctypes.c_void_p.from_address
 

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from ..._core.storage import Version
     from ..._tensor.tensor import Tensor
 
-__all__ = [
-    "COUNTED", "DICT_SIZE", "LIST_ITEMS", "MEMBER_NAME", "NDARRAY", "READ", "SIZE", "WRITEABLE",
-    "WRITTEN", "Unknown", "cell_field", "changes_are_seen", "class_clock", "dict_offset",
-    "flag_field", "function_fields", "inside_offset", "is_split", "mro_offset", "number_field",
-    "object_field", "same_words", "shows_attributes", "slot_offset", "tag", "tag_offset",
-    "untouched", "version_offset", "WEAK",
-]  # fmt: skip
-
 SIZE: Final = 16  # of lists and tuples
 DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 
-__all__ = ["keep_forever"]
-
 
 def keep_forever(thing: object) -> None:
     """Keeps an object alive until the process ends, beyond the modules' own end."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["grows_by", "is_heap_type", "is_immutable", "keeps_attributes_before",
-           "keeps_attributes_inside"]  # fmt: skip
-
 _INLINE, _MANAGED_DICT, _IMMUTABLE, _HEAP = 1 << 2, 1 << 4, 1 << 8, 1 << 9  # Py_TPFLAGS_...
 
 

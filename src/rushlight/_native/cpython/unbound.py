@@ -19,8 +19,6 @@ from .references import keep_forever
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
-__all__ = ["function_of", "unbound"]
-
 _AS_IT_CAME: Final = 0x80 | 0x02  # `METH_FASTCALL | METH_KEYWORDS`
 
 

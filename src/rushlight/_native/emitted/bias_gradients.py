@@ -13,8 +13,6 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Module, Type
 
-__all__ = ["load"]
-
 
 @cache
 def load(type: Type) -> int:

@@ -15,8 +15,6 @@ from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 from ..math import functions as mathematics
 
-__all__ = ["FRAME", "NAMES", "load"]
-
 #: The words of a frame, 8 bytes each; `b` is the softmax (or its logarithm) for gradients.
 FRAME = ("a", "b", "out", "channels", "inner", "block", "blocks")
 NAMES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")

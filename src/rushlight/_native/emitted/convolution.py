@@ -30,11 +30,6 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 
-__all__ = [
-    "CORRELATE", "GATHER", "OUTPUT", "PACK", "VECTORS", "WEIGH", "claimed", "gather_into", "height",
-    "load", "weigh_words", "words",
-]  # fmt: skip
-
 #: Vectors of places in a tile of `correlate`, pairs in one of `weigh`.
 VECTORS = 3
 #: The words that say how samples are copied.

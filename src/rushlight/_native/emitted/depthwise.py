@@ -23,8 +23,6 @@ from functools import cache, partial
 from ..llvm import loader as engine, target
 from ..llvm.emit import I32, I64, PTR, Function, Module, Type, Value
 
-__all__ = ["CORRELATE", "WEIGH", "load"]
-
 Pair = tuple[int, int]
 _PLANE = ("high", "wide", "out_high", "out_wide", "top", "left")
 #: The words of a frame of `correlate`, 8 bytes each. A chunk is `grain` planes of all samples.

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from ..llvm.emit import I64, PTR, Module, Type, Value
 
-__all__ = ["added_rows"]
-
 
 def added_rows(type: Type, lanes: int) -> Module:
     """The module with the functions `add_rows_<type>` and `add_rows_<type>_all`."""

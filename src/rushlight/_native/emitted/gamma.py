@@ -17,8 +17,6 @@ from typing import Final
 from ..llvm import loader as engine
 from ..llvm.emit import F64, I1, I64, PTR, Function, Module, Value
 
-__all__ = ["LIBM", "load"]
-
 #: The functions whose addresses are asked for, in order.
 LIBM: Final = ("log", "log1p", "cos", "sin", "pow")
 _SQUEEZE: Final = 0.03310000151395798

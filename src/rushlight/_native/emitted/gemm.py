@@ -36,8 +36,6 @@ from ..llvm import loader as engine, target
 from ..llvm.emit import F64, I64, PTR, Function, Module, Type, Value
 from . import transpose as turning
 
-__all__ = ["FRAME", "emitted", "load", "load_chunks"]
-
 _BLOCK = 256  # steps of k in a copied panel
 _LONG = 2048  # bytes of a row of B from which panels are copied,
 _TALL = 32  # if they are used for so many rows of A

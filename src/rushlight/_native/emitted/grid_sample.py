@@ -17,8 +17,6 @@ from itertools import product
 from ..llvm import loader as engine, target
 from ..llvm.emit import I32, I64, PTR, Function, Module, Type, Value
 
-__all__ = ["BACKWARD", "FORWARD", "load"]
-
 _SIZES = ("channels", "points", "depth", "height", "width")
 #: The words of a frame of `forward`, 8 bytes each.
 FORWARD = ("x", "grid", "y", *_SIZES)

@@ -15,8 +15,6 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 
-__all__ = ["LARGEST", "PLACE", "load"]
-
 #: The words of a frame of `largest`, 8 bytes each: `where` may be null.
 LARGEST = (
     "x", "y", "where", "planes", "grain", "high", "wide", "rows", "columns", "k0", "k1", "s0",

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from ..llvm.emit import I32, I64, PTR, Function, Module, Type, Value
 
-__all__ = ["max_pool"]
-
 
 def max_pool(type: Type, lanes: int, window: tuple[int, int], step: tuple[int, int]) -> Module:
     """The module with the function `max_pool`."""

@@ -26,8 +26,6 @@ from typing import Final
 from ..llvm import loader as engine
 from ..llvm.emit import F32, F64, I8, I32, I64, PTR, Function, Loop, Module, Value
 
-__all__ = ["BLOCK", "load"]
-
 #: Words that one twist of the generator yields.
 BLOCK: Final = 624
 _AHEAD: Final = 397

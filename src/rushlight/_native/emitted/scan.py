@@ -12,8 +12,6 @@ from functools import cache
 from ..llvm import loader as engine
 from ..llvm.emit import F64, I64, PTR, Module, Type, Value
 
-__all__ = ["FRAME", "load"]
-
 #: The words of a frame, 8 bytes each; `back`: from the rows' ends.
 FRAME = ("x", "y", "rows", "length", "grain", "back")
 _TOGETHER = 8

@@ -16,8 +16,6 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 
-__all__ = ["FRAME", "MOST", "load"]
-
 #: The words of a frame: addresses, sizes, distances, whether negatives become zeros.
 FRAME = ("a", "b", "c", "bias", "m", "n", "k", "lda", "ldb", "ldc", "relu")
 #: Columns, at most.

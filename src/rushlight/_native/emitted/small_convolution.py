@@ -23,8 +23,6 @@ from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 from .convolution import GATHER, claimed, gather_into, height, words
 from .transpose import emit_transpose
 
-__all__ = ["CORRELATE", "TURN", "WEIGH", "WIDTHS", "load"]
-
 _DEPTH = 1024  # steps of k at a time: their vectors stay in the nearer cache
 #: Vectors of a tile; narrower ones follow where the columns end.
 WIDTHS = (3, 2, 1)

@@ -13,8 +13,6 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 
-__all__ = ["FRAME", "addresses", "load", "emit_transpose"]
-
 #: The words of a frame, 8 bytes each. A matrix has `blocks` chunks of `block` rows each.
 FRAME = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to", "block", "blocks")
 

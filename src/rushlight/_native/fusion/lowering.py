@@ -19,8 +19,6 @@ from ..llvm.emit import F32, F64, I1, I32, I64, PTR, Function, Type, Value
 from ..math import functions as mathematics
 from .schedule import Plan, planned
 
-__all__ = ["TYPES", "Frame", "Lowering", "apply"]
-
 TYPES: Final = {"f32": F32, "f64": F64, "i32": I32, "i64": I64, "b1": I1}
 _INFINITY: Final = float("inf")
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from ..._formula.ir import BINARY, LAST_REDUCTIONS, ROW_REDUCTIONS, UNARY, Group
 
-__all__ = ["Plan", "Stage", "planned"]
-
 
 @dataclass(slots=True)
 class Stage:

@@ -17,8 +17,6 @@ from .emit import Module
 from .llvmlite_binding import binding
 from .target import foreign, machine
 
-__all__ = ["VERSION", "assembly", "load", "object_of", "statistics"]
-
 VERSION = 1  # of the emitter: a part of the key of each object
 _lock = make_lock()
 _loaded: dict[str, dict[str, int]] = {}

@@ -25,8 +25,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["LIMIT", "folder", "read", "refused", "write"]
-
 LIMIT = 64 << 20  # bytes; from there on the entries that were not used for longest go
 _DIGEST: Final = 32
 _ABANDONED: Final = 3600.0  # seconds after which a half-written entry is nobody's

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from .llvmlite_binding import binding
 from .types import Type
 
-__all__ = ["Machine", "available", "emit_for", "foreign", "lanes", "machine"]
-
 
 class Machine(NamedTuple):
     """What a compiled object depends on."""

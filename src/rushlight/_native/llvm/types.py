@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-__all__ = ["F32", "F64", "I1", "I8", "I16", "I32", "I64", "I128", "PTR", "VOID", "Type", "literal"]
-
 _SIZES = {
     "float": 4,
     "double": 8,

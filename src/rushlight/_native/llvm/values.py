@@ -9,8 +9,6 @@ from .types import Type
 if TYPE_CHECKING:
     from .emit import Function
 
-__all__ = ["Loop", "Number", "Operand", "Value"]
-
 Number: TypeAlias = int | float | bool
 
 

@@ -7,8 +7,6 @@ from ..llvm.values import Value
 from . import polynomials as c
 from .exponential import exp, plain, single
 
-__all__ = ["erf", "erfc"]
-
 
 def _complement(f: Function, a: Value) -> Value:
     """erfc(a) for a >= 0: exp(-a**2) times a smooth function."""

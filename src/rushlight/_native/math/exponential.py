@@ -19,8 +19,6 @@ from ..llvm.types import F32, F64, I8, I16, I32
 from ..llvm.values import Value
 from . import polynomials as c
 
-__all__ = ["exp", "expm1", "log", "log1p", "plain", "power", "rsqrt", "sigmoid", "sqrt", "tanh"]
-
 _Rest = ParamSpec("_Rest")
 _INF = float("inf")
 _NAN = float("nan")

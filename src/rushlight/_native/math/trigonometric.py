@@ -8,8 +8,6 @@ from ..llvm.values import Value
 from . import polynomials as c
 from .exponential import nearest, plain, single
 
-__all__ = ["cos", "sin"]
-
 
 def _sine_pair(f: Function, r: Value) -> tuple[Value, Value]:
     """sin and cos for |r| <= pi/4 and a little more."""

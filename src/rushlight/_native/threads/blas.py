@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from ..llvm.emit import I32, PTR, VOID, Function, Type, Value
 
-__all__ = ["Routines", "call", "routines"]
-
 _ROW_MAJOR = 101
 
 

@@ -33,8 +33,6 @@ from ..cpython.references import keep_forever
 from ..llvm import loader as engine
 from ..llvm.emit import I32, I64, PTR, VOID, Function, Module, Value
 
-__all__ = ["cell", "run", "runner", "state", "supported"]
-
 # Where things lie in a state, each on a cache line of its own.
 _WORD, _DONE, _TASK, _SIGNAL, _SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i for i in range(9))
 _CLOSED = 0x7FFFFFFF

@@ -299,6 +299,3 @@ def refusal(
             f"{result} with dtype {_s(want)}"
         )
     return RuntimeError(errors.cannot_cast(_s(have), _s(want)))
-
-
-__all__ = ["EXACT", "refusal"]

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from .row import Row
 
-__all__ = ["call_row", "calling", "recorded"]
-
 
 def call_row(xp: ModuleType, row: Row, *args: Any) -> Any:
     """`row` on all of its arguments: its function of arrays, or the operation, recorded."""

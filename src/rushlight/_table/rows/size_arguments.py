@@ -9,8 +9,6 @@ from ..._base import errors
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 
-__all__ = ["size_of"]
-
 
 def size_of(name: str, size: tuple[Any, ...], out: object = None) -> tuple[int, ...]:
     """A shape given as numbers or as one sequence.

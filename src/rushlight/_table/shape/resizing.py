@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape
 
-__all__ = ["STORAGES", "grown", "make_room", "over_storage", "relocated", "resized"]
-
 #: The class of storages, which is handed in: each shows memory as `_data`.
 STORAGES: Final[list[type]] = []
 
