@@ -196,15 +196,6 @@ def test_an_index_outside_the_axis_is_named(wrong: int) -> None:
             select()
 
 
-def test_take_along_broadcasts_and_counts_from_the_end() -> None:
-    x = draw(4, 5, 6)
-    index = indices(5, 1, 3, 6) - 5
-    expected = np.take_along_axis(x, np.broadcast_to(index, (4, 3, 6)), 1)
-    np.testing.assert_array_equal(module.take_along(x, index, 1), expected)
-    flat = indices(120, 2, 3)
-    np.testing.assert_array_equal(module.take_along(x, flat), x.reshape(-1)[flat.reshape(-1)])
-
-
 def test_index_select_copies_slices() -> None:
     x = draw(4, 5)
     np.testing.assert_array_equal(module.index_select(x, 1, np.array([4, 0, 4])), x[:, [4, 0, 4]])

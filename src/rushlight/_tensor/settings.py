@@ -15,6 +15,18 @@ from .._table.calls.composite_checks import guard
 from .._table.rows import warn_once as _once
 from .tensor import Tensor
 
+__all__ = [
+    "are_deterministic_algorithms_enabled", "get_default_device",
+    "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
+    "is_complex", "is_deterministic_algorithms_warn_only_enabled",
+    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_same_size",
+    "is_signed", "is_tensor", "is_warn_always_enabled", "numel", "set_default_device",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_warn_always",
+    "typename", "use_deterministic_algorithms",
+]  # fmt: skip
+
 _settings: dict[str, Any] = {"warn_always": False, "precision": "highest"}
 _DEBUG_MODES: Final = {"default": 0, "warn": 1, "error": 2}
 

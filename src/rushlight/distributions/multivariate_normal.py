@@ -49,11 +49,6 @@ class GivenCovariance(Distribution):
 
     _unbroadcasted_scale_tril: Tensor
 
-    def _take_matrix(self, batch: Sequence[int], n: int, **given: Tensor | None) -> None:
-        for name, matrix in given.items():
-            if matrix is not None:
-                self.__dict__[name] = matrix.expand((*batch, n, n))
-
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance."""

@@ -460,14 +460,6 @@ def _cdf64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, y: Arra
     np.multiply(out, _HALF, out)
 
 
-def normal_cdf(x: Array) -> Array:
-    """The distribution function Φ of the standard normal at each element.
-
-    Dtypes: float32 is accurate to 1e-7 absolutely, not relatively, in the left tail.
-    """
-    return _blockwise(_cdf32, _cdf64, False, 3 if x.dtype.itemsize < 8 else 5, x)
-
-
 def _gelu32(x: Array, out: Array, t: Array, s: Array, r: Array) -> None:
     _cdf32(x, s, t, s, r)
     np.multiply(x, s, out)

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 # NumPy's word for a normalisation (0: none, 1: by the root of n, 2: by n) depends on the direction.
 _FORWARD: Final = ("backward", "ortho", "forward")
 _INVERSE: Final = ("forward", "ortho", "backward")
-_COMPLEX: Final[dict[Any, Any]] = {
-    np.dtype(np.float32): np.dtype(np.complex64),
-    np.dtype(np.float64): np.dtype(np.complex128),
-}
 
 
 # Fewer elements than this aren't worth the import of SciPy.

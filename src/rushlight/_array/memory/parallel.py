@@ -1,9 +1,7 @@
-"""Large elementwise calls and sums on several threads.
+"""Chunks of work, and large sums, on several threads.
 
 NumPy gives up the interpreter lock inside its loops, so two Python threads each running a ufunc
-over half of a large array really run side by side. Handing over the work costs 6 µs: below the
-limits here one thread is faster, and the wrappers add a function call and a comparison (70 ns).
-Many short ufunc calls on each thread do not gain: they queue for the interpreter lock.
+over half of a large array really run side by side. Handing over the work costs 6 µs. Many short ufunc calls on each thread do not gain: they queue for the interpreter lock.
 
 Note [A call ends when its chunks are done]
 An array is cut into chunks; the caller and the workers each claim the next one until none is left.
@@ -18,7 +16,7 @@ import threading
 from collections.abc import Callable
 from contextvars import Context, copy_context
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,13 +25,8 @@ from ..._base.fork_locks import in_child, lock as make_lock
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
-    from ..._base.annotations import AnyCallable, Positional, Scalar, TensorLike
     from ..annotations import Array
 
-# Elements from which a call is split: where two threads begin to win, for loops bound by memory
-# (add, copy), and for loops that compute (exp, log, sqrt).
-LIMIT = 400_000
-COMPUTE_LIMIT = 130_000
 # Sums by BLAS, in rows of so many elements, are four times faster than NumPy's and as exact. A
 # chunk is the largest that BLAS does not split over threads of its own.
 _SUM_LIMIT = 8192
@@ -191,84 +184,6 @@ def run_chunks(chunks: int, body: Callable[[int], None]) -> None:
             busy.release()
     for chunk in range(chunks):
         body(chunk)
-
-
-def _chunks(size: int, limit: int) -> tuple[int, int]:
-    """How many chunks to cut `size` elements into, and the length of each but the last."""
-    wanted = max(2, min(2 * _threads, 4 * size // max(limit, 1)))
-    length = -(-size // wanted)
-    length = -(-length // 64) * 64  # no cache line is shared by two chunks
-    return -(-size // length), length
-
-
-def parallel_unary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
-    """A function like the unary `ufunc` that splits arrays of at least `limit` elements."""
-
-    def run(x: Array, out: object = None) -> TensorLike:
-        try:
-            if x.size < limit:
-                return ufunc(x) if out is None else ufunc(x, out)
-        except AttributeError:
-            return ufunc(x, out=out)
-        return _split(ufunc, (x,), out, limit)
-
-    run.__name__ = run.__qualname__ = ufunc.__name__
-    run.__doc__ = ufunc.__doc__
-    return run
-
-
-def parallel_binary(ufunc: np.ufunc, limit: int = LIMIT) -> AnyCallable:
-    """A function like the binary `ufunc` that splits arrays of at least `limit` elements."""
-
-    def run(x: Array, y: Array | Scalar, out: TensorLike | None = None) -> TensorLike:
-        try:
-            if x.size < limit:
-                return ufunc(x, y) if out is None else ufunc(x, y, out=out)
-        except AttributeError:
-            return ufunc(x, y, out=out)
-        return _split(ufunc, (x, y), out, limit)
-
-    run.__name__ = run.__qualname__ = ufunc.__name__
-    run.__doc__ = ufunc.__doc__
-    return run
-
-
-def _split(ufunc: np.ufunc, operands: Positional, out: Any, limit: int) -> Any:
-    shape = operands[0].shape
-    dtypes: list[Any] = []
-    for operand in operands:
-        if isinstance(operand, np.ndarray):
-            if operand.ndim and (operand.shape != shape or not operand.flags.c_contiguous):
-                return ufunc(*operands, out=out)
-            dtypes.append(operand.dtype)
-        elif type(operand) in (bool, int, float, complex):
-            dtypes.append(type(operand))
-        else:
-            return ufunc(*operands, out=out)
-    if _threads == 1 or (out is not None and (out.shape != shape or not out.flags.c_contiguous)):
-        return ufunc(*operands, out=out)
-    if bool in dtypes:
-        return ufunc(*operands, out=out)
-    if out is None:
-        out = np.empty(shape, ufunc.resolve_dtypes((*dtypes, None))[-1])
-    elif any(np.may_share_memory(out, operand) and operand is not out for operand in operands):
-        # NumPy would copy an operand that overlaps the result by an offset; chunks would not.
-        return ufunc(*operands, out=out)
-    flat_out = out.reshape(-1)
-    chunks, length = _chunks(flat_out.size, limit)
-    flat = [
-        operand.reshape(-1) if isinstance(operand, np.ndarray) and operand.ndim else operand
-        for operand in operands
-    ]
-    whole = [isinstance(operand, np.ndarray) and operand.ndim == 1 for operand in flat]
-
-    def body(chunk: int) -> None:
-        part = slice(chunk * length, (chunk + 1) * length)
-        pieces = [f[part] if w else f for f, w in zip(flat, whole, strict=True)]
-        ufunc(*pieces, out=flat_out[part])
-
-    run_chunks(chunks, body)
-    return out
 
 
 def parallel_sum(x: Array) -> Array:

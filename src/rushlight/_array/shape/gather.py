@@ -246,28 +246,6 @@ def gather(x: Array, axis: int, index: Array) -> Array:
     return flat.take(_places(x.shape, axis, index)).reshape(index.shape)
 
 
-def take_along(x: Array, index: Array, axis: int | None = None) -> Array:
-    """The elements of `x` that `index` names along `axis` (None: of the flat array), the others
-    broadcast.
-
-    A negative index counts from the end, unlike in `gather`. Raises: RuntimeError for one outside
-    the axis.
-    """
-    if axis is None:
-        x, index, axis = x.reshape(-1), index.reshape(-1), 0
-    axis %= x.ndim
-    if index.size and int(index.min()) < 0:
-        index = np.where(index < 0, index + x.shape[axis], index)
-    shape = list(np.broadcast_shapes(
-        x.shape[:axis] + (1,) + x.shape[axis + 1 :], index.shape[:axis] + (1,) + index.shape[axis +
-        1 :]
-    ))  # fmt: skip
-    shape[axis] = x.shape[axis]
-    x = np.broadcast_to(x, shape)
-    shape[axis] = index.shape[axis]
-    return gather(x, axis, np.broadcast_to(index, shape))
-
-
 def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     """A copy of `x` with the elements of `source` written where `index` names along `axis`.
 

@@ -60,12 +60,6 @@ def load(module: Module) -> dict[str, int]:
         return addresses
 
 
-def object_of(module: Module) -> bytes:
-    """The module as an object file."""
-    with _lock:
-        return _compile(str(module))
-
-
 def assembly(module: Module) -> str:
     """The module as assembly, to look at."""
     with _lock:

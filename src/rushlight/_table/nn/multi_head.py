@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _dtype_text(t: TensorLike) -> str:
-    return repr(T.dtype_of(t)).replace("rushlight.", "torch.")
-
-
 def _check_shapes(
     query: Tensor,
     key: Tensor,

@@ -320,11 +320,6 @@ def set_(
     return changed if storage is None else storage._taken_by(changed)
 
 
-def is_recorded(*tensors: Any) -> bool:
-    """Whether an operation on these tensors would be recorded now."""
-    return current().grad and any(records(t) for t in tensors)
-
-
 def _inplace_view(
     name: str,
     schema: str,

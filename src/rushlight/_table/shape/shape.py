@@ -125,7 +125,6 @@ expand = linear(
     doc="Dimensions of size one repeated without copying; -1 leaves a dimension as it is.",
 )
 _view_words = Dispatcher("view", [view], kind="method")
-_expand_words = expand
 
 
 @composite("private", method=True, name="view")
