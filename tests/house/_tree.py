@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "rushlight"
+_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LEFT_OUT = {"build", "dist", "results", "__pycache__"}
 
 
@@ -36,6 +38,16 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
+def code_lines(path: Path) -> int:
+    """How many lines of a file hold code: no blank lines, comments and docstrings."""
+    written = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    lines = {n for n, line in written if line.strip() and not line.lstrip().startswith("#")}
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, _WITH_DOCSTRINGS) and ast.get_docstring(node, clean=False) is not None:
+            lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines)
+
+
 def module_name(path: Path) -> str:
     """The dotted name under which a file of the package is imported."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -59,3 +71,11 @@ def _belongs(path: Path) -> bool:
 
 def _is_text(path: Path) -> bool:
     return b"\0" not in path.read_bytes()[:4096]
+
+
+if __name__ == "__main__":
+    found: Counter[str] = Counter()
+    for file in python_files("src/rushlight"):
+        found[file.relative_to(PACKAGE).parts[0]] += code_lines(file)
+    print(*(f"{count:7,} {folder}" for folder, count in found.most_common()), sep="\n")
+    print(f"{found.total():7,}")

@@ -1,7 +1,8 @@
 """Chunks of work, and large sums, on several threads.
 
 NumPy gives up the interpreter lock inside its loops, so two Python threads each running a ufunc
-over half of a large array really run side by side. Handing over the work costs 6 µs. Many short ufunc calls on each thread do not gain: they queue for the interpreter lock.
+over half of a large array really run side by side. Handing over the work costs 6 µs. Many short
+ufunc calls on each thread do not gain: they queue for the interpreter lock.
 
 Note [A call ends when its chunks are done]
 An array is cut into chunks; the caller and the workers each claim the next one until none is left.

@@ -273,11 +273,7 @@ def _general(me: Any, *given: Any) -> Any:
     if not x.size:
         return np.full(shape, options.empty, dtype)
     by_element = form.result == "f" and form.reduces  # which lies in memory as `x` does
-    if (
-        dtype.kind == "c"
-        or (options.in_steps and dtype.itemsize == 2)
-        or (by_element and not x.flags.c_contiguous)
-    ):
+    if dtype.kind == "c" or (by_element and not x.flags.c_contiguous):
         known = dict(zip(form.arrays, arrays, strict=True))
         known["dim"] = axes
         found = form.function(*[known.get(p) for p in form.reads])

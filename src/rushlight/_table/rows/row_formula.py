@@ -42,8 +42,6 @@ class Options(NamedTuple):
     by_row: tuple[str, ...]
     #: What rows without elements are reduced to.
     empty: float
-    #: Whether PyTorch computes it in several operations, each of which rounds to 16 bits.
-    in_steps: bool
 
 
 class RowFormula(Formula):
@@ -75,10 +73,9 @@ def row_formula(
     of_block: Any = None,
     by_row: tuple[str, ...] = (),
     empty: float = 0.0,
-    in_steps: bool = False,
 ) -> Any:
     """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
-    return RowFormula(function, Options(prepare, override, of_block, by_row, empty, in_steps))
+    return RowFormula(function, Options(prepare, override, of_block, by_row, empty))
 
 
 class NormOptions(NamedTuple):
