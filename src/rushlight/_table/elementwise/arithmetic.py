@@ -17,7 +17,7 @@ from ..calls.call_errors import combination
 from ..rows.composite import composite
 from ..rows.node_classes import first_edge
 from ..rows.out_rules import OutRules
-from ..rows.row import Row, elementwise, when_settled, written_as
+from ..rows.row import Row, elementwise, overload, when_settled, written_as
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -81,19 +81,13 @@ rsub = elementwise(
     numbers=False,
     doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
 )
-rsub_scalar = elementwise(
-    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    quotients.subtract_from_scaled,
-    formula=lambda self, other, alpha: other - self * alpha,
-    self=lambda g, alpha: -g * alpha,
+rsub_scalar = overload(
+    rsub, "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     promote_at=("self", "other"),
-    check=_checks.subtraction,
-    method=False,
-    inplace=False,
     given_numbers=True,
     samples=lambda mk: [(mk(3, 4), 2, 1), (mk(3, 4), 0.5, 3)],
     doc="Subtracts `alpha` times `input` from a number.",
-)
+)  # fmt: skip
 rsub_number = elementwise(
     "_rsub(Tensor self, Tensor other) -> Tensor",
     quotients.subtract_from,
@@ -196,19 +190,13 @@ written_as(
         doc="`floor_divide`, written in place.",
     ),
 )
-floor_divide_number = elementwise(
-    "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+floor_divide_number = overload(
+    floor_divide, "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     quotients.floor_divide_from,
-    other=_checks.no_derivative("floor_divide"),
     node="NotImplemented",
-    method=False,
-    inplace=False,
-    refuses_values="whole",
     samples=lambda mk: [(3.5, mk(3, 4))],
-    check=_checks.takes("div_floor_cpu", "fi"),
-    wide=True,
     doc="A number divided by `other`, rounded down.",
-)
+)  # fmt: skip
 
 
 def _remainder_other(
@@ -233,28 +221,19 @@ remainder = elementwise(
     check=_checks.takes("remainder_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
 )
-remainder_scalar = elementwise(
-    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
-    quotients.remainder,
-    self=lambda g: g,
-    refuses_values="whole",
+remainder_scalar = overload(
+    remainder, "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.7)],
     node="RemainderBackward0",
-    check=_checks.takes("remainder_cpu", "fi"),
-    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
-)
-remainder_number = elementwise(
-    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+)  # fmt: skip
+remainder_number = overload(
+    remainder, "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     quotients.remainder_from,
     other=_checks.no_derivative("remainder"),
     node="NotImplemented",
-    method=False,
-    inplace=False,
-    refuses_values="whole",
     samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
-    check=_checks.takes("remainder_cpu", "fi"),
     doc="The remainder of the division of a number by `other`; it has the sign of `other`.",
-)
+)  # fmt: skip
 fmod = elementwise(
     "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
     quotients.fmod,
@@ -267,16 +246,11 @@ fmod = elementwise(
     check=_checks.takes("fmod_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
 )
-fmod_scalar = elementwise(
-    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
-    quotients.fmod,
-    self=lambda g: g,
-    refuses_values="whole",
+fmod_scalar = overload(
+    fmod, "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.7)],
     node="FmodBackward0",
-    check=_checks.takes("fmod_cpu", "fi"),
-    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
-)
+)  # fmt: skip
 neg = elementwise(
     "neg(Tensor self) -> Tensor",
     raw.negative,
@@ -387,19 +361,15 @@ pow_scalar = elementwise(
     vmap_write="inplace arithmetic",
     doc="Each element of `input` to the power `exponent`.",
 )
-pow_number = elementwise(
-    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+pow_number = overload(
+    pow, "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     quotients.power_from,
     exponent=_power_exponent_of_number,
-    method=False,
-    inplace=False,
-    refuses_values="whole",
-    given_numbers=True,
     samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
     node="PowBackward2",
-    check=_checks.takes("pow", "fic"),
     doc="A number to the power of each element of `exponent`.",
-)
+    formula=None,
+)  # fmt: skip
 
 
 def _square_slope(g: TensorLike, self: TensorLike) -> TensorLike:
@@ -546,19 +516,13 @@ lerp = elementwise(
     check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_tensor", "fc")),
     doc="Interpolates: input + weight (end - input).",
 )
-lerp_scalar = elementwise(
-    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    quotients.lerp,
-    formula=_between_ends,
-    self=lambda g, weight: g * (1 - weight),
-    end=lambda g, weight: g * weight,
+lerp_scalar = overload(
+    lerp, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     promote="none",
-    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
     node="LerpBackward0",
     check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_scalar", "fc")),
-    doc="Interpolates: input + weight (end - input).",
-)
+)  # fmt: skip
 hypot = elementwise(
     "hypot(Tensor self, Tensor other) -> Tensor",
     quotients.hypot,

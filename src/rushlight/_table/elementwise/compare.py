@@ -18,7 +18,7 @@ from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_rules import OutRules, before_others
-from ..rows.row import Row, elementwise, general, when_settled, written_as
+from ..rows.row import Row, elementwise, general, overload, when_settled, written_as
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
 
@@ -369,16 +369,11 @@ masked_fill = elementwise(
     expanded=warned("masked_fill", 2450),
     doc="`input` with `value` where `mask` is True.",
 )
-masked_fill_number = elementwise(
-    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-    masks.masked_fill,
-    formula=lambda self, mask, value: choose(mask, value, self),
-    self=lambda xp, g, mask: xp.keep(g, ~mask),
-    promote="none",
+masked_fill_number = overload(
+    masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
     node="MaskedFillBackward0",
     expanded=warned("masked_fill", 2450),
     vmap_write="inplace arithmetic",
-    doc="`input` with `value` where `mask` is True.",
-)
+)  # fmt: skip

@@ -10,7 +10,7 @@ from ..._array.lazy_modules import later
 from ..._formula import words
 from ..._formula.words import formula
 from ..calls import dtype_checks as _checks
-from ..rows.row import elementwise
+from ..rows.row import elementwise, overload
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -122,28 +122,15 @@ xlogy = elementwise(
     check=_checks.takes("xlogy_cpu", "f"),
     doc="x log(y), 0 where x is 0.",
 )
-xlogy_from_number = elementwise(
-    "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-    logistic.xlogy,
-    other=lambda g, self, other: g * (self / other),
-    promote="float",
-    method=False,
-    inplace=False,
-    namespace=("", "special"),
+xlogy_from_number = overload(
+    xlogy, "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     samples=lambda mk: [(0.7, mk(3, 4, low=0.5, high=2))],
-    check=_checks.takes("xlogy_cpu", "f"),
-    doc="x log(y), 0 where x is 0.",
-)
-xlogy_number = elementwise(
-    "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
-    logistic.xlogy,
+)  # fmt: skip
+xlogy_number = overload(
+    xlogy, "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
     self=_xlogy_self_number,
-    promote="float",
-    namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), 1.3)],
-    check=_checks.takes("xlogy_cpu", "f"),
-    doc="x log(y), 0 where x is 0.",
-)
+)  # fmt: skip
 sigmoid = elementwise(
     "sigmoid(Tensor self) -> Tensor",
     logistic.sigmoid,

@@ -11,7 +11,7 @@ from ..._base import errors
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
-from ..rows.row import Row, elementwise, selection, written_as
+from ..rows.row import Row, elementwise, overload, selection, written_as
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -98,15 +98,10 @@ copysign = elementwise(
     check=_checks.takes("copysign_cpu", "f"),
     doc="The size of `input` with the sign of `other`.",
 )
-copysign_number = elementwise(
-    "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
-    raw.copysign,
-    self=_copysign_self,
-    promote="float",
+copysign_number = overload(
+    copysign, "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
     samples=lambda mk: [(mk(3, 4), -2.0)],
-    check=_checks.takes("copysign_cpu", "f"),
-    doc="The size of `input` with the sign of `other`.",
-)
+)  # fmt: skip
 nan_to_num = elementwise(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     raw.nan_to_num,
@@ -226,17 +221,13 @@ clamp = elementwise(
     check=_bounded,
     doc="`input` brought between `min` and `max`.",
 )  # fmt: skip
-clamp_numbers = elementwise(
-    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    raw.clamp,
-    formula=_within,
-    self=_clamped,
+clamp_numbers = overload(
+    clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
     check=_bounded_by_numbers,
     names_c_type=True,
-    doc="`input` brought between `min` and `max`.",
-)
+)  # fmt: skip
 clamp_min = elementwise(
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
     raw.clamp_min,
@@ -248,17 +239,13 @@ clamp_min = elementwise(
     check=_at_least,
     doc="`input`, at least `min`.",
 )
-clamp_min_number = elementwise(
-    "clamp_min(Tensor self, Scalar min) -> Tensor",
-    raw.clamp_min,
-    formula=lambda self, min: larger(self, min),
-    self=lambda xp, g, self, min: xp.keep(g, self >= min),
+clamp_min_number = overload(
+    clamp_min, "clamp_min(Tensor self, Scalar min) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMinBackward0",
     check=_bound_below,
     names_c_type=True,
-    doc="`input`, at least `min`.",
-)
+)  # fmt: skip
 clamp_max = elementwise(
     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
     raw.clamp_max,
@@ -270,17 +257,13 @@ clamp_max = elementwise(
     check=_at_most,
     doc="`input`, at most `max`.",
 )
-clamp_max_number = elementwise(
-    "clamp_max(Tensor self, Scalar max) -> Tensor",
-    raw.clamp_max,
-    formula=lambda self, max: smaller(self, max),
-    self=lambda xp, g, self, max: xp.keep(g, self <= max),
+clamp_max_number = overload(
+    clamp_max, "clamp_max(Tensor self, Scalar max) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMaxBackward0",
     check=_bound_above,
     names_c_type=True,
-    doc="`input`, at most `max`.",
-)
+)  # fmt: skip
 
 
 def _larger(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:

@@ -13,7 +13,7 @@ from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.out_rules import AS_MOST, OutRules
-from ..rows.row import Row, elementwise
+from ..rows.row import Row, elementwise, overload
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -267,34 +267,17 @@ xlog1py = elementwise(
     out_rules=OutRules("special_xlog1py"),
     doc="x log1p(y), 0 where x is 0.",
 )
-xlog1py_from_number = elementwise(
-    "xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
-    logistic.xlog1py,
-    other=lambda g, self, other: g * (self / (other + 1)),
-    promote="float",
-    method=False,
-    inplace=False,
-    namespace="special",
+xlog1py_from_number = overload(
+    xlog1py, "xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
     node="SpecialXlog1PyBackward1",
     samples=lambda mk: [(0.7, mk(3, 4, low=0.5, high=2))],
-    check=_checks.takes("xlog1py_cpu", "f"),
-    out_rules=OutRules("special_xlog1py"),
-    doc="x log1p(y), 0 where x is 0.",
-)
-xlog1py_number = elementwise(
-    "xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
-    logistic.xlog1py,
+)  # fmt: skip
+xlog1py_number = overload(
+    xlog1py, "xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
     self=lambda xp, g, other: xp.xlog1py(g, other),
-    promote="float",
-    method=False,
-    inplace=False,
-    namespace="special",
     node="SpecialXlog1PyBackward2",
     samples=lambda mk: [(mk(3, 4), 1.3)],
-    check=_checks.takes("xlog1py_cpu", "f"),
-    out_rules=OutRules("special_xlog1py"),
-    doc="x log1p(y), 0 where x is 0.",
-)
+)  # fmt: skip
 zeta = elementwise(
     "zeta(Tensor self, Tensor other) -> Tensor",
     raw.zeta,
@@ -310,20 +293,11 @@ zeta = elementwise(
     out_rules=OutRules("special_zeta"),
     doc="The Hurwitz zeta function.",
 )
-zeta_from_number = elementwise(
-    "zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
-    raw.zeta,
-    other=_zeta_other,
-    promote="float",
-    method=False,
-    inplace=False,
-    namespace="special",
+zeta_from_number = overload(
+    zeta, "zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
     node="SpecialZetaBackward1",
     samples=lambda mk: [(2.5, mk(3, 4, low=1, high=3))],
-    check=_checks.takes("zeta_cpu", "f", half=False),
-    out_rules=OutRules("special_zeta"),
-    doc="The Hurwitz zeta function.",
-)
+)  # fmt: skip
 
 
 # ---- without gradients in PyTorch -------------------------------------------------------------
@@ -355,13 +329,13 @@ def _orthogonal(family: str) -> None:
     def forward(x: Array | float, n: Array | float) -> Array:
         return raw.polynomial(family, x, n)
 
-    for overload, first, second in (
+    for form, first, second in (
         ("", "Tensor x", "Tensor n"),
         (".x_scalar", "Scalar x", "Tensor n"),
         (".n_scalar", "Tensor x", "Scalar n"),
     ):
         elementwise(
-            f"{family}{overload}({first}, {second}) -> Tensor",
+            f"{family}{form}({first}, {second}) -> Tensor",
             forward,
             promote="float",
             namespace="special",
@@ -369,7 +343,7 @@ def _orthogonal(family: str) -> None:
             inplace=False,
             numbers=False,
             check=_checks.takes(f"{family}_cpu", "f", half=False),
-            samples=_DEGREES[overload],
+            samples=_DEGREES[form],
             doc="A polynomial of a family and a degree, by its three-term recurrence.",
         )
 
