@@ -87,9 +87,13 @@ def as_numbers(
 
 
 def _projected(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor
 ) -> tuple[TensorLike, TensorLike, TensorLike]:
     """Queries, keys and values by one packed matrix, in one product where they are one tensor."""
+    if key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     size = query.shape[-1]
     if key is value:
         if query is key:
@@ -110,9 +114,13 @@ def _projected(
 
 
 def _separately(
-    query: Any, key: object, value: object, weights: tuple[Any, Any, Any], bias: Tensor | None
+    query: Any, key: Tensor, value: Tensor, weights: tuple[Any, Any, Any], bias: Tensor | None
 ) -> tuple[Any, Any, Any]:
     """Queries, keys and values by a matrix each."""
+    if key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
     for name, weight in zip("qkv", weights):
         if weight is None:
             raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
@@ -131,6 +139,32 @@ def _separately(
 def _one_more(mask: Tensor | None) -> Tensor | None:
     """A mask for one more key, which is looked at."""
     return None if mask is None else pad(mask, (0, 1))
+
+
+def _with_biases(
+    k: Tensor, v: Tensor, bias_k: Any, bias_v: Any, static_k: object, static_v: object, batch: int
+) -> tuple[Tensor, Tensor]:
+    """Keys and values with one more of each in every sequence."""
+    if bias_v is None:
+        raise AssertionError("bias_k is set but bias_v is None")
+    if bias_k is None:
+        raise AssertionError("bias_v is set but bias_k is None")
+    if static_k is not None or static_v is not None:
+        which = "key" if static_k is not None else "value"
+        raise AssertionError(f"bias cannot be added to static {which}.")
+    cat = table("cat")
+    return cat([k, bias_k.repeat(1, batch, 1)]), cat([v, bias_v.repeat(1, batch, 1)])
+
+
+def _by_head(padding: Tensor, batch: int, heads: int, keys: int) -> Tensor:
+    """The mask of padded keys as one for each head of each sample."""
+    for d, expected in enumerate((batch, keys)):
+        if padding.shape[d] != expected:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{d}] to be {expected}, but got {padding.shape[d]}"
+            )
+    padding = padding.view(batch, 1, 1, keys).expand(-1, heads, -1, -1)
+    return padding.reshape(batch * heads, 1, keys)
 
 
 def _heads(t: Tensor, static: Any, name: str, batch: int, heads: int, size: int) -> Tensor:
@@ -212,33 +246,16 @@ def multi_head_attention_forward(
     if head * num_heads != size:
         raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's "
-                f"{value.shape[:2]}"
-            )
         matrices = (q_proj_weight, k_proj_weight, v_proj_weight)
         q, k, v = _separately(query, key, value, matrices, in_proj_bias)
     else:
-        if key.shape != value.shape:
-            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
     if mask is not None:
         mask = _checked_mask(mask, batch, num_heads, length, keys)
     cat = table("cat")
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            which = "key" if static_k is not None else "value"
-            raise AssertionError(f"bias cannot be added to static {which}.")
-        k = cat([k, bias_k.repeat(1, batch, 1)])
-        v = cat([v, bias_v.repeat(1, batch, 1)])
+    if bias_k is not None or bias_v is not None:
+        k, v = _with_biases(k, v, bias_k, bias_v, static_k, static_v, batch)
         mask, padding = _one_more(mask), _one_more(padding)
-    elif bias_k is not None:
-        raise AssertionError("bias_k is set but bias_v is None")
-    elif bias_v is not None:
-        raise AssertionError("bias_v is set but bias_k is None")
     q = q.view(length, batch * num_heads, head).transpose(0, 1)
     k = _heads(k, static_k, "static_k", batch, num_heads, head)
     v = _heads(v, static_v, "static_v", batch, num_heads, head)
@@ -248,17 +265,7 @@ def multi_head_attention_forward(
         mask, padding = _one_more(mask), _one_more(padding)
     keys = k.shape[1]
     if padding is not None:
-        if key_padding_mask.shape[0] != batch:
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[0] to be {batch}, but got "
-                f"{key_padding_mask.shape[0]}"
-            )
-        if padding.shape[1] != keys:
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[1] to be {keys}, but got {padding.shape[1]}"
-            )
-        padding = padding.view(batch, 1, 1, keys).expand(-1, num_heads, -1, -1)
-        padding = padding.reshape(batch * num_heads, 1, keys)
+        padding = _by_head(padding, batch, num_heads, keys)
         mask = padding if mask is None else mask + padding
     dropped = dropout_p if training else 0.0
     weights: Any
