@@ -20,6 +20,9 @@ from ..shape.slices import unfold_backward
 from .fft import c2c, c2r, r2c
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("linalg.fft")
@@ -206,6 +209,45 @@ def _padded_stft(
     return out if as_complex else table("view_as_real")(out)
 
 
+def _check_spectrum(shape: Shape, refusal: Callable[[str], RuntimeError]) -> Shape:
+    """The numbers of frequencies and windows."""
+    if 0 in shape:
+        raise refusal("input tensor cannot be empty.")
+    if len(shape) not in (2, 3):
+        if len(shape) < 2:
+            raise IndexError(errors.dimension(-3, 2))
+        raise refusal(f"expected a tensor with 3 or 4 dimensions, but got {len(shape) + 1}")
+    return shape[-2:]
+
+
+def _check_lengths(
+    size: int, half: bool, n_fft: int, hop: int, width: int, refusal: Callable[[str], RuntimeError]
+) -> None:
+    if half and not _is_real_frame(n_fft, size):
+        raise refusal(
+            "expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"n_fft / 2 + 1 when onesided=True, but got {size}"
+        )
+    if not half and size != n_fft:
+        raise refusal(
+            "expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"n_fft when onesided=False, but got {size}"
+        )
+    if not 0 < hop <= width:
+        raise refusal("expected 0 < hop_length <= win_length")
+    if not 0 < width <= n_fft:
+        raise refusal("expected 0 < win_length <= n_fft")
+
+
+def _inverted(x: Tensor, n_fft: int, norm: int, half: bool, as_complex: bool) -> Tensor:
+    """The signal of each window."""
+    if as_complex:
+        return apply_n(c2c.op, [x, (2,), norm, False])
+    if not half:
+        x = x.narrow(-1, 0, n_fft // 2 + 1)
+    return apply_n(c2r.op, [x, (2,), norm, n_fft])
+
+
 @composite("", method=True)
 def istft(
     input: Tensor,
@@ -252,28 +294,9 @@ def istft(
         )  # fmt: skip
         return RuntimeError(text.removesuffix(" : ") + spaced + words)
 
-    if not input._raw.size:
-        raise refusal("input tensor cannot be empty.")
-    if len(shape) not in (2, 3):
-        if len(shape) < 2:
-            raise IndexError(errors.dimension(-3, 2))
-        raise refusal(f"expected a tensor with 3 or 4 dimensions, but got {len(shape) + 1}")
-    size, count = shape[-2:]
+    size, count = _check_spectrum(shape, refusal)
     half = size != n_fft if onesided is None else onesided
-    if half and not _is_real_frame(n_fft, size):
-        raise refusal(
-            "expected the frequency dimension (3rd to the last) of the input tensor to match "
-            f"n_fft / 2 + 1 when onesided=True, but got {size}"
-        )
-    if not half and size != n_fft:
-        raise refusal(
-            "expected the frequency dimension (3rd to the last) of the input tensor to match "
-            f"n_fft when onesided=False, but got {size}"
-        )
-    if not 0 < hop <= width:
-        raise refusal("expected 0 < hop_length <= win_length")
-    if not 0 < width <= n_fft:
-        raise refusal("expected 0 < win_length <= n_fft")
+    _check_lengths(size, half, n_fft, hop, width, refusal)
     if window is None:
         dtype = D.float32 if input._raw.dtype.itemsize == 8 else D.float64
         taper = table("ones")(width, dtype=dtype)
@@ -293,13 +316,7 @@ def istft(
     if single:
         parts = parts.unsqueeze(0)
     x = table("view_as_complex")(parts.transpose(1, 2))
-    norm = 1 if normalized else 2
-    if return_complex:
-        x = apply_n(c2c.op, [x, (2,), norm, False])
-    else:
-        if not half:
-            x = x.narrow(-1, 0, n_fft // 2 + 1)
-        x = apply_n(c2r.op, [x, (2,), norm, n_fft])
+    x = _inverted(x, n_fft, 1 if normalized else 2, half, return_complex)
     total = n_fft + hop * (count - 1)
     x = x * taper.view(1, 1, n_fft)
     added = apply_n(unfold_backward.op, [x, (x._raw.shape[0], total), 1, n_fft, hop])
