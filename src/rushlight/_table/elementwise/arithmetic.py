@@ -17,7 +17,8 @@ from ..calls.call_errors import combination
 from ..rows.composite import composite
 from ..rows.node_classes import first_edge
 from ..rows.out_rules import OutRules
-from ..rows.row import Row, elementwise, overload, when_settled, written_as
+from ..rows.overload import overload
+from ..rows.row import Row, elementwise, when_settled, written_as
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_rules import OutRules, before_others
-from ..rows.row import Row, elementwise, general, overload, when_settled, written_as
+from ..rows.overload import overload
+from ..rows.row import Row, elementwise, general, when_settled, written_as
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
 

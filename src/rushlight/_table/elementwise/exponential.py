@@ -10,7 +10,8 @@ from ..._array.lazy_modules import later
 from ..._formula import words
 from ..._formula.words import formula
 from ..calls import dtype_checks as _checks
-from ..rows.row import elementwise, overload
+from ..rows.overload import overload
+from ..rows.row import elementwise
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -11,7 +11,8 @@ from ..._base import errors
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
-from ..rows.row import Row, elementwise, overload, selection, written_as
+from ..rows.overload import overload
+from ..rows.row import Row, elementwise, selection, written_as
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.out_rules import AS_MOST, OutRules
-from ..rows.row import Row, elementwise, overload
+from ..rows.overload import overload
+from ..rows.row import Row, elementwise
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -29,7 +29,6 @@ The kind says the rest:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
-_PROMOTED: Final = {kind: name for name, kind in PROMOTIONS.items()}
 SHARED: Final = {"partly": SHARED_PARTLY, "never": SHARED_NEVER, "first": SHARED_FIRST,
                  "last": SHARED_LAST}  # fmt: skip
 
@@ -259,23 +257,6 @@ def selection(schema: str, raw: Any, **declared: Any) -> Row:
 def general(schema: str, raw: Any, **declared: Any) -> Row:
     """Declares an operation of no special kind."""
     return declare("general", schema, raw, **declared)
-
-
-#: What an overload has from the row that it is one of, where it isn't told.
-_INHERITED: Final = ("doc", "formula", "dtypes", "namespace", "public", "wide", "refuses_values",
-                     "given_numbers", "out_rules", "inplace", "method")  # fmt: skip
-_TENSORS: Final = re.compile(r"Tensor\S* (\w+)")
-
-
-def overload(of: Row, schema: str, raw: Any = None, **declared: Any) -> Row:
-    """Declares an overload, of which only what differs is told; a number's has no method."""
-    tensors = _TENSORS.findall(schema.partition("(")[2])
-    fields = {name: getattr(of, name) for name in _INHERITED}
-    if "(Scalar" in schema:
-        fields["method"] = fields["inplace"] = False
-    fields |= {name: f for name, f in of.formulas.items() if name in tensors}
-    fields |= {"promote": _PROMOTED[of.declared.promote], "check": of.declared.check}
-    return declare(of.kind, schema, of.raw if raw is None else raw, **(fields | declared))
 
 
 def declare(
