@@ -1,13 +1,14 @@
 """A program as the lines of a flat Python function, without a graph and without dispatch.
 
 Each instruction becomes one call. Where a ufunc's result has the shape and type of an array that
-nobody reads any more, it is written there (`out=`); names of dead values are used again, so that
-memory goes back as early as in an eager step.
+nobody reads any more, it is written there (`out=`); names of dead values are used again, or taken
+away where much memory hangs on them, so that it goes back as early as in an eager step.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 from ..capture.expressions import READ, Expr
 from ..capture.forward_backward import guarded, joined
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..._core.node import Node
     from ..._tensor.tensor import Tensor
+
+
+#: So many bytes go back before the next result is made, not when their name is used again.
+LARGE: Final = 1 << 20
 
 
 class Body:
@@ -155,6 +160,8 @@ class Body:
             name = self.names[value.number]
             if name not in self.free:
                 self.free.append(name)
+                if prod(value.shape) * value.dtype.itemsize >= LARGE:
+                    self.lines.add(f"{name} = None")
 
     def _operand(self, x: Any) -> str:
         if type(x) is Value:
