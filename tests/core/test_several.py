@@ -73,3 +73,10 @@ def test_a_write_that_overlaps_its_operand_is_refused_with_nothing_written() -> 
     with pytest.raises(RuntimeError, match="refer to a single"):
         x[1:].add_(x[:-1])
     assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_joint_formula_that_nobody_asks_is_not_run() -> None:
+    x = rl.rand(3, 3, requires_grad=True)
+    y = rl.nn.functional.layer_norm(x, (3,))
+    y.sum().backward(inputs=[y])
+    assert y.grad.tolist() == [[1.0] * 3] * 3 and x.grad is None

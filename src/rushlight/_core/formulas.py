@@ -161,7 +161,9 @@ def input_gradients(
     values = unpacked(node, traced) if node.special & PACKED else None
     if node.conj:
         g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
-    if op.joint is not None:
+    if op.joint is not None and True not in need:
+        grads: list[Any] = [None] * len(need)
+    elif op.joint is not None:
         grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced, values))
     else:
         grads = []
