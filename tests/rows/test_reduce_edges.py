@@ -266,3 +266,10 @@ def test_an_out_that_requires_grad_is_refused_by_the_name_of_the_kernel() -> Non
     for function, name in ((torch.bitwise_xor, "aten::bitwise_xor"), (torch.max, "maximum")):
         with pytest.raises(RuntimeError, match=rf"^{name}\(\): functions with out="):
             function(x, x, out=out)
+
+
+@pytest.mark.parametrize("p", [1e10, -1e10, 3])
+def test_the_norm_of_a_number_is_its_magnitude_however_large_the_order(p: float) -> None:
+    x = torch.tensor(-3.0)
+    assert torch.linalg.vector_norm(x, p).item() == torch.dist(x, x * 0, p).item() == 3.0
+    assert torch.linalg.vector_norm(x[None], p).item() == 3.0

@@ -285,6 +285,19 @@ CASES: list[tuple[str, type[Exception], str]] = [
         RuntimeError,
         "silu does not support automatic differentiation for outputs with complex dtype.",
     ),
+    *(
+        (
+            f"x = torch.zeros(1, 2, 3, dtype=torch.complex64, requires_grad=True); torch.{call}",
+            RuntimeError,
+            f"{name} does not support automatic differentiation for outputs with complex dtype.",
+        )
+        for name, call in [
+            ("embedding", "nn.functional.embedding(torch.tensor([0]), x[0])"),
+            ("select_copy", "select_copy(x, 0, 0)"),
+            ("slice_copy", "slice_copy(x, 0, 0, 1)"),
+            ("affine_grid_generator", "affine_grid_generator(x, (1, 1, 2, 2), False)"),
+        ]
+    ),
     (
         "torch.zeros(3, 4).nonzero_static(size=2**62)",
         RuntimeError,

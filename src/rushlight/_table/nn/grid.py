@@ -249,6 +249,7 @@ affine_grid_generator = linear(
     "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor",
     _affine_forward,
     theta=_affine_gradient,
+    real_only=True,
     method=False,
     dtypes="float",
     samples=lambda mk: [(mk(2, 2, 3), (2, 1, 3, 2), False), (mk(1, 3, 4), (1, 1, 2, 2, 2), True)],

@@ -41,6 +41,7 @@ def _copy_of(row: Row) -> Row:
         out=True,
         out_rules=OutRules(silent=rest.endswith("[]")),
         public=row not in (as_strided_, view_as_complex),
+        real_only=row in (select, slice_),
         samples=row.samples,
         dtypes=row.dtypes,
         doc=f"{row.doc[:-1]}, as a copy.",
