@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -60,3 +62,22 @@ def test_a_stack_of_halves_takes_no_other_type() -> None:
     with pytest.raises(RuntimeError, match=r"^expected scalar type Half but found Float$"):
         torch.baddbmm(x, x, x.float())
     assert torch.baddbmm(x, x, x).tolist() == [[[3, 3], [3, 3]]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bool])
+def test_stacks_that_do_not_meet_are_told_before_the_missing_kernel(dtype: Any) -> None:
+    c, a, b = (torch.zeros(s, dtype=dtype) for s in ((1, 2, 2), (1, 2, 3), (1, 4, 2)))
+    with pytest.raises(RuntimeError, match=r"to be: \[1, 3\] but got: \[1, 4\]\."):
+        torch.baddbmm(c, a, b)
+    with pytest.raises(RuntimeError, match=r"Incompatible matrix sizes for bmm \(2x3 and 4x2\)"):
+        torch.addbmm(c[0], a, b)
+
+
+def test_a_sum_of_products_in_place_says_what_does_not_match() -> None:
+    c, a, b = torch.zeros(1, 2, 2), torch.zeros(5, 2, 3), torch.zeros(5, 3, 2)
+    with pytest.raises(RuntimeError, match="Bad in-place call: input tensor size"):
+        c.baddbmm_(a, b)
+    with pytest.raises(RuntimeError, match="input tensor dtype float and output tensor dtype d"):
+        c.baddbmm_(a, b.double())
+    with pytest.raises(RuntimeError, match="The expanded size of the tensor"):
+        torch.zeros(7, 2, 2).baddbmm_(a, b)

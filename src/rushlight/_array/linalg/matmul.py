@@ -173,12 +173,8 @@ def dot(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
-def bmm(a: Array, b: Array) -> Array:
-    """A stack of matrix products.
-
-    Raises:
-        RuntimeError: where shapes or types don't fit.
-    """
+def _check_stacks_meet(a: Array, b: Array) -> None:
+    """Refuses stacks of matrices of which there are no products."""
     if a.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor")
     if b.ndim != 3:
@@ -188,6 +184,15 @@ def bmm(a: Array, b: Array) -> Array:
             f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, "
             f"{a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
         )
+
+
+def bmm(a: Array, b: Array) -> Array:
+    """A stack of matrix products.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    _check_stacks_meet(a, b)
     if a.dtype != b.dtype or a.dtype.kind == "b":
         if not (a.size and b.size):
             return np.zeros((*a.shape[:2], b.shape[2]), b.dtype)
@@ -470,15 +475,15 @@ def baddbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> 
         RuntimeError: where shapes or types don't fit.
     """
     _check_stacks(c, a, b, False)
-    if a.dtype.kind == "b" and a.ndim == 3 == b.ndim:
-        refuse_bool(a.dtype, "baddbmm")
     if c.dtype != a.dtype:
         raise RuntimeError("Input dtypes must be the same, got: input "
                            f"{_C_NAMES[c.dtype.name]}, batch1: {_C_NAMES[a.dtype.name]}, "
                            f"batch2: {_C_NAMES[b.dtype.name]}")  # fmt: skip
+    _check_stacks_meet(a, b)
+    if a.shape[0] and a.shape[1] and b.shape[2]:
+        refuse_bool(a.dtype, "baddbmm")
     if a.dtype.itemsize > 2 or a.dtype != b.dtype:  # which is refused
         return _add_scaled(c, bmm(a, b), beta, alpha)
-    bmm(a[:0], b[:0])  # the checks alone
     return _add_scaled(c, bmm(_wide(a), _wide(b)), beta, alpha)
 
 
@@ -490,14 +495,18 @@ def addbmm(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> A
         RuntimeError: where shapes or types don't fit.
     """
     _check_stacks(c, a, b, True)
-    if a.dtype.kind == "b" and a.ndim == 3 == b.ndim:
-        refuse_bool(a.dtype, "addmm_impl_cpu_")
-    if a.ndim == 3 == b.ndim and a.shape[0] != b.shape[0]:
+    if a.ndim != 3 or b.ndim != 3:
+        _check_stacks_meet(a, b)
+    if a.shape[0] != b.shape[0]:
         raise RuntimeError(
             f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}"
         )
-    if a.ndim != 3 or b.ndim != 3 or a.shape[2] != b.shape[1]:
-        bmm(a, b)  # says what doesn't fit
+    if a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and "
+            f"{b.shape[1]}x{b.shape[2]})"
+        )
+    refuse_bool(a.dtype, "addmm_impl_cpu_")
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         out = np.broadcast_to(c, (a.shape[1], b.shape[2]))
         for one, two in zip(a, b):

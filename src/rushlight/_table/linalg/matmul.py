@@ -539,7 +539,16 @@ def _fits_addmv(raws: Arguments) -> None:
 def _fits_baddbmm(raws: Arguments) -> None:
     c, a, b = raws[:3]
     if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
-        _same_size(c, (a.shape[0], a.shape[1], b.shape[2]))
+        shape = (a.shape[0], a.shape[1], b.shape[2])
+        spreads = errors.broadcast(shape, c.shape) is None
+        if spreads and T.broadcast_shape(shape, c.shape) == shape and c.dtype == a.dtype:
+            if b.dtype != a.dtype:
+                have, want = (D.c_name(T.from_raw(x.dtype)) for x in (a, b))
+                raise RuntimeError(
+                    f"Bad in-place call: input tensor dtype {have} and output tensor dtype "
+                    f"{want} should match"
+                )
+            _same_size(c, shape)
 
 
 def _fits_addr(raws: Arguments) -> None:
