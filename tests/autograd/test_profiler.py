@@ -141,3 +141,23 @@ def test_events_are_tied_by_their_times() -> None:
     for event in events[:2]:
         total.add(event)
     assert total.count == 2 and total.cpu_time_total == 13
+
+
+def test_a_node_has_the_number_and_the_thread_of_the_call_that_made_it() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with profiler.profile() as p:
+        y = x.exp()
+        y.sum().backward()
+    events = [e for e in p.function_events if e.name in ("aten::exp", "ExpBackward0")]
+    assert [e.sequence_nr for e in events] == [y.grad_fn._sequence_nr()] * 2
+    outer = "autograd::engine::evaluate_function: ExpBackward0"
+    assert next(e for e in p.function_events if e.name == outer).fwd_thread == events[0].thread
+
+
+def test_a_span_is_entered_and_left_by_calls() -> None:
+    with profiler.profile() as p:
+        for enter in ("_record_function_enter", "_record_function_enter_new"):
+            handle = getattr(torch.ops.profiler, enter)(enter, None)
+            torch.ones(2).exp()
+            torch.ops.profiler._record_function_exit(handle)
+    assert sum("_record_function_enter" in e.name for e in p.function_events) == 2

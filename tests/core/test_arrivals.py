@@ -111,3 +111,19 @@ def test_losses_and_similarities_bring_the_later_term_first() -> None:
     ):
         found = leaves("uv")
         assert arrivals(found.items(), lambda f=compute, t=found: f(**t)) == list(order)
+
+
+def test_a_node_with_a_number_of_its_own_runs_by_it_but_after_what_leads_to_it() -> None:
+    x = torch.ones(2, requires_grad=True)
+    a, b = x * 2, x * 3
+    c = a + b
+    seen: list[str] = []
+    for number, (name, t) in enumerate({"a": a, "b": b, "c": c}.items()):
+        t.grad_fn._set_sequence_nr(100 - number)
+        assert t.grad_fn._sequence_nr() == 100 - number
+        t.register_hook(lambda _, name=name: seen.append(name))
+    c.sum().backward()
+    assert seen == ["c", "a", "b"]
+    assert x.grad.tolist() == [5, 5]
+    with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
+        a.grad_fn._set_sequence_nr(-1)

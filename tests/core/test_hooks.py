@@ -249,3 +249,31 @@ def test_a_kept_gradient_that_a_finished_vmap_left_is_replaced():
         torch.func.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(torch.eye(3))
     torch.autograd.grad(y, x, torch.ones(3))
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_leaf_takes_the_gradient_that_a_hook_has_made_for_it() -> None:
+    x = torch.ones(3, requires_grad=True)
+    end = x.view_as(x).grad_fn.next_functions[0][0]
+    kept: list[torch.Tensor] = []
+    x.register_hook(lambda g: g - 3)
+    x.register_post_accumulate_grad_hook(lambda leaf: [leaf.grad.add_(0.5)].clear())
+    end.register_hook(lambda _, outs: kept.append(outs[0].clone()))
+    x.sum().backward()
+    assert kept[0].tolist() == x.grad.tolist() == [-1.5] * 3
+
+
+def test_a_leaf_copies_the_gradient_that_a_hook_has_kept() -> None:
+    x = torch.ones(3, requires_grad=True)
+    kept: list[torch.Tensor] = []
+    x.register_hook(lambda g: kept.append(g))
+    (x * 2).sum().backward()
+    x.grad.add_(1)
+    assert kept[0].tolist() == [2] * 3
+
+
+def test_notes_about_the_end_of_an_edge_leave_its_gradient_alone() -> None:
+    x = torch.ones(3, requires_grad=True)
+    end = x.view_as(x).grad_fn.next_functions[0][0]
+    end.metadata["note"] = 1
+    x.sum().backward()
+    assert x.grad.tolist() == [1] * 3

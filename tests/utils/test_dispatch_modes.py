@@ -145,3 +145,24 @@ def test_overloads_without_a_row_are_called_as_their_methods_are():
     assert str(aten._pin_memory.default._schema) == "aten::_pin_memory(Tensor self) -> Tensor"
     with pytest.raises(RuntimeError, match="not so"):
         aten._assert_async.msg(torch.tensor(False), "not so")
+
+
+def test_a_mode_sees_a_registered_operator_and_not_what_it_is_made_of() -> None:
+    @torch.library.custom_op("modes_see::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x.sin() + x.sin()
+
+    twice.register_autograd(lambda ctx, g: g)
+    seen: list[str] = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    for x in (torch.ones(2), torch.ones(2, requires_grad=True)):
+        with Watch():
+            y = twice(x)
+        assert y.requires_grad == x.requires_grad
+    assert seen == ["modes_see.twice.default"] * 2
+    assert isinstance(torch.ops.modes_see.twice.default, torch._ops.OpOverload)

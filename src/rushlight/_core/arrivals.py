@@ -8,7 +8,8 @@ for several of PyTorch's says in which order these would bring their gradients (
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
+from typing import Final
 
 from .node import Node, Vertex
 
@@ -54,6 +55,42 @@ def in_order(node: Node, leaves: list[Vertex]) -> list[Vertex]:
         vertex = heappop(heap).vertex
         if not isinstance(vertex, Node):
             found.append(vertex)
+    return found
+
+
+class Renumbered:
+    """Whether a program has given a node a number of its own."""
+
+    __slots__ = ("any",)
+
+    any: bool
+
+    def __init__(self) -> None:
+        self.any = False
+
+
+RENUMBERED: Final = Renumbered()
+
+
+def youngest_first(nodes: list[Node]) -> list[Node]:
+    """The nodes of a run in the order of their numbers, but none before one that leads to it."""
+    waiting: dict[Vertex, int] = {}
+    for node in nodes:
+        for child in node.next:
+            if child is not None:
+                waiting[child] = waiting.get(child, 0) + 1
+    heap = [Arrival(node) for node in nodes if node not in waiting]
+    heapify(heap)
+    found: list[Node] = []
+    while heap:
+        node = heappop(heap).vertex
+        assert isinstance(node, Node)
+        found.append(node)
+        for child in node.next:
+            if isinstance(child, Node):
+                waiting[child] -= 1
+                if not waiting[child]:
+                    heappush(heap, Arrival(child))
     return found
 
 

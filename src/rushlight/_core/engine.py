@@ -14,12 +14,13 @@ Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge be
 from __future__ import annotations
 
 from operator import attrgetter
+from sys import getrefcount
 from typing import Any, Final
 
 from .._array import types as T
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
-from .arrivals import in_order
+from .arrivals import RENUMBERED, in_order, youngest_first
 from .former_data import NOTED, expect_former_shapes
 from .formulas import (
     WORLDS as WORLDS,
@@ -54,6 +55,15 @@ WORTH_STEALING: Final = 16384  # bytes of a joint formula's gradient from which 
 sequence_number: Final = attrgetter("seq")
 
 
+def _references() -> int:
+    """How many references there are to what only one variable of a function holds."""
+    g: Any = object()
+    return getrefcount(g)
+
+
+ALONE: Final = _references()
+
+
 def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
              inputs: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the graph from `roots`; returns the gradients of `inputs` (None where unreached).
@@ -79,7 +89,10 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
             for position, where in enumerate(inputs):
                 run.captures[where] = position
         order = discover(roots, run)
-        order.sort(key=sequence_number, reverse=True)
+        if RENUMBERED.any:
+            order = youngest_first(order)
+        else:
+            order.sort(key=sequence_number, reverse=True)
         if inputs is not None:
             order = needed(order, roots, inputs, run)
         run.order = order
@@ -318,7 +331,7 @@ def finish_leaf(leaf: Vertex, run: Run) -> None:
                 owned = False
     if leaf.hooks is not None and leaf.hooks.tensor:
         g = run_tensor_hooks(leaf, 0, g, run)
-        owned = False
+        owned = getrefcount(g) == ALONE
     captures = run.captures
     if captures is not None:
         position = captures.get((leaf, 0))
@@ -333,8 +346,9 @@ def finish_leaf(leaf: Vertex, run: Run) -> None:
         return
     if hooks.pre:
         g = run_pre_hooks(hooks, [g], run.traced)[0]
+        owned = getrefcount(g) == ALONE
     if g is not None:
-        receive(leaf, g, False, run.traced)
+        receive(leaf, g, owned, run.traced)
     if hooks.post:
         run_post_hooks(hooks, [], [g], run.traced)
 

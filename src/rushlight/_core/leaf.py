@@ -2,7 +2,8 @@
 
 Note [Stealing a gradient]
 A leaf without a gradient takes the incoming array itself if nobody else can see it (`owned`: it was
-made for this leaf by a formula or by adding) and if it is laid out like the leaf; otherwise a copy.
+made for this leaf by a formula, by adding or by a hook that hasn't kept it) and if it is laid out
+like the leaf; otherwise a copy.
 A leaf with a gradient is added to in place, so that views and aliases of `.grad` follow, unless the
 backward is itself recorded (`create_graph`): then `.grad` becomes a new tensor.
 """

@@ -15,6 +15,10 @@ def __getattr__(name: str) -> Any:
     if name == "aten":
         globals()["aten"] = found = _aten()
         return found
+    if name == "profiler":
+        from . import profiler_ops
+
+        return profiler_ops
     if _REGISTERED in sys.modules:
         registered = sys.modules[_REGISTERED].NAMESPACES
         if name in registered:

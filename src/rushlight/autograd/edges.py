@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base import errors
 from .._base.handles import RemovableHandle, register
+from .._core.arrivals import RENUMBERED
 from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
 
-_ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
+# Keys in a leaf's `Hooks.extra` beside `GRAD_DTYPE`: its AccumulateGrad, and notes about that.
+_ACCUMULATE = 0
+_METADATA = 2
 
 
 def core_of(seen: Any) -> Vertex:
@@ -109,6 +112,25 @@ def _sequence_nr(self: Any) -> int:
     return node.seq // STEP
 
 
+def _set_sequence_nr(self: Any, sequence_nr: int) -> None:
+    """Gives the node another age: of those that are ready, the one with the greatest runs first.
+
+    Raises:
+        TypeError: where it isn't an int.
+        OverflowError: for one below zero, or of more than 64 bits.
+    """
+    if type(sequence_nr) is not int:
+        raise TypeError("an integer is required")
+    if sequence_nr < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if sequence_nr >= 2**64:
+        raise OverflowError("int too big to convert")
+    node = core_of(self)
+    assert isinstance(node, CoreNode)
+    node.seq = sequence_nr * STEP
+    RENUMBERED.any = True
+
+
 def _call(self: Any, *grads: Any) -> Any:
     """The gradients of the inputs for gradients of the outputs, without running the rest of the
     graph; a tensor where there is one input.
@@ -169,13 +191,14 @@ class _NodeFace:
     register_hook = _register_hook
     register_prehook = _register_prehook
     _sequence_nr = _sequence_nr
+    _set_sequence_nr = _set_sequence_nr
     _register_hook_dict = _register_hook_dict
     _input_metadata = property(_input_metadata)
     __call__ = _call
 
 
 for _attribute in ("name", "next_functions", "metadata", "register_hook", "register_prehook",
-                   "_sequence_nr", "_register_hook_dict", "_input_metadata",
+                   "_sequence_nr", "_set_sequence_nr", "_register_hook_dict", "_input_metadata",
                    "__call__"):  # fmt: skip
     setattr(CoreNode, _attribute, _NodeFace.__dict__[_attribute])
 
@@ -202,7 +225,7 @@ class AccumulateGrad(_NodeFace):
     @property
     def metadata(self) -> dict[object, object]:
         """A dictionary for whatever one wants to note about this leaf's end of the graph."""
-        return hooks_of(self.variable).extra.setdefault(1, {})
+        return hooks_of(self.variable).extra.setdefault(_METADATA, {})
 
     def _sequence_nr(self) -> int:
         """A leaf accumulates before anything else that is ready runs: no node is younger."""

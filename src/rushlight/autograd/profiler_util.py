@@ -523,7 +523,7 @@ def write_trace(path: str, records: Any, extra: dict[str, object]) -> None:
         length = (record.end - record.start) / 1e3
         events.append({"ph": "X", "cat": record.category, "name": record.name, **place,
                        "dur": length, "args": arguments})  # fmt: skip
-        if record.forward_thread and record.sequence in starts:
+        if record.scope == 1 and record.sequence in starts:
             origin = starts[record.sequence]
             link = {"cat": "fwdbwd", "name": "fwdbwd", "id": record.sequence}
             events.append({"ph": "s", "pid": process, "tid": origin.thread,

@@ -14,7 +14,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
 from .._core.mode import Mode, replaced
-from .._core.node import Node
+from .._core.node import STEP, Node
 from .._core.op import Op
 from .._core.storage import TensorBase
 from .._table.names.aten_forms import span_name
@@ -127,7 +127,7 @@ class Recorder:
             if not isinstance(out, TensorBase):
                 continue
             if event.sequence < 0 and out._node is not None:
-                event.sequence = out._node.seq
+                event.sequence = out._node.seq // STEP
             if self.memory and out._view is None and out._raw.base is None:
                 event.bytes += out._raw.nbytes
 
@@ -149,8 +149,8 @@ class Recorder:
         name = type(node.shown()).__name__
         outer = self.begin(f"autograd::engine::evaluate_function: {name}", OPERATION)
         inner = self.begin(name, OPERATION)
-        outer.sequence = inner.sequence = node.seq
-        inner.forward_thread = inner.scope = 1
+        outer.sequence = inner.sequence = node.seq // STEP
+        outer.forward_thread = inner.forward_thread = inner.scope = 1
         if self.shapes:
             _describe(inner, list(grads) if type(grads) is list else [grads])
         return outer

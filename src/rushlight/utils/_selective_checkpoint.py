@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from .. import _table as ops
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
+from .._table.names.aten import OpOverload, OpOverloadPacket
 from ._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ class SelectiveCheckpointContext:
 class _Kept:
     """A result as it was, with the version that it had."""
 
-    __slots__ = ("may_change", "used", "value", "versions")
+    __slots__ = ("may_change", "used", "val", "versions")
 
     def __init__(self, value: object, may_change: bool) -> None:
-        self.value = _mapped(_alias, value)
+        self.val = _mapped(_alias, value)
         self.versions = _versions(value)
         self.may_change = may_change
         self.used = False
@@ -72,7 +73,7 @@ class _Kept:
                 "region computed under selective activation checkpoint."
             )
         self.used = True
-        value, self.value = self.value, None
+        value, self.val = self.val, None
         if not self.may_change and _versions(value) != self.versions:
             raise RuntimeError(
                 "Tensor cached during selective activation checkpoint has been mutated"
@@ -111,7 +112,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
     def __init__(self, policy: Any, kept: dict[Any, dict[int, _Kept]], may_change: bool) -> None:
         super().__init__()
         self.policy_fn = policy
-        self.kept = kept
+        self.storage = kept
         self.may_change = may_change
         self.counts: dict[Any, int] = defaultdict(int)
 
@@ -133,7 +134,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
         place = self.counts[func]
         self.counts[func] = place + 1
         if policy not in _RECOMPUTED:
-            self.kept[func][place] = _Kept(out, self.may_change)
+            self.storage[func][place] = _Kept(out, self.may_change)
         return out
 
 
@@ -142,7 +143,7 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
 
     def __init__(self, kept: dict[object, dict[int, _Kept]]) -> None:
         super().__init__()
-        self.kept = kept
+        self.storage = kept
         self.counts: dict[Any, int] = defaultdict(int)
 
     def __enter__(self) -> Self:
@@ -161,7 +162,7 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
             return func(*args, **kwargs)
         place = self.counts[func]
         self.counts[func] = place + 1
-        kept = self.kept[func].get(place) if func in self.kept else None
+        kept = self.storage[func].get(place) if func in self.storage else None
         return func(*args, **kwargs) if kept is None else kept.take()
 
 
@@ -180,9 +181,9 @@ def create_selective_checkpoint_contexts(
     if isinstance(policy_fn_or_list, list):
         kept_ops: Sequence[Any] = policy_fn_or_list
         for op in kept_ops:
-            if type(op).__name__ != "OpOverload":
+            if not isinstance(op, OpOverload):
                 hint = ""
-                if type(op).__name__ == "OpOverloadPacket":
+                if isinstance(op, OpOverloadPacket):
                     hint = (
                         "Please update the OpOverloadPacket to a specific OpOverload."
                         f"For example, if you have `torch.ops.{op}`, change it to "

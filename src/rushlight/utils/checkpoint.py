@@ -512,8 +512,10 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
     """Sets the random states of devices other than the CPU: there are none."""
 
 
-_SELECTIVE: Final = frozenset({"CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
-                               "create_selective_checkpoint_contexts"})  # fmt: skip
+_SELECTIVE: Final = frozenset({
+    "CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
+    "create_selective_checkpoint_contexts", "_CachedTorchDispatchMode", "_CachingTorchDispatchMode",
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Schema
 from ..._core.storage import TensorBase
+from ..names.aten import OpOverload, OpOverloadPacket
 
 if TYPE_CHECKING:
     from ..._base.annotations import Positional
@@ -53,8 +54,10 @@ class OperatorSchema:
     __repr__ = __str__
 
 
-class RegisteredOverload:
+class RegisteredOverload(OpOverload):
     """One overload of a registered operator: callable, hashable."""
+
+    tags: Any = ()
 
     def __init__(self, packet: Packet, overload: str, schema: OperatorSchema) -> None:
         self.overloadpacket = packet
@@ -67,7 +70,8 @@ class RegisteredOverload:
             "" if overload == "default" else f".{overload}"
         )
         self._schema = schema
-        self.tags: list[Any] = []
+        self.tags = []
+        self.is_view = any(p.alias and "!" not in p.alias for p in schema.parsed.params)
         self.place = ""  # where in which file it was defined
         self.kernels: dict[str, Any] = {}  # by dispatch key: "CPU", "CompositeImplicitAutograd" …
         self.run: Any = None  # (overload, values) -> result; values in schema order
@@ -177,7 +181,7 @@ def _cast_error(p: Parameter, value: str) -> str:
     )
 
 
-class Packet:
+class Packet(OpOverloadPacket):
     """All overloads of a registered operator; calling it resolves which one is meant."""
 
     def __init__(self, namespace: str, name: str) -> None:

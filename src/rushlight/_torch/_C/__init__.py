@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 from ... import autograd
@@ -55,6 +56,45 @@ def _are_functorch_transforms_active() -> bool:
     """Whether a function is being batched, or differentiated in forward mode, right now."""
     mode = current()
     return bool(mode.layers) or mode.dual
+
+
+class _Stashed(local):
+    """Objects of this thread, by name."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Any] = {}
+
+
+_STASHED = _Stashed()
+
+
+def _stash_obj_in_tls(key: str, arg: object) -> None:
+    """Keeps an object under a name, for this thread."""
+    _STASHED.objects[key] = arg
+
+
+def _get_obj_in_tls(key: str) -> Any:
+    """The object of a name.
+
+    Raises:
+        RuntimeError: where there is none.
+    """
+    if key not in _STASHED.objects:
+        raise RuntimeError(
+            "Expected py_objects.obj_dict_.count(key) to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return _STASHED.objects[key]
+
+
+def _is_key_in_tls(key: str) -> bool:
+    """Whether an object is kept under a name."""
+    return key in _STASHED.objects
+
+
+def _remove_obj_from_tls(key: str) -> None:
+    """Forgets the object of a name."""
+    _STASHED.objects.pop(key, None)
 
 
 def _current_graph_task_id() -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._core.mode import current
 from ..._core.storage import TensorBase, bump
 from ..._table.rows.registered_operators import RegisteredOverload
+from ..._tensor.dispatch_modes import ask_mode
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad
 
@@ -54,7 +55,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
     if kernel is not None:
         return called(overload, kernel, values)
     if formula is None or not (formula.opaque or formula.backward is not None):
-        return called(overload, _kernel(overload), values)
+        return _computed(overload, values)
     flat: list[Any] = []
     for value in values:
         if _is_tensors(value):
@@ -67,7 +68,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
         return _call_writing(overload, values)
     if not wanted and not mode.layers:
         with no_grad():
-            return called(overload, _kernel(overload), values)
+            return _computed(overload, values)
     if formula.function is None:
         formula.function = _function(overload, formula)
     token = _call.set((overload, values))
@@ -96,10 +97,23 @@ def called(overload: RegisteredOverload, kernel: Callable[..., Any], values: lis
     return kernel(*args, **named)
 
 
+def _computed(overload: RegisteredOverload, values: list[Any]) -> Any:
+    """What the kernel gives, or a dispatch mode: it sees the operator, not what that is made of."""
+    key = _kernel_key(overload)
+    mode = current()
+    if not mode.dispatch or key in _SEEN_THROUGH:
+        return called(overload, overload.kernels[key], values)
+
+    def ask(*args: Any, **named: Any) -> Any:
+        return ask_mode(mode, overload, (), args, named)
+
+    return called(overload, ask, values)
+
+
 def _call_writing(overload: RegisteredOverload, values: list[Any]) -> Any:
     """A call that writes some of its arguments."""
     with no_grad():
-        result = called(overload, _kernel(overload), values)
+        result = _computed(overload, values)
     for p, value in zip(overload._schema.arguments, values):
         if "!" in p.alias:
             for t in value if isinstance(value, (list, tuple)) else (value,):
@@ -108,11 +122,15 @@ def _call_writing(overload: RegisteredOverload, values: list[Any]) -> Any:
     return result
 
 
-def _kernel(overload: RegisteredOverload) -> Any:
+#: Kernels made of other operators, which are what modes see.
+_SEEN_THROUGH: Final = ("CompositeImplicitAutograd", "")
+
+
+def _kernel_key(overload: RegisteredOverload) -> str:
     kernels = overload.kernels
-    for key in ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd", ""):
+    for key in ("CPU", "CompositeExplicitAutograd", *_SEEN_THROUGH):
         if key in kernels:
-            return kernels[key]
+            return key
     name = f"{overload.namespace}::{overload._opname}"
     raise NotImplementedError(
         f"Could not run '{name}' with arguments from the 'CPU' backend. This could be because the "
@@ -129,7 +147,7 @@ def _function(overload: RegisteredOverload, formula: Formula) -> Any:
     def forward(*flat: Any) -> Any:
         _, values = _call.get()
         with no_grad():
-            result = called(overload, _kernel(overload), _structured(values, list(flat)))
+            result = _computed(overload, _structured(values, list(flat)))
         return tuple(result) if isinstance(result, list) else result
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
