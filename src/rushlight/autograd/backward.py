@@ -131,10 +131,27 @@ def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> An
     return root_gradient(stand_in, g, position, traced)
 
 
+def is_sparse(t: Any) -> bool:
+    """Whether a tensor stores only some elements: gradients flow through these."""
+    return isinstance(t, TensorBase) and t._layered and hasattr(t, "held")
+
+
+def _of_values(t: Any, g: Any) -> tuple[Any, Any]:
+    """The values of a sparse tensor, and the gradient that they have."""
+    if not is_sparse(t):
+        return t, g
+    if g is not None and g._raw.shape != t._raw.shape:
+        raise RuntimeError(errors.mismatch_in_shape(0, g._raw.shape, t._raw.shape))
+    return t.held, None if g is None else g.to_dense()[tuple(t.places)]
+
+
 def start(
     tensors: Sequence[object], grads: Sequence[object], traced: bool, batched: bool = False
 ) -> tuple[list[Vertex], list[int], list[Any]]:
     """The engine's roots for tensors (or gradient edges), and the gradients they start with."""
+    if any(is_sparse(t) for t in tensors):  # their values are what has a graph
+        pairs = [_of_values(t, g) for t, g in zip(tensors, grads, strict=True)]
+        tensors, grads = [t for t, _ in pairs], [g for _, g in pairs]
     values = [
         root_gradient(t, g, i, traced, batched) for i, (t, g) in enumerate(zip(tensors, grads))
     ]
@@ -361,7 +378,8 @@ def grad(
         roots, nrs, values, keep, create_graph = _start_switched(
             tensors, grads, keep, create_graph, is_grads_batched
         )
-    places = [place_of(x) for x in wanted]
+    sparse = {i: x for i, x in enumerate(wanted) if is_sparse(x)}
+    places = [place_of(sparse[i].held if i in sparse else x) for i, x in enumerate(wanted)]
     if is_grads_batched:
         found = _batched(roots, nrs, values, keep, create_graph, places)
     else:
@@ -383,6 +401,8 @@ def grad(
                 g._requires_grad = create_graph
             elif not allowed:
                 raise RuntimeError(errors.unused_input(i))
+        elif i in sparse:
+            g = sparse[i]._gradient(g)
         results.append(g)
     return tuple(results)
 

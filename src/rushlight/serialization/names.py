@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
 from .._base.device import device
-from .._base.memory_format import layout, sparse_coo, sparse_csr, strided
+from .._base.memory_format import (
+    layout,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
 from .._table.modes.meta import emptied, empty_strided_meta
@@ -190,8 +198,10 @@ def rebuild_sparse(kind: layout, data: Any) -> Tensor:
     return _rebuild_sparse_tensor(kind, data)
 
 
-_LAYOUTS: Final = {"torch.strided": strided, "torch.sparse_coo": sparse_coo,
-                   "torch.sparse_csr": sparse_csr}  # fmt: skip
+_LAYOUTS: Final = {
+    str(kind): kind
+    for kind in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)
+}
 
 
 def get_layout(name: str) -> layout:

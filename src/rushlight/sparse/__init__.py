@@ -1,6 +1,6 @@
 """`torch.sparse`: tensors of which only some elements are stored, and what is done with them.
 
-Compressed columns, blocks and semi-structured forms aren't here and say so.
+Semi-structured forms, and batches of compressed matrices, aren't here and say so.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _HOMES: Final = {
         for name in (
             "arithmetic",
             "attachments",
+            "compressed",
             "coordinates",
             "gradients",
             "make",
@@ -37,7 +38,7 @@ _HOMES: Final = {
             "unstructured",
         )
     },
-    "RowsTensor": "rows:RowsTensor",
+    "CompressedTensor": "compressed:CompressedTensor",
     "SparseSemiStructuredTensor": "unstructured:SparseSemiStructuredTensor",
     "SparseTensor": "coordinates:SparseTensor",
     "addmm": "products:addmm",
@@ -49,7 +50,16 @@ _HOMES: Final = {
     "softmax": "products:softmax",
     "solve": "unstructured:solve",
     "sparse_coo_tensor": "make:sparse_coo_tensor",
-    "sparse_csr_tensor": "rows:sparse_csr_tensor",
+    **{
+        name: f"rows:{name}"
+        for name in (
+            "sparse_bsc_tensor",
+            "sparse_bsr_tensor",
+            "sparse_compressed_tensor",
+            "sparse_csc_tensor",
+            "sparse_csr_tensor",
+        )
+    },
     "sparse_mask": "make:sparse_mask",
     "spdiags": "make:spdiags",
     "spmm": "products:mm",
@@ -61,8 +71,8 @@ _HOMES: Final = {
 __getattr__ = lazy(__name__, _HOMES)
 
 __all__ = [
-    "RowsTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm", "as_sparse_gradcheck",
-    "check_sparse_tensor_invariants", "log_softmax", "mm", "smm", "softmax", "solve",
+    "CompressedTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm",
+    "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "smm", "softmax", "solve",
     "sparse_coo_tensor", "sparse_csr_tensor", "sparse_mask", "spdiags", "spmm", "sum", "to_sparse",
     "to_sparse_csr", "to_sparse_semi_structured",
 ]  # fmt: skip

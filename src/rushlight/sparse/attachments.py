@@ -5,6 +5,7 @@ They load the rest of this package when they are called.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .._core.hooks import SPARSE
@@ -27,11 +28,13 @@ def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return to_sparse(self, *args, **kwargs)
 
 
-def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """A sparse matrix in compressed rows."""
-    from .rows import to_sparse_csr
+def _to_compressed(name: str) -> Callable[..., object]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return getattr(importlib.import_module(f"{__package__}.rows"), name)(self, *args, **kwargs)
 
-    return to_sparse_csr(self, dense_dim)
+    method.__name__ = name
+    method.__doc__ = f"A sparse matrix in a compressed layout; see `sparse.{name}`."
+    return method
 
 
 def to_dense(
@@ -119,10 +122,12 @@ def _refused(name: str, expected: str) -> Callable[..., object]:
 
 _COO = "sparse coordinate tensor"
 _CSR = "sparse row compressed tensor"
+_CSC = "sparse column compressed tensor"
 METHODS: dict[str, Callable[..., object]] = {
     "to_sparse": to_sparse,
     "to_sparse_coo": to_sparse,
-    "to_sparse_csr": to_sparse_csr,
+    **{name: _to_compressed(name) for name in ("to_sparse_csr", "to_sparse_csc", "to_sparse_bsr",
+                                               "to_sparse_bsc")},
     "to_dense": to_dense,
     "sparse_mask": sparse_mask,
     "untyped_storage": untyped_storage,
@@ -133,6 +138,7 @@ METHODS: dict[str, Callable[..., object]] = {
     **{name: _refused(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
     "values": _refused("values", "sparse tensor"),
     **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},
+    **{name: _refused(name, _CSC) for name in ("ccol_indices", "row_indices")},
 }  # fmt: skip
 for _method in (storage, storage_type):
     _method.__qualname__ = f"Tensor.{_method.__name__}"  # as Python says who was misused

@@ -144,9 +144,13 @@ class SparseTensor(Tensor):
             full = full + self.held.sum(0)
         return full if dtype is None else full.to(dtype)
 
-    def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
-        """This tensor."""
-        return self
+    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """This tensor, or it in another layout."""
+        if not args and kwargs.get("layout") is None:
+            return self
+        from .make import to_sparse
+
+        return to_sparse(self, *args, **kwargs)  # type: ignore[return-value]
 
     # ---- what tensors have, of the values -----------------------------------------------------
     @property
@@ -177,8 +181,10 @@ class SparseTensor(Tensor):
     def grad(self) -> Any:
         """The gradient: sparse, at the places of this tensor."""
         found = self.held.grad
-        if found is None:
-            return None
+        return None if found is None else self._gradient(found)
+
+    def _gradient(self, found: Tensor) -> SparseTensor:
+        """The gradient of this tensor, from that of its values."""
         # Every copy of a place has the gradient of the element.
         places, member = raw.merged(self.places._raw, tuple(self.shape[: self.sparse_dim()]))
         first = functions.zeros((places.shape[1], *found.shape[1:]), dtype=found.dtype)
@@ -297,7 +303,7 @@ class SparseTensor(Tensor):
 
     def _text(self) -> str:
         tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]
-        if not _is_default(self.dtype):
+        if not is_default(self.dtype):
             tail.append(f"dtype={self.dtype}")
         tail.append("layout=torch.sparse_coo")
         return text_of({"indices": self.places, "values": self.held}, ", ".join(tail), self.held)
@@ -334,7 +340,7 @@ def lacking(name: str) -> NotImplementedError:
     )
 
 
-def _is_default(dtype: D.dtype) -> bool:
+def is_default(dtype: D.dtype) -> bool:
     return dtype in (D.get_default_dtype(), D.int64, D.bool_)
 
 

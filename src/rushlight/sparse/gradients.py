@@ -33,15 +33,19 @@ def as_array(t: Tensor) -> Array:
 
 
 def receive(leaf: Tensor, g: Any, old: Tensor | None) -> None:
-    """Gives a leaf a gradient, of which it may have one already: one of the two is sparse."""
+    """Gives a leaf a gradient, of which it may have one already: one of the two is sparse.
+
+    The one that it has takes the other up, but a sparse one can't take a dense one up.
+    """
     with no_grad():
         if old is None:
             leaf._grad = as_tensor(raw.with_own_rows(g))
         elif not isinstance(old, SparseTensor):
-            leaf._grad = old + new_tensor(raw.dense(g))
+            old += as_tensor(g)  # type: ignore[assignment]
         elif type(g) is raw.SparseGradient:
             mine = as_array(old)
             same = type(mine) is raw.SparseGradient
-            leaf._grad = as_tensor(raw.added(mine, g)) if same else old + as_tensor(g)
+            total: Any = as_tensor(raw.added(mine, g)) if same else old + as_tensor(g)
+            old.places, old.held, old.coalesced = total.places, total.held, total.coalesced
         else:
             leaf._grad = new_tensor(raw.dense(as_array(old)) + g)

@@ -8,7 +8,10 @@ from .._base import dtypes as D, errors
 from .._core.mode import current
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor
-from . import products  # noqa: F401 -- it says what is done with what is made here
+from . import (
+    compressed,
+    products,  # noqa: F401 -- it says what is done with what is made here
+)
 from .coordinates import SparseTensor, checked_type, functions, sparse
 
 if TYPE_CHECKING:
@@ -120,22 +123,24 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
     Elements have the last `dense_dim` dimensions, or those behind the first `sparse_dim`.
 
     Raises:
-        NotImplementedError: for other layouts than coordinates and compressed rows.
-        RuntimeError: for more dimensions than there are.
+        RuntimeError: for more dimensions than there are, and blocks that don't fit.
     """
-    if layout is not None and str(layout) == "torch.sparse_csr":
-        from .rows import to_sparse_csr
-
-        return to_sparse_csr(self)
-    if layout is not None and str(layout) != "torch.sparse_coo":
-        raise NotImplementedError(
-            f"to_sparse: Rushlight has no layout {layout}; use torch.sparse_coo or torch.sparse_csr"
-        )
+    if layout is not None and layout in compressed.CLASSES:
+        cls = compressed.CLASSES[layout]
+        if cls.blocked is (blocksize is None):
+            with_ = "without" if blocksize is None else "with"
+            raise RuntimeError(
+                f"dense_to_sparse: conversion from Strided to {cls.shown} {with_} blocksize "
+                "argument given is not supported"
+            )
+        return compressed.convert(self, layout, blocksize)
     if blocksize is not None:
         raise RuntimeError(
             "dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is "
             "not supported"
         )
+    if isinstance(self, SparseTensor):
+        return self.to_sparse()
     if self.requires_grad and current().grad and self.dtype.is_complex:
         raise RuntimeError(errors.real_only("_to_sparse"))
     for name, given in (("sparse_dim", sparse_dim), ("dense_dim", dense_dim)):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .._base.memory_format import sparse_coo, sparse_csr
+from .._base.memory_format import sparse_coo
 from .._core.storage import TensorBase
 from .coordinates import SparseTensor
 from .make import sparse_coo_tensor
-from .rows import RowsTensor, sparse_csr_tensor
+from .compressed import CLASSES, CompressedTensor
+from .rows import sparse_compressed_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,12 @@ def _rebuild_sparse_tensor(layout: layout, data: Sequence[object]) -> Tensor:
     Raises:
         RuntimeError, TypeError, ValueError: where they don't make one.
     """
-    if layout is sparse_csr and len(data) == 4:
-        starts, columns, held, size = data
-        _refuse_others(starts, columns, held)
-        _refuse_rows(starts, columns, size)  # type: ignore[arg-type]
-        return sparse_csr_tensor(starts, columns, held, _sizes(size))
+    if layout in CLASSES and len(data) == 4:
+        parts: Any = data
+        starts, plain, held, size = parts
+        _refuse_others(starts, plain, held)
+        _refuse_lines(CLASSES[layout], starts, plain, held, size)
+        return sparse_compressed_tensor(starts, plain, held, _sizes(size), layout=layout)
     if layout is not sparse_coo or len(data) not in (3, 4):
         raise ValueError(f"a sparse tensor of layout {layout} with {len(data)} parts")
     places, held, size, *rest = data
@@ -51,13 +53,26 @@ def _sizes(size: object) -> tuple[int, ...]:
     return tuple(size)
 
 
-def _refuse_rows(starts: Tensor, columns: Tensor, size: object) -> None:
-    rows, width = _sizes(size)
+def _refuse_lines(
+    cls: type[CompressedTensor], starts: Tensor, plain: Tensor, held: Tensor, size: object
+) -> None:
+    """Raises RuntimeError where the parts of a compressed matrix don't fit."""
+    whole = list(_sizes(size))
+    if len(whole) != 2 or held.dim() != (3 if cls.blocked else 1):
+        raise RuntimeError("values or a size that make no matrix")
+    if cls.blocked:
+        if 0 in held.shape[1:] or any(n % b for n, b in zip(whole, held.shape[1:])):
+            raise RuntimeError("a size that isn't made of blocks")
+        whole = [n // b for n, b in zip(whole, held.shape[1:])]
+    lines, width = whole if cls.by_rows else whole[::-1]
+    first, second = ("crow", "col") if cls.by_rows else ("ccol", "row")
     steps = starts[1:] - starts[:-1]
-    if starts.dim() != 1 or starts.numel() != rows + 1 or int(starts[0]) or bool((steps < 0).any()):
-        raise RuntimeError("crow_indices that don't say where rows start")
-    if columns.numel() and not 0 <= int(columns.min()) <= int(columns.max()) < width:
-        raise RuntimeError("`0 <= col_indices < ncols` is not satisfied.")
+    if (starts.dim() != 1 or starts.numel() != lines + 1 or int(starts[0])
+            or bool((steps < 0).any())):  # fmt: skip
+        raise RuntimeError(f"{first}_indices that don't say where {second}s start")
+    if plain.numel() and not 0 <= int(plain.min()) <= int(plain.max()) < width:
+        n = "ncols" if cls.by_rows else "nrows"
+        raise RuntimeError(f"`0 <= {second}_indices < {n}` is not satisfied.")
 
 
 def _in_order(made: SparseTensor) -> bool:
@@ -69,6 +84,6 @@ def _in_order(made: SparseTensor) -> bool:
 def reduced(x: SparseTensor) -> tuple[object, ...]:
     """What a pickle keeps of a sparse tensor."""
     parts: tuple[object, ...] = (x.places, x.held.detach(), x.shape, x.coalesced)
-    if isinstance(x, RowsTensor):
-        parts = (x.crow_indices(), x.col_indices(), x.held.detach(), x.shape)
+    if isinstance(x, CompressedTensor):
+        parts = (*x._parts(), x._values(), x.shape)
     return _rebuild_sparse_tensor, (x.layout, parts)

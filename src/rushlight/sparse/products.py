@@ -77,7 +77,10 @@ def _matmul(input: Tensor, other: Any) -> Tensor:
 
 @rule("linear", "_linear")
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    result = mm(input, weight.t())
+    rows: Any = input if input.dim() == 2 else input.reshape(-1, input.size(-1))
+    result: Any = mm(rows, weight.t())
+    if input.dim() != 2:
+        result = result.view(*input.shape[:-1], weight.size(0))
     return result if bias is None else result + bias
 
 
