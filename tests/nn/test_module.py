@@ -1,6 +1,7 @@
 """`nn.Module`: what it registers, how it is called, and what becomes of a whole tree."""
 
 import copy
+import gc
 import pickle
 import warnings
 from typing import Any
@@ -235,3 +236,11 @@ def test_positional_arguments_of_state_dict_are_deprecated() -> None:
         warnings.simplefilter("always")
         assert list(nn.Linear(1, 1).state_dict({}, "p.", True)) == ["p.weight", "p.bias"]
     assert issubclass(caught[0].category, FutureWarning)
+
+
+def test_loading_a_state_leaves_no_cycle() -> None:
+    layer = nn.Linear(2, 2)
+    state = copy.deepcopy(layer).state_dict()
+    gc.collect()
+    layer.load_state_dict(state)
+    assert gc.collect() == 0

@@ -121,3 +121,14 @@ def test_halves_stay_halves_when_normalised(dtype: torch.dtype, length: int) -> 
         F.instance_norm(x),
     ):
         assert out.dtype is dtype
+
+
+def test_running_statistics_cannot_have_a_tangent_beside_that_of_the_input() -> None:
+    forward = torch.autograd.forward_ad
+    x, mean, var = torch.randn(3, 2), torch.randn(2), torch.rand(2)
+    with forward.dual_level():
+        dual, moved = (forward.make_dual(t, torch.ones_like(t)) for t in (x, mean))
+        F.batch_norm(x, moved, var)
+        F.batch_norm(dual, mean.clone(), var, training=True)
+        with pytest.raises(RuntimeError, match="is not differentiable wrt running_mean and"):
+            F.batch_norm(dual, moved, var)

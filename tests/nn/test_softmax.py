@@ -85,3 +85,22 @@ def test_hard_gumbel_softmax_gives_one_hot_rows() -> None:
     out = F.gumbel_softmax(torch.zeros(50, 4), hard=True)
     assert torch.allclose(out.sum(1), torch.ones(50))
     assert torch.allclose(out.max(1)[0], torch.ones(50))
+
+
+def test_a_mask_gives_places_no_probability_and_no_gradient() -> None:
+    x = torch.arange(8.0).view(2, 4).requires_grad_()
+    mask = torch.tensor([[True] * 4, [True, False, False, True]])
+    found = torch._masked_softmax(x, mask, 1, 2)
+    assert torch.allclose(found[1], torch.tensor([0, 0.2689, 0.7311, 0]), atol=1e-4)
+    found[1, 1].backward()
+    assert x.grad[0].tolist() == [0] * 4
+    z = torch.randn(2, 3, 4, 4)
+    rows = torch.tensor([[True, False, True, False], [False, False, True, True]])
+    assert torch.equal(
+        torch._masked_softmax(z, rows, None, 1),
+        z.masked_fill(rows[:, None, None], float("-inf")).softmax(-1),
+    )
+    with pytest.raises(RuntimeError, match=r"For mask_type == 0 mask shape should be \(L, L\)"):
+        torch._masked_softmax(z, rows, 3, 0)
+    with pytest.raises(RuntimeError, match="Mask should be a boolean tensor"):
+        torch._masked_softmax(x, mask.float())

@@ -199,3 +199,15 @@ def test_arguments_of_a_wrong_kind_are_listed_with_the_signatures() -> None:
         F.conv2d(rl.zeros(1, 2, 4, 4), rl.zeros(2, 2, 3, 3), stride="a")
     assert 'str padding = "valid"' in str(caught.value)
     assert "got (Tensor, Tensor, stride=str)" in str(caught.value)
+
+
+def test_no_channels_give_no_channels() -> None:
+    with pytest.warns(UserWarning, match="zero-element"):
+        layer = rl.nn.Conv1d(0, 8, 2, stride=2)
+    x = rl.randn(2, 0, 15, requires_grad=True)
+    y = layer(x)
+    assert y.shape == (2, 0, 7)
+    y.sum().backward()
+    assert layer.bias.grad.tolist() == [0] * 8
+    assert layer.weight.grad.shape == (8, 0, 2)
+    assert x.grad.shape == x.shape

@@ -78,9 +78,7 @@ def test_what_is_refused() -> None:
     x = torch.tensor(DENSE)
     with pytest.raises(RuntimeError, match=r"must be divisible by given blocksize \(3,2\)"):
         x.to_sparse_bsr((3, 2))
-    with pytest.raises(
-        RuntimeError, match="expected SparseCsr or SparseCsc layout but"
-    ):
+    with pytest.raises(RuntimeError, match="expected SparseCsr or SparseCsc layout but"):
         made(torch.sparse_bsr).to_sparse_csr()
     with pytest.raises(RuntimeError, match="blocksize changed from"):
         made(torch.sparse_bsr).to_sparse_bsr((2, 2))
@@ -126,3 +124,16 @@ def test_gradients_of_layouts_are_checked() -> None:
         assert torch.autograd.gradcheck(
             lambda x: (x * x).to_dense(), x.requires_grad_(), masked=True, check_batched_grad=False
         )
+
+
+def test_linear_takes_a_sparse_weight_for_inputs_of_any_size() -> None:
+    weight, bias = torch.rand(3, 4), torch.rand(3)
+    for layout, blocksize in {torch.sparse_coo: None, torch.sparse_csc: None}.items():
+        parameter = torch.nn.Parameter(weight.to_sparse(layout=layout, blocksize=blocksize))
+        for size in ((4,), (2, 4), (2, 5, 4)):
+            x = torch.rand(*size, requires_grad=True)
+            found = torch.nn.functional.linear(x, parameter, bias)
+            assert torch.allclose(found, torch.nn.functional.linear(x, weight, bias))
+            grads = torch.autograd.grad(found.sum(), [parameter, x])
+            assert grads[0].layout is layout
+            assert grads[1].shape == x.shape

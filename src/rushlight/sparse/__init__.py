@@ -72,9 +72,10 @@ __getattr__ = lazy(__name__, _HOMES)
 
 __all__ = [
     "CompressedTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm",
-    "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "smm", "softmax", "solve",
-    "sparse_coo_tensor", "sparse_csr_tensor", "sparse_mask", "spdiags", "spmm", "sum", "to_sparse",
-    "to_sparse_csr", "to_sparse_semi_structured",
+    "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "smm", "softmax",
+    "solve", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
+    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "sparse_mask", "spdiags", "spmm",
+    "sum", "to_sparse", "to_sparse_csr", "to_sparse_semi_structured",
 ]  # fmt: skip
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.memory_format import sparse_coo
 from .._core.storage import TensorBase
+from .compressed import CLASSES, CompressedTensor
 from .coordinates import SparseTensor
 from .make import sparse_coo_tensor
-from .compressed import CLASSES, CompressedTensor
 from .rows import sparse_compressed_tensor
 
 if TYPE_CHECKING:

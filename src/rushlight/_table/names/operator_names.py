@@ -98,6 +98,52 @@ def _safe_softmax(input: Tensor, dim: int, dtype: D.dtype | None = None) -> Tens
     return apply_n(safe_softmax_row.op, [x.transpose(dim, -1), -1]).transpose(dim, -1)
 
 
+@composite("")
+def _masked_softmax(
+    input: Tensor, mask: Any, dim: int | None = None, mask_type: int | None = None
+) -> Tensor:
+    """Probabilities along a dimension (the last), zeros where the mask is True.
+
+    Shapes: the mask has that of the input; of an input (B, H, L, L) it may be (L, L), by mask type
+    0, or (B, L), by 1.
+    Raises: RuntimeError for other masks, NotImplementedError for integers.
+    """
+    kind = T.dtype_of(input)
+    if T.dtype_of(mask) is not D.bool_:
+        raise RuntimeError("Mask should be a boolean tensor")
+    if kind.category < D.FLOAT:
+        raise NotImplementedError(errors.not_implemented("masked_softmax", D.scalar_name(kind)))
+    if input.dim() == 4 and mask.dim() == 2 and mask_type in (0, 1):
+        batch, _, _, length = input.shape
+        wanted, letters = ((length, length), "(L, L)") if not mask_type else (
+            (batch, length), "(B, L)")  # fmt: skip
+        if tuple(mask.shape) != wanted:
+            raise RuntimeError(f"For mask_type == {mask_type} mask shape should be {letters}")
+        mask = mask.reshape(batch, 1, 1, length) if mask_type else mask
+    elif mask.shape != input.shape:
+        raise RuntimeError("For mask_type == 2 mask shape should match input shape")
+    shown = table("where")(mask, float("-inf"), input)
+    out: Tensor = table("softmax")(shown, -1 if dim is None else dim)
+    return out
+
+
+@composite("")
+def _add_relu(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """relu(input + alpha·other)."""
+    out: Tensor = table("relu")(table("add")(input, other, alpha=alpha))
+    return out
+
+
+@composite("")
+def _grid_sampler_2d_cpu_fallback(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`grid_sampler_2d`, which has one kernel here."""
+    args = (input, grid, interpolation_mode, padding_mode, align_corners)
+    out: Tensor = table("grid_sampler_2d")(*args)
+    return out
+
+
 COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=None: (
     table("logsumexp")(input, dim, keepdim)
     if out is None

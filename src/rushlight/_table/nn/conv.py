@@ -151,7 +151,9 @@ def _convolution(
     dims = w.ndim - 2
     if x.dtype != w.dtype or x.dtype.kind in "biu" or (bias is not None and bias.dtype != x.dtype):
         check_types(x, w, bias, dims, transposed)
-    if not transposed:
+    if not transposed and not x.shape[1]:  # no channels give none, whatever the weights say
+        y = raw.correlate(x, w, None, stride, padding, dilation, groups)[:, :0]
+    elif not transposed:
         y = raw.correlate(x, w, bias, stride, padding, dilation, groups)
     else:
         y = raw.correlate_transposed(x, w, size, stride, padding, dilation, groups)
@@ -179,6 +181,10 @@ def _gradients(
     steps = [v if len(v) == dims else v * dims for v in (stride, padding, dilation)]
     size, k = tuple(input.shape[2:]), tuple(weight.shape[2:])
     d_input = d_weight = d_bias = None
+    if not transposed and not input.shape[1]:
+        shapes = (tuple(input.shape), tuple(weight.shape), bias_shape)
+        zeros = [xp.zeros(s, g.dtype) if n else None for s, n in zip(shapes, need)]
+        return zeros[0], zeros[1], zeros[2]
     if transposed:
         if need[0]:
             d_input = xp.conv_output(g, weight, size, *steps, groups)

@@ -11,6 +11,7 @@ from ..._array.nn.channels_last import follow_layout
 from ..._array.reduce.reduce import name_of
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
+from ..._core.slow import may_have_tangent
 from ..._core.storage import bump
 from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import complaint_of_c, in_words_of
@@ -319,6 +320,13 @@ def batch_norm_operator(input: Tensor, weight: Tensor | None, bias: Tensor | Non
         except RuntimeError:  # sizes come first
             _check_channels(input.shape, training, running_mean, running_var, weight, bias)
             raise
+        if not training and input._tangent is not None:
+            for running in (running_mean, running_var):
+                if running is not None and may_have_tangent(running):
+                    raise RuntimeError(
+                        "batch_norm is not differentiable wrt running_mean and running_var, they "
+                        "cannot have forward grad defined"
+                    )
     elif training and input._raw.ndim == 1:
         raise IndexError(errors.dimension(1, 1))
     args = [input, weight, bias, running_mean, running_var, training, momentum, eps]

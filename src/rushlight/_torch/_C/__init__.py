@@ -58,6 +58,20 @@ def _are_functorch_transforms_active() -> bool:
     return bool(mode.layers) or mode.dual
 
 
+def _get_mkldnn_enabled() -> bool:
+    """What `torch.backends.mkldnn.enabled` is."""
+    from ..backends import mkldnn
+
+    return bool(mkldnn.enabled)
+
+
+def _set_mkldnn_enabled(enabled: bool) -> None:
+    """Sets `torch.backends.mkldnn.enabled`, which is only remembered."""
+    from ..backends import mkldnn
+
+    mkldnn.set_flags(enabled)
+
+
 class _Stashed(local):
     """Objects of this thread, by name."""
 

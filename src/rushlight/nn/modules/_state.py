@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ground import RemovableHandle, Tensor, no_grad
 from ..parameter import Parameter, is_lazy
@@ -290,26 +290,7 @@ class Stateful:
         if metadata is not None:
             everything._metadata = metadata
 
-        def load(module: Any, slice_: Any, prefix: str) -> None:
-            local = {} if metadata is None else metadata.get(prefix[:-1], {})
-            if assign:
-                local["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(slice_, prefix, local, True, missing, unexpected, problems)
-            for name, child in module._modules.items():
-                if child is not None:
-                    below = f"{prefix}{name}."
-                    inside = {k: v for k, v in slice_.items() if k.startswith(below)}
-                    load(child, inside, below)
-            keys = _IncompatibleKeys(missing, unexpected)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, keys) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                        "expected to return new values, if incompatible_keys need to be modified, "
-                        "it should be done inplace."
-                    )
-
-        load(self, everything, "")
+        _load(self, everything, "", _Loading(metadata, assign, missing, unexpected, problems))
         if strict:
             if unexpected:
                 problems.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
@@ -321,6 +302,39 @@ class Stateful:
                 + "\n\t".join(problems)
             )
         return _IncompatibleKeys(missing, unexpected)
+
+
+class _Loading(NamedTuple):
+    """What is known of a state that is being loaded, and what is wrong with it."""
+
+    metadata: Any
+    assign: bool
+    missing: list[str]
+    unexpected: list[str]
+    problems: list[str]
+
+
+def _load(module: Any, slice_: Any, prefix: str, now: _Loading) -> None:
+    """Gives a module and those below it their part of a state."""
+    local = {} if now.metadata is None else now.metadata.get(prefix[:-1], {})
+    if now.assign:
+        local["assign_to_params_buffers"] = now.assign
+    module._load_from_state_dict(
+        slice_, prefix, local, True, now.missing, now.unexpected, now.problems
+    )
+    for name, child in module._modules.items():
+        if child is not None:
+            below = f"{prefix}{name}."
+            inside = {k: v for k, v in slice_.items() if k.startswith(below)}
+            _load(child, inside, below, now)
+    keys = _IncompatibleKeys(now.missing, now.unexpected)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, keys) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                "expected to return new values, if incompatible_keys need to be modified, "
+                "it should be done inplace."
+            )
 
 
 def _quoted(keys: list[str]) -> str:
