@@ -83,10 +83,10 @@ def youngest_first(nodes: list[Node]) -> list[Node]:
     heapify(heap)
     found: list[Node] = []
     while heap:
-        node = heappop(heap).vertex
-        assert isinstance(node, Node)
-        found.append(node)
-        for child in node.next:
+        youngest = heappop(heap).vertex
+        assert isinstance(youngest, Node)
+        found.append(youngest)
+        for child in youngest.next:
             if isinstance(child, Node):
                 waiting[child] -= 1
                 if not waiting[child]:

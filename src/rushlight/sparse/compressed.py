@@ -220,7 +220,8 @@ def _made(
 ) -> CompressedTensor:
     made: Any = sparse(places, held, size, cls is RowsTensor, cls)
     made.blocks, made.blocksize = blocks, blocksize
-    return made  # type: ignore[no-any-return]
+    out: CompressedTensor = made
+    return out
 
 
 def of_parts(
@@ -252,12 +253,13 @@ def compressed(
     whole: Any = source.coalesce() if coordinates else source
     places = whole.places if coordinates else (whole != 0).nonzero().t().contiguous()
     if not cls.blocked:
-        held = whole.held if coordinates else None
-        if not cls.by_rows:
-            order = places[1].argsort(stable=True)
+        order = None if cls.by_rows else places[1].argsort(stable=True)
+        if order is not None:
             places = places.index_select(1, order)
-            held = held.index_select(0, order) if coordinates else None
-        held = source[tuple(places)] if held is None else held
+        if not coordinates:
+            held = source[tuple(places)]
+        else:
+            held = whole.held if order is None else whole.held.index_select(0, order)
         return _made(cls, places, held, source.shape, places, (1, 1))
     size = tuple(source.shape)
     height, width = blocksize
@@ -272,7 +274,7 @@ def compressed(
     everything = _elements(blocks, blocksize)
     if not coordinates:
         return _made(cls, everything, source[tuple(everything)], size, blocks, blocksize)
-    inside = new_tensor(member) * (height * width) + places[0] % height * width + places[1] % width
+    inside = new_tensor(member * (height * width)) + places[0] % height * width + places[1] % width
     zeros = functions.zeros(everything.size(1), dtype=source.dtype)
     return _made(cls, everything, zeros.index_copy(0, inside, whole.held), size, blocks, blocksize)
 

@@ -183,6 +183,10 @@ class SparseTensor(Tensor):
         found = self.held.grad
         return None if found is None else self._gradient(found)
 
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.held.grad = None if value is None else value.coalesce().held
+
     def _gradient(self, found: Tensor) -> SparseTensor:
         """The gradient of this tensor, from that of its values."""
         # Every copy of a place has the gradient of the element.
@@ -191,10 +195,6 @@ class SparseTensor(Tensor):
         with DisableTorchFunctionSubclass():
             first = first.index_copy(0, new_tensor(member), found)
         return sparse(new_tensor(places), first, self.shape, coalesced=True)
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
-        self.held.grad = None if value is None else value.coalesce().held
 
     @property
     def data(self) -> SparseTensor:

@@ -41,7 +41,7 @@ def receive(leaf: Tensor, g: Any, old: Tensor | None) -> None:
         if old is None:
             leaf._grad = as_tensor(raw.with_own_rows(g))
         elif not isinstance(old, SparseTensor):
-            old += as_tensor(g)  # type: ignore[assignment]
+            old += as_tensor(g)
         elif type(g) is raw.SparseGradient:
             mine = as_array(old)
             same = type(mine) is raw.SparseGradient

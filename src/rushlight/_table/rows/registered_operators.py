@@ -58,6 +58,7 @@ class RegisteredOverload(OpOverload):
     """One overload of a registered operator: callable, hashable."""
 
     tags: Any = ()
+    _schema: Any
 
     def __init__(self, packet: Packet, overload: str, schema: OperatorSchema) -> None:
         self.overloadpacket = packet
