@@ -185,3 +185,40 @@ def test_a_gradient_is_filled_with_zeros_before_anything_else_of_sparse_tensors_
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "0\n", done.stderr
+
+
+def test_a_custom_function_passes_a_sparse_gradient_on() -> None:
+    class Sum(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a + b
+
+        @staticmethod
+        def backward(ctx, g):
+            assert g.layout is torch.sparse_coo
+            return g, g
+
+    a, b = (torch.zeros(5, 2, requires_grad=True) for _ in range(2))
+    rows = torch.tensor([1, 3, 3])
+    for times in (1, 2):
+        torch.nn.functional.embedding(rows, Sum.apply(a, b), sparse=True).sum().backward()
+        for leaf in (a, b):
+            assert leaf.grad.layout is torch.sparse_coo
+            assert leaf.grad.to_dense()[:, 0].tolist() == [0, times, 0, 2 * times, 0]
+    assert a.grad is not b.grad
+
+
+def test_a_leaf_keeps_the_gradient_that_takes_another_up() -> None:
+    def sparse() -> torch.Tensor:
+        return torch.sparse_coo_tensor(torch.tensor([[1, 1]]), torch.ones(2))
+
+    for first, second, same in (
+        (sparse(), torch.ones(2), False),
+        (sparse(), sparse(), True),
+        (torch.ones(2), sparse(), True),
+    ):
+        x = torch.zeros(2, requires_grad=True)
+        x.grad = first
+        x.backward(second)
+        assert (x.grad is first) is same
+        assert x.grad.to_dense()[1].item() in (3, 4)

@@ -14,7 +14,7 @@ from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
-from .._core.hooks import wrapped
+from .._core.hooks import unwrapped, wrapped
 from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
@@ -107,7 +107,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     if g._raw.dtype != t._raw.dtype:
         wanted = T.from_raw(t._raw.dtype)
         g = g.to(wanted) if traced else new_tensor(g._raw.astype(t._raw.dtype))  # type: ignore[attr-defined]
-    return g if traced or type(g)._dispatches else g._raw
+    return g if type(g)._dispatches else unwrapped(g, traced)
 
 
 def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> Any:
@@ -131,7 +131,7 @@ def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> An
     return root_gradient(stand_in, g, position, traced)
 
 
-def is_sparse(t: Any) -> bool:
+def is_sparse(t: object) -> bool:
     """Whether a tensor stores only some elements: gradients flow through these."""
     return isinstance(t, TensorBase) and t._layered and hasattr(t, "held")
 

@@ -22,7 +22,7 @@ from .._array import types as T
 from .._base import errors
 from .._core import engine, slow
 from .._core.formulas import check_fits
-from .._core.hooks import GRAD_DTYPE, enter, wrapped
+from .._core.hooks import GRAD_DTYPE, enter, unwrapped, wrapped
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode, Vertex
 from .._core.op import FREED
@@ -316,7 +316,7 @@ class FunctionNode(CoreNode):
                 found.append(None)
             else:
                 fitted = self._fitted(g, edge)
-                found.append(fitted if traced else fitted._raw)
+                found.append(unwrapped(fitted, traced))
         return found
 
     def _fitted(self, g: Tensor, edge: int) -> Tensor:

@@ -68,15 +68,20 @@ def differences(
 
     The input's own memory is moved, and put back: inputs that share it move along.
     """
-    array = inputs[k]._raw
-    before = T.copy(array[where])
+    x: Any = inputs[k]
+    if x._layered and type(x)._dispatches:  # its elements are somewhere else
+        elements = x.detach()
+        before, moved = elements[where].clone(), new_tensor(T.as_array(step))
+    else:
+        elements = x._raw
+        before, moved = T.copy(elements[where]), step
     try:
-        array[where] = before + step
+        elements[where] = before + moved
         up = values_at(func, inputs)
-        array[where] = before - step
+        elements[where] = before - moved
         down = values_at(func, inputs)
     finally:
-        array[where] = before
+        elements[where] = before
     for a, b in zip(up, down):
         if a is not None and b is not None and (a.shape != b.shape or a.dtype != b.dtype):
             raise AssertionError(_changed(a, b, where, eps))

@@ -37,7 +37,7 @@ class CompressedTensor(SparseTensor):
     blocked: ClassVar[bool] = False
     shown: ClassVar[str] = "SparseCsr"
 
-    blocks: Any
+    blocks: Tensor
     blocksize: tuple[int, int]
 
     @classmethod
@@ -60,13 +60,14 @@ class CompressedTensor(SparseTensor):
             return compressed(result, _TRANSPOSED[like.layout], blocksize)
         return compressed(result, like.layout, like.blocksize)
 
-    def _parts(self) -> tuple[TensorBase, TensorBase]:
+    def _parts(self) -> tuple[Tensor, Tensor]:
         """Where each row (or column) of blocks starts, and the other place of each block."""
         d = 0 if self.by_rows else 1
         count = self.size(d) // self.blocksize[d]
-        return new_tensor(raw.starts(self.blocks._raw[d], count)), self.blocks[1 - d]
+        starts: Any = new_tensor(raw.starts(self.blocks._raw[d], count))
+        return starts, self.blocks[1 - d]
 
-    def _asked(self, name: str, by_rows: bool) -> tuple[TensorBase, TensorBase]:
+    def _asked(self, name: str, by_rows: bool) -> tuple[Tensor, Tensor]:
         if by_rows is not self.by_rows:
             wanted = "row" if by_rows else "column"
             raise RuntimeError(
@@ -74,19 +75,19 @@ class CompressedTensor(SparseTensor):
             )
         return self._parts()
 
-    def crow_indices(self) -> TensorBase:
+    def crow_indices(self) -> Tensor:
         """Where each row starts, and the end: [rows + 1]."""
         return self._asked("crow_indices", True)[0]
 
-    def col_indices(self) -> TensorBase:
+    def col_indices(self) -> Tensor:
         """The column of each stored element or block."""
         return self._asked("col_indices", True)[1]
 
-    def ccol_indices(self) -> TensorBase:
+    def ccol_indices(self) -> Tensor:
         """Where each column starts, and the end: [columns + 1]."""
         return self._asked("ccol_indices", False)[0]
 
-    def row_indices(self) -> TensorBase:
+    def row_indices(self) -> Tensor:
         """The row of each stored element or block."""
         return self._asked("row_indices", False)[1]
 
@@ -94,11 +95,11 @@ class CompressedTensor(SparseTensor):
         """How many elements, or blocks, are stored."""
         return int(self.blocks.size(1))
 
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         """The stored elements, or blocks, in the order of the layout."""
         return self.held.view(-1, *self.blocksize) if self.blocked else self.held
 
-    def _values(self) -> Any:
+    def _values(self) -> Tensor:
         return self.values().detach()
 
     def indices(self) -> Tensor:
@@ -118,12 +119,12 @@ class CompressedTensor(SparseTensor):
     def _refusal(self, name: str) -> RuntimeError:
         return RuntimeError(f"{name} expected sparse coordinate tensor layout but got {self.shown}")
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+    def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """The matrix in coordinates, or in another layout."""
         if args or kwargs.get("layout") is not None:
             from .make import to_sparse
 
-            return to_sparse(self, *args, **kwargs)  # type: ignore[return-value]
+            return to_sparse(self, *args, **kwargs)  # type: ignore[arg-type, return-value]
         if self.coalesced:
             return sparse(self.places, self.held, self.shape, True)
         order = new_tensor(raw.keys(self.places._raw, tuple(self.shape)).argsort(kind="stable"))
@@ -160,13 +161,13 @@ class CompressedTensor(SparseTensor):
         elif self.held.requires_grad:
             tail.append("requires_grad=True")
         length = len(text) - text.rfind("\n") + 1
-        for part in tail:
-            if length + len(part) + 2 > 80:
-                text += ",\n       " + part
-                length = 7 + len(part)
+        for note in tail:
+            if length + len(note) + 2 > 80:
+                text += ",\n       " + note
+                length = 7 + len(note)
             else:
-                text += ", " + part
-                length += len(part) + 2
+                text += ", " + note
+                length += len(note) + 2
         return text + ")"
 
 
@@ -202,7 +203,7 @@ class BlockColumnsTensor(CompressedTensor):
     shown = "SparseBsc"
 
 
-CLASSES: Final[dict[Any, type[CompressedTensor]]] = {
+CLASSES: Final[dict[layout, type[CompressedTensor]]] = {
     cls.layout: cls for cls in (RowsTensor, ColumnsTensor, BlockRowsTensor, BlockColumnsTensor)
 }
 _TRANSPOSED: Final = {
@@ -225,7 +226,7 @@ def _made(
 
 
 def of_parts(
-    cls: type[CompressedTensor], blocks: Any, values: Any, size: Sequence[int]
+    cls: type[CompressedTensor], blocks: Tensor, values: Tensor, size: Sequence[int]
 ) -> CompressedTensor:
     """A matrix with `values` ([n], or [n, height, width]) at the places of blocks [2, n]."""
     if not cls.blocked:
@@ -235,17 +236,18 @@ def of_parts(
     return _made(cls, places, values.reshape(-1), size, blocks, blocksize)
 
 
-def _elements(blocks: Any, blocksize: tuple[int, int]) -> Any:
+def _elements(blocks: Tensor, blocksize: tuple[int, int]) -> Tensor:
     """The places of the elements of blocks, block by block."""
     height, width = blocksize
     rows = blocks[0].view(-1, 1, 1) * height + functions.arange(height).view(1, -1, 1)
     columns = blocks[1].view(-1, 1, 1) * width + functions.arange(width).view(1, 1, -1)
     whole = functions.broadcast_tensors(rows, columns)
-    return functions.stack([part.reshape(-1) for part in whole])
+    out: Tensor = functions.stack([part.reshape(-1) for part in whole])
+    return out
 
 
 def compressed(
-    source: Any, wanted: layout, blocksize: tuple[int, int] = (1, 1)
+    source: Tensor, wanted: layout, blocksize: tuple[int, int] = (1, 1)
 ) -> CompressedTensor:
     """A dense matrix, or one in coordinates, in a compressed layout."""
     cls = CLASSES[wanted]
@@ -270,7 +272,7 @@ def compressed(
     else:
         found, member = raw.merged(at.flip(0)._raw, grid[::-1])
         found = found[::-1].copy()
-    blocks = new_tensor(found)
+    blocks: Any = new_tensor(found)
     everything = _elements(blocks, blocksize)
     if not coordinates:
         return _made(cls, everything, source[tuple(everything)], size, blocks, blocksize)
@@ -279,7 +281,7 @@ def compressed(
     return _made(cls, everything, zeros.index_copy(0, inside, whole.held), size, blocks, blocksize)
 
 
-def convert(self: Tensor, wanted: layout, blocksize: Any = None) -> Tensor:
+def convert(self: Tensor, wanted: layout, blocksize: object = None) -> Tensor:
     """A matrix in a compressed layout.
 
     Raises:
@@ -314,9 +316,9 @@ def convert(self: Tensor, wanted: layout, blocksize: Any = None) -> Tensor:
     return compressed(self, wanted, size)
 
 
-def _blocksize(name: str, given: Any, size: tuple[int, ...]) -> tuple[int, int]:
+def _blocksize(name: str, given: object, size: tuple[int, ...]) -> tuple[int, int]:
     """The height and width of blocks. Raises: RuntimeError, where they don't fit."""
-    pair = (given, given) if isinstance(given, int) else tuple(given)
+    pair = (given, given) if isinstance(given, int) else tuple(given)  # type: ignore[arg-type]
     if len(pair) != 2:
         raise RuntimeError(f"{name}: blocksize needs to be a tuple of size 2, but got {len(pair)}")
     if min(pair) <= 0:

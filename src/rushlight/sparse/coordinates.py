@@ -144,13 +144,13 @@ class SparseTensor(Tensor):
             full = full + self.held.sum(0)
         return full if dtype is None else full.to(dtype)
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+    def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """This tensor, or it in another layout."""
         if not args and kwargs.get("layout") is None:
             return self
         from .make import to_sparse
 
-        return to_sparse(self, *args, **kwargs)  # type: ignore[return-value]
+        return to_sparse(self, *args, **kwargs)  # type: ignore[arg-type, return-value]
 
     # ---- what tensors have, of the values -----------------------------------------------------
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._array.shape import sparse as raw
 from .._base import dtypes as D
@@ -124,20 +124,29 @@ def sparse_compressed_tensor(
 _SHOWN = {"torch.strided": "Strided", "torch.sparse_coo": "Sparse"}
 
 
+def _made(
+    layout: Layout, compressed: object, plain: object, values: object,
+    size: Sequence[int] | None, options: dict[str, object],
+) -> Tensor:  # fmt: skip
+    if "layout" in options:
+        raise TypeError(f"sparse_{layout.name[-3:]}_tensor() got an unexpected keyword argument "
+                        "'layout'")  # fmt: skip
+    return sparse_compressed_tensor(compressed, plain, values, size, layout=layout, **options)  # type: ignore[arg-type]
+
+
 def sparse_csr_tensor(
     crow_indices: object,
     col_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """A matrix of which row i has the elements crow_indices[i] to crow_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    options["layout"] = sparse_csr
-    return sparse_compressed_tensor(crow_indices, col_indices, values, size, **options)
+    return _made(sparse_csr, crow_indices, col_indices, values, size, options)
 
 
 def sparse_csc_tensor(
@@ -145,15 +154,14 @@ def sparse_csc_tensor(
     row_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """A matrix of which column i has the elements ccol_indices[i] to ccol_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    options["layout"] = sparse_csc
-    return sparse_compressed_tensor(ccol_indices, row_indices, values, size, **options)
+    return _made(sparse_csc, ccol_indices, row_indices, values, size, options)
 
 
 def sparse_bsr_tensor(
@@ -161,15 +169,14 @@ def sparse_bsr_tensor(
     col_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """A matrix of which row i has the blocks crow_indices[i] to crow_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    options["layout"] = sparse_bsr
-    return sparse_compressed_tensor(crow_indices, col_indices, values, size, **options)
+    return _made(sparse_bsr, crow_indices, col_indices, values, size, options)
 
 
 def sparse_bsc_tensor(
@@ -177,15 +184,14 @@ def sparse_bsc_tensor(
     row_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """A matrix of which column i has the blocks ccol_indices[i] to ccol_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    options["layout"] = sparse_bsc
-    return sparse_compressed_tensor(ccol_indices, row_indices, values, size, **options)
+    return _made(sparse_bsc, ccol_indices, row_indices, values, size, options)
 
 
 def _convert_indices_from_coo_to_csr(

@@ -307,14 +307,14 @@ class Stateful:
 class _Loading(NamedTuple):
     """What is known of a state that is being loaded, and what is wrong with it."""
 
-    metadata: Any
+    metadata: dict[str, Any] | None
     assign: bool
     missing: list[str]
     unexpected: list[str]
     problems: list[str]
 
 
-def _load(module: Any, slice_: Any, prefix: str, now: _Loading) -> None:
+def _load(module: Stateful, slice_: Mapping[str, object], prefix: str, now: _Loading) -> None:
     """Gives a module and those below it their part of a state."""
     local = {} if now.metadata is None else now.metadata.get(prefix[:-1], {})
     if now.assign:
