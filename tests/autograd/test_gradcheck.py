@@ -180,3 +180,27 @@ def test_sparse_inputs_are_checked_at_their_places(layout, fast) -> None:
 def test_an_empty_input_has_no_stride_of_zero() -> None:
     x = torch.rand(5, 1, 0, 2, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: x * 2, x)
+
+
+def test_elements_that_a_class_keeps_are_moved_through_it() -> None:
+    class Kept(torch.Tensor):
+        @staticmethod
+        def __new__(cls, inner, requires_grad=False):
+            made = torch.Tensor._make_wrapper_subclass(
+                cls, inner.size(), dtype=inner.dtype, requires_grad=requires_grad
+            )
+            made.inner = inner.detach()
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            inner = [a.inner if isinstance(a, Kept) else a for a in args]
+            found = func(*inner, **(kwargs or {}))
+            return Kept(found) if isinstance(found, torch.Tensor) else found
+
+    x = Kept(torch.rand(2, 2, dtype=torch.double), requires_grad=True)
+    for fast in (True, False):
+        assert torch.autograd.gradcheck(lambda y: (x * y).sum(0), (x,), fast_mode=fast)
+        assert not torch.autograd.gradcheck(
+            lambda y: (x.detach() * y).sum(0), (x,), fast_mode=fast, raise_exception=False
+        )

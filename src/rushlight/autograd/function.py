@@ -113,6 +113,41 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
             )
         return cls.vjp
 
+    @classmethod
+    def apply(cls, *args: object, **kwargs: object) -> Any:
+        """Runs `forward` and records this function, whatever derivatives are being computed.
+
+        Raises:
+            NotImplementedError: under vmap, whose batches have graphs of their own.
+        """
+        mode = ready()
+        if mode.layers and _any_layered(args):
+            raise NotImplementedError(
+                f"{cls.__name__}: a function of a single level can't be recorded under vmap; "
+                "derive it from torch.autograd.Function"
+            )
+        separate = _is_setup_context_defined(cls.setup_context)
+        if separate or kwargs:
+            args = _positional(cls.forward, separate, args, kwargs)
+        return cls._recorded(args, mode, separate)
+
+    @classmethod
+    def _recorded(cls, args: tuple[object, ...], mode: Mode, separate: bool) -> Any:
+        """Runs `forward` unrecorded and records this function as one node."""
+        node, executable = _opened(cls, args, mode)
+        ctx = node.shown()
+        before = CURRENT.get()
+        try:
+            CURRENT.set(unrecorded(mode))
+            if separate:
+                result = cls.forward(*args)
+                cls.setup_context(ctx, args, result)
+            else:
+                result = cls.forward(ctx, *args)
+        finally:
+            CURRENT.set(before)
+        return _closed(node, args, result, executable, separate, mode)
+
 
 class Function(_SingleLevelFunction):
     """The base of operations with a forward and a backward of the user's own; use `apply`."""
@@ -162,19 +197,7 @@ class Function(_SingleLevelFunction):
             handled = TRANSFORMS.apply(cls, args)
             if handled is not NOT_HANDLED:
                 return handled
-        node, executable = _opened(cls, args, mode)
-        ctx = node.shown()
-        before = CURRENT.get()
-        try:
-            CURRENT.set(unrecorded(mode))
-            if separate:
-                result = cls.forward(*args)
-                cls.setup_context(ctx, args, result)
-            else:
-                result = cls.forward(ctx, *args)
-        finally:
-            CURRENT.set(before)
-        return _closed(node, args, result, executable, separate, mode)
+        return cls._recorded(args, mode, separate)
 
 
 def _is_setup_context_defined(fn: Callable[..., object]) -> bool:

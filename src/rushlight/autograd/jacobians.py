@@ -48,7 +48,18 @@ def values_at(
     It is called as its user calls it, recording: it may register hooks on what it computes.
     """
     outputs = sequence(func(*inputs))
-    return [T.copy(o._raw) if isinstance(o, TensorBase) else None for o in outputs]
+    return [_elements(o) if isinstance(o, TensorBase) else None for o in outputs]
+
+
+def _elements(t: Tensor) -> Array:
+    """The elements of a tensor; one by one where its class has them."""
+    if not (t._layered and type(t)._dispatches):
+        return T.copy(t._raw)
+    found = T.empty(t._raw.shape, t._raw.dtype)
+    flat = t.detach().reshape(-1)
+    for i in range(found.size):
+        found.flat[i] = flat[i].item()
+    return found
 
 
 def plain(v: TensorBase) -> Any:
@@ -175,7 +186,7 @@ def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Array:
         raise GradcheckError("Analytical gradient has incorrect size")
     if check_dtypes and g._raw.dtype != x._raw.dtype:
         raise GradcheckError("Gradient has dtype mismatch")
-    return g._raw
+    return _elements(g)
 
 
 def forward_jacobians(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
 
+#: The derivatives that are being computed in this context, the innermost last: how many vmaps ran
+#: when it began, and whether it goes forward.
+DERIVATIVES: Final[ContextVar[tuple[tuple[int, bool], ...]]] = ContextVar(
+    "rushlight_derivatives", default=()
+)
+
+
 class Level:
     """A transform that is running: counted in this context, which records for a derivative."""
 
@@ -50,8 +58,11 @@ class Level:
         if self.derivative and not self.forward and mode.saved_hooks:
             raise RuntimeError(NO_SAVED_HOOKS)
         self.before = TRANSFORMS.get(), FORWARD.get()
+        self.around = around = DERIVATIVES.get()
         try:
             TRANSFORMS.set(self.before[0] + 1)
+            if self.derivative:
+                DERIVATIVES.set((*around, (len(mode.layers), self.forward)))
             if self.forward:
                 FORWARD.set(self.before[1] + 1)
                 CURRENT.set(replaced(mode, grad=True, forward_grad=True))
@@ -70,6 +81,7 @@ class Level:
 
     def _restore(self) -> None:
         TRANSFORMS.set(self.before[0])
+        DERIVATIVES.set(self.around)
         mode, now = self.mode, ready()
         if self.forward:
             FORWARD.set(self.before[1])

@@ -341,6 +341,7 @@ def lacking(name: str) -> NotImplementedError:
 
 
 def is_default(dtype: D.dtype) -> bool:
+    """Whether printed tensors of a type don't name it."""
     return dtype in (D.get_default_dtype(), D.int64, D.bool_)
 
 

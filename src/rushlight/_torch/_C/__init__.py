@@ -266,7 +266,8 @@ def __getattr__(name: str) -> Any:
         return StorageBase
     if name == "_storage_address":
         return lambda tensor: tensor.untyped_storage()._cdata
-    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
+    if name in ("DispatchKey", "DispatchKeySet", "_AutoDispatchBelowAutograd",
+                "_ExcludeDispatchKeyGuard"):  # fmt: skip
         from . import _dispatch
 
         return getattr(_dispatch, name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+from contextvars import ContextVar
 from types import TracebackType
+from typing import Final
 
 #: The keys that packages name, in PyTorch's order.
 _NAMES = [
@@ -104,6 +106,26 @@ class DispatchKeySet:
 
     def __repr__(self) -> str:
         return f"DispatchKeySet({', '.join(sorted(key.name for key in self._keys))})"
+
+
+#: Whether kernels for autograd are passed by: see `_AutoDispatchBelowAutograd`.
+BELOW_AUTOGRAD: Final[ContextVar[bool]] = ContextVar("rushlight_below_autograd", default=False)
+
+
+class _AutoDispatchBelowAutograd:
+    """A block in which operators on functions run the kernels behind those for autograd."""
+
+    def __enter__(self) -> None:
+        self._before = BELOW_AUTOGRAD.get()
+        BELOW_AUTOGRAD.set(True)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        BELOW_AUTOGRAD.set(self._before)
 
 
 class _ExcludeDispatchKeyGuard:

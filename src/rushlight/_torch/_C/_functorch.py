@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+from ...func.interpreters import (
+    Interpreter as CInterpreter,
+    TransformType as TransformType,
+    innermost,
+)
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -40,6 +45,16 @@ def is_legacy_batchedtensor(tensor: Any) -> bool:
     return False
 
 
+def _wrap_for_grad(tensor: Tensor, level: int) -> Tensor:
+    """A result of what ran outside of a derivative, as that sees it: without a graph."""
+    return tensor.detach()
+
+
+def _unwrap_for_grad(tensor: Tensor, level: int) -> Tensor:
+    """An argument as what lies outside of a derivative sees it: itself."""
+    return tensor
+
+
 def get_unwrapped(tensor: Tensor) -> Tensor:
     """The batch behind a tensor that `vmap` has wrapped; any other tensor itself."""
     return tensor._value if isinstance(tensor, BatchedTensor) else tensor
@@ -64,6 +79,11 @@ def maybe_current_level() -> int | None:
 def current_level() -> int:
     """How deep the innermost vmap lies; 0 outside of any."""
     return maybe_current_level() or 0
+
+
+def peek_interpreter_stack() -> CInterpreter | None:
+    """The innermost transform that is running."""
+    return innermost()
 
 
 def _at(level: int) -> Layer:
