@@ -204,3 +204,12 @@ def test_elements_that_a_class_keeps_are_moved_through_it() -> None:
         assert not torch.autograd.gradcheck(
             lambda y: (x.detach() * y).sum(0), (x,), fast_mode=fast, raise_exception=False
         )
+
+
+def test_sparse_inputs_have_no_batched_gradients_and_sparse_outputs_no_check() -> None:
+    x = torch.rand(4, dtype=torch.double).to_sparse().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: x.to_dense(), (x,), masked=True)
+    with pytest.raises(RuntimeError, match="Could not run 'aten::view' with arguments from the 'S"):
+        torch.autograd.gradcheck(lambda x: x.to_dense(), (x,), check_batched_grad=True)
+    with pytest.raises(ValueError, match="Sparse output is not supported at gradcheck yet"):
+        torch.autograd.gradcheck(lambda x: x * x, (x,))

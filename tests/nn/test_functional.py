@@ -90,3 +90,11 @@ def test_padding_borrows_by_its_mode(mode: str, wanted: list[float]) -> None:
 
 def test_negative_padding_crops() -> None:
     assert F.pad(torch.arange(5), (-1, -2)).tolist() == [1, 2]
+
+
+def test_modes_of_grid_sample_have_numbers() -> None:
+    x, grid = torch.randn(1, 1, 4, 4), torch.rand(1, 2, 2, 2)
+    for mode, number in F.GRID_SAMPLE_INTERPOLATION_MODES.items():
+        for padding, of_padding in F.GRID_SAMPLE_PADDING_MODES.items():
+            found = torch.grid_sampler_2d(x, grid, number, of_padding, False)
+            assert torch.equal(found, F.grid_sample(x, grid, mode, padding, False))

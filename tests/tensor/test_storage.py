@@ -250,3 +250,14 @@ def test_asarray_keeps_the_history_of_a_tensor_unless_told() -> None:
 def test_no_two_living_tensors_have_the_same_number() -> None:
     a, b = torch.ones(1), torch.ones(1)
     assert a._cdata == a._cdata != b._cdata
+
+
+def test_zeros_are_laid_out_like_another_tensor_for_each_of_the_first_dimensions() -> None:
+    other = torch.randn(10)[2:6]
+    made = torch.ops.aten._new_zeros_with_same_feature_meta(
+        torch.ones(3, 2, 7), other, self_num_batch_dims=2
+    )
+    assert made.shape == (3, 2, 4)
+    assert made.stride() == (20, 10, 1)
+    assert made.storage_offset() == 2
+    assert len(made.untyped_storage()) == 4 * 60

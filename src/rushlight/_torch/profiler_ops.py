@@ -29,8 +29,7 @@ def _record_function_enter(name: str, args: str | None = None) -> Tensor:
     """The older form: the span is an attribute of a tensor."""
     handle: Any = empty(0)
     handle.span = _Span(name, args)
-    out: Tensor = handle
-    return out
+    return handle
 
 
 def _record_function_exit(handle: Any) -> None:

@@ -124,6 +124,14 @@ def _batch_of_two(x: Tensor) -> Tensor:
     return PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
 
 
+def check_batched_sparse() -> None:
+    """Raises GradcheckError: gradients of sparse inputs have no batches."""
+    raise GradcheckError(
+        "While computing batched gradients, got: Could not run 'aten::view' with arguments from "
+        f"the 'SparseCPU' backend.\n\n{BATCHED}"
+    )
+
+
 def check_batched(inputs: tuple[Tensor, ...], output: Tensor, i: int) -> None:
     """A batch of output gradients at once must give what one after the other gives."""
     wanted = [inputs[k] for k in live_inputs(inputs)]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from .._tensor.tensor import Tensor
 
+GRID_SAMPLE_INTERPOLATION_MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES: Final = {"zeros": 0, "border": 1, "reflection": 2}
 _find: Final = _functions.namespace("nn.functional").serve(globals())
 
 if TYPE_CHECKING:

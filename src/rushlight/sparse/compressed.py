@@ -221,8 +221,7 @@ def _made(
 ) -> CompressedTensor:
     made: Any = sparse(places, held, size, cls is RowsTensor, cls)
     made.blocks, made.blocksize = blocks, blocksize
-    out: CompressedTensor = made
-    return out
+    return made
 
 
 def of_parts(
@@ -242,8 +241,7 @@ def _elements(blocks: Tensor, blocksize: tuple[int, int]) -> Tensor:
     rows = blocks[0].view(-1, 1, 1) * height + functions.arange(height).view(1, -1, 1)
     columns = blocks[1].view(-1, 1, 1) * width + functions.arange(width).view(1, 1, -1)
     whole = functions.broadcast_tensors(rows, columns)
-    out: Tensor = functions.stack([part.reshape(-1) for part in whole])
-    return out
+    return functions.stack([part.reshape(-1) for part in whole])
 
 
 def compressed(

@@ -211,5 +211,4 @@ def _convert_indices_from_csr_to_coo(
     )
     both = [col_indices, rows] if transpose else [rows, col_indices]
     kind = D.int32 if out_int32 else D.int64
-    out: Tensor = functions.stack([part.to(kind) for part in both])
-    return out
+    return functions.stack([part.to(kind) for part in both])

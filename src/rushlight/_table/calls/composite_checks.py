@@ -128,13 +128,16 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                 raise
         return function(*moved[0], **moved[1])
 
-    def run_checked(*args: object, **kwargs: object) -> Any:
-        if not kwargs and tuple(map(type, args)) in settled:
-            return run_or_recheck(args)
-        return ask(run_checked, args, kwargs)
+    if late:  # each names itself: one that isn't used would be a cycle
 
-    def run_late(*args: object, **kwargs: object) -> Any:
-        return ask(run_late, args, kwargs) if kwargs else run_or_recheck(args)
+        def run_checked(*args: object, **kwargs: object) -> Any:
+            return ask(run_checked, args, kwargs) if kwargs else run_or_recheck(args)
+    else:
+
+        def run_checked(*args: object, **kwargs: object) -> Any:
+            if not kwargs and tuple(map(type, args)) in settled:
+                return run_or_recheck(args)
+            return ask(run_checked, args, kwargs)
 
     def run_or_recheck(args: tuple[object, ...]) -> Any:
         try:
@@ -148,7 +151,7 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     def recheck(*args: object) -> Any:
         return check(kind, name, run, args, {}, {}, None)
 
-    run: Any = functools.wraps(function)(run_late if late else run_checked)
+    run: Any = functools.wraps(function)(run_checked)
     run._guarded = function  # what runs for positional arguments of types that are `_settled`
     run._settled, run._recheck = None if late else settled, recheck
     return run

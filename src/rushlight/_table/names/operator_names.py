@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
@@ -123,15 +124,30 @@ def _masked_softmax(
     elif mask.shape != input.shape:
         raise RuntimeError("For mask_type == 2 mask shape should match input shape")
     shown = table("where")(mask, float("-inf"), input)
-    out: Tensor = table("softmax")(shown, -1 if dim is None else dim)
-    return out
+    return table("softmax")(shown, -1 if dim is None else dim)
+
+
+@composite("")
+def _new_zeros_with_same_feature_meta(
+    input: Tensor, other: Tensor, *, self_num_batch_dims: int = 0
+) -> Tensor:
+    """Zeros laid out like `other`, in memory as large as its, for each of the first dimensions."""
+    batch = tuple(input.shape[:self_num_batch_dims])
+    memory = other.untyped_storage().nbytes() // other.element_size()
+    steps = [memory]
+    for n in reversed(batch[1:]):
+        steps.insert(0, steps[0] * n)
+    count = memory * prod(batch)
+    zeros = table("zeros")(count, dtype=T.dtype_of(other))
+    inner: Any = other.stride()
+    stride = (*steps, *inner) if batch else inner
+    return table("as_strided")(zeros, (*batch, *other.shape), stride, other.storage_offset())
 
 
 @composite("")
 def _add_relu(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """relu(input + alpha·other)."""
-    out: Tensor = table("relu")(table("add")(input, other, alpha=alpha))
-    return out
+    return table("relu")(table("add")(input, other, alpha=alpha))
 
 
 @composite("")
@@ -140,8 +156,7 @@ def _grid_sampler_2d_cpu_fallback(
 ) -> Tensor:
     """`grid_sampler_2d`, which has one kernel here."""
     args = (input, grid, interpolation_mode, padding_mode, align_corners)
-    out: Tensor = table("grid_sampler_2d")(*args)
-    return out
+    return table("grid_sampler_2d")(*args)
 
 
 COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=None: (
