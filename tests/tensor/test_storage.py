@@ -261,3 +261,6 @@ def test_zeros_are_laid_out_like_another_tensor_for_each_of_the_first_dimensions
     assert made.stride() == (20, 10, 1)
     assert made.storage_offset() == 2
     assert len(made.untyped_storage()) == 4 * 60
+    nothing = torch.zeros(0, 3)
+    made = torch.ops.aten._new_zeros_with_same_feature_meta(torch.ones(2), nothing)
+    assert len(made.untyped_storage()) == 0

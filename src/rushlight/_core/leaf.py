@@ -105,5 +105,7 @@ def _receive_traced(leaf: TensorBase, g: Any, old: Any) -> None:
         # A copy: the tensor that arrived may be in other hands too.
         fresh: Any = new_tensor(T.empty_like(leaf._raw, g._raw.dtype))
         leaf._grad = fresh.copy_(g)
+    elif old._layered and not g._layered:  # a sparse one can't take a dense one up
+        leaf._grad = g + old
     else:
         leaf._grad = old + g

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from .._array.shape import sparse as raw
 from .._base.memory_format import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .._core.storage import TensorBase, new_tensor
+from .._table.rows.warn_once import say_once
 from .._tensor.tensor import Tensor
 from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, functions, is_default, sparse
@@ -219,6 +220,12 @@ def _made(
     blocks: TensorBase,
     blocksize: tuple[int, int],
 ) -> CompressedTensor:
+    say_once(
+        "compressed rows",
+        f"Sparse {cls.shown[-3:].upper()} tensor support is in beta state. If you miss a "
+        "functionality in the sparse tensor support, please submit a feature request to "
+        "https://github.com/pytorch/pytorch/issues.",
+    )
     made: Any = sparse(places, held, size, cls is RowsTensor, cls)
     made.blocks, made.blocksize = blocks, blocksize
     return made

@@ -134,6 +134,8 @@ def _new_zeros_with_same_feature_meta(
     """Zeros laid out like `other`, in memory as large as its, for each of the first dimensions."""
     batch = tuple(input.shape[:self_num_batch_dims])
     memory = other.untyped_storage().nbytes() // other.element_size()
+    if not memory * prod(batch):
+        return table("zeros")((*batch, *other.shape), dtype=T.dtype_of(other))
     steps = [memory]
     for n in reversed(batch[1:]):
         steps.insert(0, steps[0] * n)
