@@ -26,6 +26,9 @@ EXCEPTIONS = {
     ("src/rushlight/_compile/capture/symbolic_numbers.py", "getrefcount"): (
         "Python's own count, as Python tells it, while a step is recorded"
     ),
+    ("src/rushlight/_core/engine.py", "getrefcount"): (
+        "whether a hook has kept the gradient that it has made: PyTorch's own rule"
+    ),
     ("src/rushlight/_table/shape/resizing.py", "getrefcount"): (
         "whether somebody else holds an array that is resized: NumPy's own rule"
     ),

@@ -15,6 +15,7 @@ NAMED_BY_PYTORCH = {
     "src/rushlight/autograd/_functions/utils.py",
     "src/rushlight/distributions/utils.py",
     "src/rushlight/_torch/_dynamo/utils.py",
+    "src/rushlight/_torch/_functorch/utils.py",
     "src/rushlight/nn/modules/utils.py",
     "src/rushlight/utils/data/datapipes/iter/utils.py",
     "src/rushlight/utils/data/datapipes/map/utils.py",

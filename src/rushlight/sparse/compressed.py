@@ -10,6 +10,7 @@ column is kept, and where each row starts.
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -123,9 +124,9 @@ class CompressedTensor(SparseTensor):
     def to_sparse(self, *args: object, **kwargs: object) -> SparseTensor:
         """The matrix in coordinates, or in another layout."""
         if args or kwargs.get("layout") is not None:
-            from .make import to_sparse
-
-            return to_sparse(self, *args, **kwargs)  # type: ignore[arg-type, return-value]
+            # By its name: what makes sparse tensors imports this file.
+            make = importlib.import_module(f"{__package__}.make")
+            return make.to_sparse(self, *args, **kwargs)
         if self.coalesced:
             return sparse(self.places, self.held, self.shape, True)
         order = new_tensor(raw.keys(self.places._raw, tuple(self.shape)).argsort(kind="stable"))

@@ -148,9 +148,9 @@ class SparseTensor(Tensor):
         """This tensor, or it in another layout."""
         if not args and kwargs.get("layout") is None:
             return self
-        from .make import to_sparse
-
-        return to_sparse(self, *args, **kwargs)  # type: ignore[arg-type, return-value]
+        # By its name: what makes sparse tensors imports this file.
+        make = importlib.import_module(f"{__package__}.make")
+        return make.to_sparse(self, *args, **kwargs)
 
     # ---- what tensors have, of the values -----------------------------------------------------
     @property
