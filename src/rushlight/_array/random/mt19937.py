@@ -231,6 +231,10 @@ class Stream:
         """The words of the block that are still to come, of uint32; none is drawn."""
         return self._block[self._at :]
 
+    def put_back(self, n: int) -> None:
+        """The last `n` words of the block are to come again; all of it has been drawn."""
+        self._at = BLOCK - n
+
     def units(self, n: int) -> Any | None:
         """The next `n` float32 uniforms in [0, 1), a view; None (nothing drawn) past the block."""
         start = self._at

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._native.math.polynomials import STIRLING
 from .. import kernels
 from ..elementwise.special import _scipy
 from .draws import FLOATS, name_of, refuse
@@ -20,11 +21,6 @@ from .mt19937 import NATIVE, Stream
 if TYPE_CHECKING:
     from ..annotations import Array
 
-_TAILS: Final = (
-    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-    0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-    0.00925546218271273, 0.00833056343336287,
-)  # fmt: skip
 # PyTorch writes these in single precision.
 _THIRD: Final = 0.3333333432674408
 _SQUEEZE: Final = 0.03310000151395798
@@ -87,21 +83,19 @@ def _one_poisson(rate: float, source: _Source) -> float:
 
 def _tail(k: float) -> float:
     if k <= 9:
-        return _TAILS[int(k)]
+        return STIRLING[int(k)]
     square = (k + 1) * (k + 1)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 
 
-def _transformed_binomial(n: float, p: float, source: _Source) -> float:
+def _transformed_binomial(
+    n: float, p: float, spread: float, c: float, r: float, m: float, source: _Source
+) -> float:
     """Source: W. Hörmann, The generation of binomial random variates (1993), algorithm BTRS."""
-    spread = math.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p
-    c = n * p + 0.5
     accept = 0.92 - 4.2 / b
-    r = p / (1 - p)
     alpha = (2.83 + 5.1 / b) * spread
-    m = math.floor((n + 1) * p)
     while True:
         u = source.uniform() - 0.5
         v = source.uniform()
@@ -121,43 +115,47 @@ def _transformed_binomial(n: float, p: float, source: _Source) -> float:
             return k
 
 
-def _inverted_binomial(n: float, p: float, source: _Source) -> float:
+def _inverted_binomial(n: float, log_rest: float, source: _Source) -> float:
     """The number of geometric draws that fit into `n`."""
-    scale, total, count = math.log1p(-p), 0.0, 0
+    total, count = 0.0, 0
     while True:
         u = source.uniform()
-        total += math.ceil(math.log(u) / scale) if u else math.inf
+        total += math.ceil(math.log(u) / log_rest) if u else math.inf
         if total > n:
             return count
         count += 1
 
 
-def _one_binomial(n: float, p: float, source: _Source) -> float:
-    if n <= 0 or p <= 0:
-        return 0.0
-    if p >= 1:
-        return n
-    if p != p:
-        return p
-    if p <= 0.5:
-        return (_transformed_binomial if n * p >= 10 else _inverted_binomial)(n, p, source)
-    q = 1 - p
-    return n - (_transformed_binomial if n * q >= 10 else _inverted_binomial)(n, q, source)
+def _one_binomial(
+    n: float, p: float, spread: float, c: float, r: float, m: float, log_rest: float,
+    source: _Source,
+) -> float:  # fmt: skip
+    if spread > 0:
+        return _transformed_binomial(n, p, spread, c, r, m, source)
+    return _inverted_binomial(n, log_rest, source)
 
 
-def _one_gamma(alpha: float, source: _Source, number: type = float) -> float:
-    """A gamma number; `number` is the type in which PyTorch adds to and divides by `alpha`.
+def _binomial_columns(n: Array, p: Array) -> Array:
+    """What is known of each number before it is drawn; in the arithmetic of the arrays' type.
+
+    Shapes: flat, `p` in (0, 1/2] -> (7, elements).
+    """
+    mean = n * p
+    spread = np.where(mean >= 10, np.sqrt(mean * (1 - p)), 0)
+    rest = np.log1p(-p.astype(np.float64)).astype(p.dtype)
+    mode = np.floor((n + 1) * p)
+    centre = mean.astype(np.float64) + 0.5
+    return np.stack([x.astype(np.float64) for x in (n, p, spread, centre, p / (1 - p), mode, rest)])
+
+
+def _one_gamma(exponent: float, d: float, c: float, source: _Source) -> float:
+    """A gamma number; a negative exponent stands for zero.
 
     Source: G. Marsaglia, W. W. Tsang, A simple method for generating gamma variables (2000).
     """
-    scale = 1.0
-    if alpha < 1:
-        if alpha == 0:
-            return 0.0
-        scale = (1 - source.uniform()) ** float(number(1) / number(alpha))
-        alpha = float(number(alpha) + number(1))
-    d = float(number(alpha) - number(_THIRD))
-    c = 1.0 / math.sqrt(9.0 * d)
+    if exponent < 0:
+        return 0.0
+    scale = (1 - source.uniform()) ** exponent if exponent > 0 else 1.0
     while True:
         while True:
             x = source.normal()
@@ -173,27 +171,35 @@ def _one_gamma(alpha: float, source: _Source, number: type = float) -> float:
             return scale * d * v
 
 
-def _one_single_gamma(alpha: float, source: _Source) -> float:
-    return _one_gamma(alpha, source, np.float32)
+_ONE: Final[dict[str, Callable[..., float]]] = {
+    "binomial": _one_binomial,
+    "gamma": _one_gamma,
+    "poisson": _one_poisson,
+}
+#: What drawing one of them in Python costs, in words of the generator.
+_COST: Final = 256
 
 
-def _each(stream: Stream, draw: Callable[..., float], *operands: Array) -> Array:
-    """One draw for each element, in double precision."""
-    source = _Source(stream)
+def _each(stream: Stream, name: str, columns: Array, least: int) -> Array:
+    """One draw for each column of what is known of the elements, in double precision.
+
+    Each takes `least` words at least.
+    """
+    n = columns.shape[1]
+    code = NATIVE.code or NATIVE.ask(_COST * n)
     with stream.lock:
-        lists = [x.astype(np.float64).ravel().tolist() for x in operands]
-        values = [draw(*items, source) for items in zip(*lists)]
-    return np.array(values, np.float64).reshape(operands[0].shape)
+        if code is not None and n:
+            found = kernels.rejection.fill(stream, name, columns, least)
+            if found is not None:
+                return found
+        source, draw = _Source(stream), _ONE[name]
+        return np.array([draw(*items, source) for items in zip(*columns.tolist())], np.float64)
 
 
 def _gammas(stream: Stream, alpha: Any, single: bool) -> Array:
     """One gamma draw for each element, in double precision."""
-    draw = _one_single_gamma if single else _one_gamma
-    code = NATIVE.code or NATIVE.ask(64 * alpha.size)
-    if code is None or not alpha.size:
-        return _each(stream, draw, alpha)
-    flat = alpha.astype(np.float64).ravel()
     number = np.float32 if single else np.float64
+    flat = alpha.astype(np.float64).ravel()
     shape = flat.astype(number)
     small = flat < 1
     with np.errstate(all="ignore"):
@@ -202,10 +208,8 @@ def _gammas(stream: Stream, alpha: Any, single: bool) -> Array:
         shape = np.where(small, shape + number(1), shape)
         d = (shape - number(_THIRD)).astype(np.float64)
         c = 1.0 / np.sqrt(9.0 * d)
-    source = _Source(stream)
-    with stream.lock:
-        found = kernels.gamma.fill(stream, exponents, d, c, lambda i: draw(float(flat[i]), source))
-    return _each(stream, draw, alpha) if found is None else found.reshape(alpha.shape)
+    least = 0 if (flat == 0).any() else 2
+    return _each(stream, "gamma", np.stack([exponents, d, c]), least).reshape(alpha.shape)
 
 
 def poisson(stream: Stream, rate: Array) -> Array:
@@ -217,14 +221,31 @@ def poisson(stream: Stream, rate: Array) -> Array:
         raise refuse("poisson_cpu", rate.dtype)
     if rate.size and not (rate >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return _each(stream, _one_poisson, rate).astype(rate.dtype)
+    rates = rate.astype(np.float64).reshape(1, -1)
+    found = _each(stream, "poisson", rates, 2 if rates.all() else 0)
+    return found.astype(rate.dtype).reshape(rate.shape)
 
 
 def binomial(stream: Stream, count: Array, prob: Array) -> Array:
-    """A binomial number for each count and probability, which broadcast."""
+    """A binomial number for each count and probability, which broadcast.
+
+    Dtypes: float32, float64.
+    """
+    if name_of(count.dtype) not in ("float32", "float64"):
+        raise refuse("binomial_cpu", count.dtype)
     shape = np.broadcast_shapes(count.shape, prob.shape)
-    n, p = np.broadcast_to(count, shape), np.broadcast_to(prob, shape)
-    return _each(stream, _one_binomial, n, p).astype(count.dtype)
+    n, p = (np.broadcast_to(x, shape).ravel() for x in (count, prob))
+    # Nothing is drawn for what is certain.
+    out = np.where((n <= 0) | (p <= 0), 0, np.where(p >= 1, n, p)).astype(count.dtype)
+    drawn = (n > 0) & (p > 0) & (p < 1)
+    if not drawn.all():
+        n, p = n[drawn], p[drawn]
+    often = p > 0.5
+    rest = 1 - p
+    columns = _binomial_columns(n, np.where(often, rest, p))
+    found = _each(stream, "binomial", columns, 2).astype(count.dtype)
+    out[drawn] = np.where(often, n - found, found)
+    return out.reshape(shape)
 
 
 def standard_gamma(stream: Stream, alpha: Array) -> Array:
