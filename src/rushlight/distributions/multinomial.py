@@ -84,8 +84,8 @@ class Multinomial(Distribution):
             shape = self._extended_shape(sample_shape)
             throws = self._categorical.sample(Size((self.total_count, *sample_shape)))
             at = throws.permute(*range(1, throws.dim()), 0)
-            counts = f.zeros(shape, dtype=self._categorical._param.dtype)
-            counts.scatter_add_(-1, at, f.ones(at.shape, dtype=counts.dtype))
+            counts = at.new_zeros(shape)
+            counts.scatter_add_(-1, at, f.ones_like(at))
             return counts.type_as(self.probs)
 
     def entropy(self) -> Tensor:

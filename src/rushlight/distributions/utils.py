@@ -46,9 +46,7 @@ is_tensor_like = _is_tensor
 
 
 def _standard_normal(shape: Shape, dtype: dtype, device: device) -> Tensor:
-    return f.normal(
-        f.zeros(shape, dtype=dtype, device=device), f.ones(shape, dtype=dtype, device=device)
-    )
+    return f.empty(shape, dtype=dtype, device=device).normal_()
 
 
 def _sum_rightmost(value: Tensor, dim: int) -> Tensor:

@@ -1,9 +1,11 @@
 """Everything that `nn` takes from the layers below it, named once.
 
-Other files of `nn` import these names from here, so a move below is one edit. `f` and `linalg` hold
-the free functions of the table (`f.empty`, `f.zeros_like`, `linalg.qr` …), under PyTorch's names.
+Other files of `nn` import these names from here, so a move below is one edit. `f` is the package
+itself, as users see it (`f.empty`, `f.zeros_like` …): a program that replaces `torch.empty` reaches
+the layers, as in PyTorch, which looks such names up when it runs. `linalg` holds the table's own.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
 
     linalg: _Linalg
 else:
-    f = own_namespace("").module("rushlight's functions")
+    f = sys.modules[__name__.partition(".")[0]]
     linalg = own_namespace("linalg").module("rushlight's linalg")
 
 

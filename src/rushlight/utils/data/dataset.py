@@ -24,6 +24,9 @@ __all__ = [
     "random_split",
 ]
 
+# PyTorch looks this one up here.
+randperm = f.randperm
+
 Item = TypeVar("Item", covariant=True)
 
 
@@ -246,7 +249,7 @@ def random_split(
     total: Any = sum(lengths)
     if total != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = f.randperm(total, generator=generator).tolist()
+    order = randperm(total, generator=generator).tolist()
     ends = itertools.accumulate(lengths)
     return [
         Subset(dataset, order[int(end - length) : int(end)]) for end, length in zip(ends, lengths)
