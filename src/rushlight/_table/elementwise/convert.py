@@ -20,6 +20,7 @@ from ..._base.memory_format import (
 from ..._core.apply import apply_n
 from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
+from ..._core.slow import record
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint, misuse
 from ..modes import meta as _meta
@@ -127,11 +128,11 @@ def _type_of_number(value: object) -> D.dtype:
 def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
     """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
     found = T.from_raw(t._raw.dtype) if dtype is None else dtype
-    if not (t.requires_grad and current().grad):
-        return _meta.without_data(meta_like(T.empty_like(t._raw, T.to_raw(found))))
-    made: Any = apply_n(cast.op, [t, found])
-    made._raw = meta_like(made._raw)
-    return _meta.marked(made)
+    made: Any = _meta.without_data(meta_like(T.empty_like(t._raw, T.to_raw(found))))
+    mode = current()
+    if mode.grad and t.requires_grad and not T.is_discrete(made._raw.dtype):
+        record(cast.op, [t, found], [t._raw], [made], 1, mode, None)
+    return made
 
 
 def _no_such_call(args: tuple[object, ...], named: str = "") -> str:
