@@ -14,7 +14,7 @@ from ..reduce.reduce import name_of
 from ..types import from_raw, is_half
 from . import lapack
 from .lapack import Failure, columns
-from .triangular import lu_factor, solve_triangular
+from .triangular import lu_factor, lu_solve, solve_triangular
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -106,6 +106,19 @@ def _inverted(x: Array) -> tuple[Any, bool]:
     return out, True
 
 
+def _by_pivots(a: Array, b: Array, x: Array, left: bool = True) -> tuple[Array, Array]:
+    """`x` with A X = B (or X A = B), and for each A the number of its first pivot that is zero.
+
+    For what NumPy calls singular, which goes by other roundings than `lu_factor`.
+    """
+    factors, pivots, info = lu_factor(a)
+    vector = is_vector(a, b)
+    with np.errstate(all="ignore"):
+        found = lu_solve(factors, pivots, b[..., None] if vector else b, left, False)
+    x[...] = found[..., 0] if vector else found
+    return x, info
+
+
 def inv(x: Array, name: str = "linalg.inv") -> Array:
     """The inverse of each matrix.
 
@@ -114,7 +127,7 @@ def inv(x: Array, name: str = "linalg.inv") -> Array:
     """
     out, found = _inverted(x)
     if not found:
-        _, _, info = lu_factor(x)
+        _, info = _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
         if info.any():
             where, code = at(info)
             raise LinAlgError(
@@ -129,7 +142,9 @@ def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     if check_errors:
         return inv(x, "linalg.inv_ex"), _no_info(x)
     out, found = _inverted(x)
-    return out, _no_info(x) if found else lu_factor(x)[2]
+    if found:
+        return out, _no_info(x)
+    return _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
 
 
 # ---- solution ---------------------------------------------------------------------------------
@@ -236,7 +251,7 @@ def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Array:
     """
     x, found = _solved(a, b, left)
     if not found:
-        _, _, info = lu_factor(a)
+        _, info = _by_pivots(a, b, x, left)
         if info.any():
             raise LinAlgError(
                 f"torch.linalg.{name}: {at(info)[0]}The solver failed because the input matrix is "
@@ -253,7 +268,7 @@ def solve_ex(
         x = solve(a, b, left, "solve_ex")
         return x, _no_info(a)
     x, found = _solved(a, b, left)
-    return x, _no_info(a) if found else lu_factor(a)[2]
+    return (x, _no_info(a)) if found else _by_pivots(a, b, x, left)
 
 
 # ---- determinants -----------------------------------------------------------------------------

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 24  # below this size rows are solved one by one
 _FEW = 16  # matrices up to which they are inverted one by one
+_TOLD = 16  # order up to which PyTorch's pivots are known to the last digit
+# The part of the first pivot up to which the last may be all rounding.
+_DOUBT = {"f": 1e-5, "F": 1e-5, "d": 1e-14, "D": 1e-14}
 _MANY = 24  # from so many small matrices on, rows of all of them at once are quicker than LAPACK
 
 
@@ -121,8 +124,12 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     if factor is None:
         pivots, info = _eliminate(lapack.each(factors), number)
         return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+    doubt = _DOUBT[x.dtype.char] if rows <= _TOLD >= columns else -1.0
+    last = count - 1
     if not batch:
         found, pivots, code = factor(factors, 1)
+        if abs(found.item(last, last)) <= doubt * abs(found.item(0, 0)):
+            return _looked_at_again(x)
         pivots += 1
         return found, pivots, np.array(code, np.int32)
     found = []
@@ -131,14 +138,31 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
         if result[0] is not one:
             one[...] = result[0]  # SciPy copies what isn't aligned to 8 bytes
         found.append(result)
+    if (np.abs(factors[..., last, last]) <= doubt * np.abs(factors[..., 0, 0])).any():
+        return _looked_at_again(x)
     pivots = np.array([f[1] for f in found], np.int32)
     pivots += 1
     info = np.array([f[2] for f in found], np.int32)
     return factors, pivots.reshape((*batch, count)), info.reshape(batch)
 
 
+def _looked_at_again(x: Array) -> tuple[Array, Array, Array]:
+    """Factors small matrices in PyTorch's order, one of which may be singular.
+
+    Where the last pivot is all rounding, it depends on the order of the sums whether it is zero.
+    """
+    factors = lapack.as_columns(x)
+    batch = x.shape[:-2]
+    pivots, info = _eliminate(lapack.each(factors), math.prod(batch))
+    return factors, pivots.reshape((*batch, pivots.shape[-1])), info.reshape(batch)
+
+
 def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
-    """Factors matrices in place, one column of all of them at a time."""
+    """Factors matrices in place, one column of all of them at a time.
+
+    To PyTorch's digits up to the order `_TOLD`: it multiplies by the reciprocal of a pivot, and
+    divides by the last one but one of a square matrix of order four at most.
+    """
     if len(a) != number or isinstance(a, tuple):
         a = a[0][None]
     rows, columns = a.shape[-2:]
@@ -162,7 +186,10 @@ def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
             top = np.where(zero, 1, top)
         if j + 1 < rows:
             under = a[:, j + 1 :, j]
-            under /= top[:, None]
+            if j + 2 == rows == columns <= 4:
+                under /= top[:, None]
+            else:
+                under *= (1 / top)[:, None]
             if j + 1 < columns:
                 a[:, j + 1 :, j + 1 :] -= under[:, :, None] * kept[:, None, j + 1 :]
     pivots += 1
