@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .._array.memory.dense_layout import ordered_like
 from .._array.memory.out_of_memory import refusal
 from .._array.types import (
     BOOL,
@@ -116,6 +117,8 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         raise refusal(error) from None
     if type(result) is not ndarray:
         result = as_array(result)
+    elif op.ordered and not array_a.flags.c_contiguous:
+        result = ordered_like(result, (array_a, array_b))
     out = new_tensor(result)
     if mode.grad and op.records and (
         a._requires_grad or b._requires_grad
@@ -207,6 +210,8 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
+    elif op.ordered and not array.flags.c_contiguous:
+        result = ordered_like(result, raws)
     return new_tensor(result)
 
 

@@ -128,6 +128,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.defaults = ()
     op.promote_at = ()
     op.broadcasts = False
+    op.ordered = False
     op.differentiable_out = ()
     op.out_raw = False
     op.runs_on_none = False

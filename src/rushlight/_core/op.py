@@ -41,8 +41,8 @@ class Op:
         "name", "kind", "node_class", "raw", "tensors", "lists", "entries", "n_args", "masks",
         "simple", "freed", "formulas", "forms", "picks", "joint", "joint_picks", "special",
         "n_out", "promote", "is_view", "holomorphic", "saves_out", "row", "defaults",
-        "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
-        "lone", "returns", "constants",
+        "promote_at", "broadcasts", "ordered", "differentiable_out", "out_raw", "runs_on_none",
+        "function", "lone", "returns", "constants",
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
@@ -75,6 +75,7 @@ class Op:
     defaults: tuple[Any, ...]
     promote_at: tuple[int, ...]  # the schema positions that take part in promotion
     broadcasts: bool  # operands broadcast against each other: gradients are summed back
+    ordered: bool  # broadcasts, and lays the result out in the order of its operands' memory
     differentiable_out: tuple[bool, ...]  # per output; empty: all are
     out_raw: bool  # the raw forward takes out=
     runs_on_none: bool  # the node runs even where all its gradients are undefined

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .._array.memory.dense_layout import ordered_like
 from .._array.types import FLOAT32, FLOAT64, as_array, ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
@@ -183,6 +184,8 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
+    elif op.ordered:
+        result = ordered_like(result, raws)
     out = new_tensor(result)
     if mode.grad:
         live &= op.diff_mask

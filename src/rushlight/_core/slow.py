@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
+from .._array.memory import dense_layout as dense
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .._base import dtypes as D, errors
@@ -141,6 +142,8 @@ def apply(op: Op, args: Arguments) -> Any:
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
+        if op.ordered and type(results) is ndarray and mode.recorder is None:
+            results = dense.ordered_like(results, raws)
     except Exception as error:
         if refusal(error, raws) is not error:  # in no variable: a cycle
             raise refusal(error, raws) from None
@@ -304,7 +307,8 @@ def promote(op: Op, args: Arguments, raws: Arguments) -> D.dtype | None:
         value = raws[pos]
         if isinstance(args[pos], TensorBase):
             if value.dtype is not raw_type and value.dtype != raw_type:
-                raws[pos] = value.astype(raw_type)
+                plain = value.flags.c_contiguous
+                raws[pos] = value.astype(raw_type) if plain else dense.copy(value, raw_type)
                 changed = True
         elif type(value) is list:
             raws[pos] = [v if v.dtype == raw_type else v.astype(raw_type) for v in value]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,12 +51,12 @@ def is_dense(array: Array) -> bool:
 def empty_like(array: Array, raw: RawType | type) -> Array:
     """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set.
 
-    Where several elements share memory the order of the dimensions is PyTorch's, not NumPy's.
+    Where strides leave the order of the dimensions open it is PyTorch's, not NumPy's.
     """
     try:
         if array.flags.c_contiguous:
             return keep_open_steps(np.empty_like(array, dtype=raw, subok=False), array)
-        if not _is_spread(array.strides):
+        if not _is_spread(array):
             return np.empty_like(array, dtype=raw, subok=False)
         order = _order(array.shape, array.strides)
         made = np.empty([array.shape[d] for d in order], raw)
@@ -68,7 +69,7 @@ def copy(array: Array, raw: RawType | type) -> Array:
     """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
     if array.flags.c_contiguous:
         return keep_open_steps(array.astype(raw), array)
-    if not _is_spread(array.strides):
+    if not _is_spread(array):
         return array.astype(raw)
     made = empty_like(array, raw)
     np.copyto(made, array, casting="unsafe")
@@ -133,26 +134,79 @@ def copied_in_format(x: Array) -> Array:
     return made
 
 
-def _is_spread(strides: tuple[int, ...]) -> bool:
-    return 0 in strides or len(set(strides)) < len(strides)
+def _is_spread(array: Array) -> bool:
+    strides = array.strides
+    return 0 in strides or len(set(strides)) < len(strides) or 1 in array.shape
 
 
 def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
-    """The dimensions from the outermost to the innermost.
+    return common_order(shape, [strides])
 
-    Dimensions change places with the inner ones that have larger strides. One that is expanded
-    goes with any other, and is passed over.
+
+def common_order(shape: tuple[int, ...], operands: Sequence[tuple[int, ...]]) -> list[int]:
+    """The dimensions from the outermost to the innermost, for operands with such strides.
+
+    Dimensions change places with the inner ones that have larger strides, in the first operand
+    that tells the two apart. One that is expanded (a stride of 0) tells nothing: a pair of which
+    nobody tells anything is passed over, so this is no sort.
     """
     order = list(range(len(shape)))[::-1]  # from the innermost on
     for last in range(1, len(order)):
         outer = last
         for inner in range(last - 1, -1, -1):
             a, b = order[inner], order[outer]
-            if not strides[a] or not strides[b]:
+            for strides in operands:
+                if not strides[a] or not strides[b]:
+                    continue
+                if (strides[a], shape[a]) > (strides[b], shape[b]):
+                    order[inner], order[outer] = b, a
+                    outer = inner
+                elif strides[a] == strides[b]:
+                    continue
+                break
+            else:
                 continue
-            if (strides[a], shape[a]) > (strides[b], shape[b]):
-                order[inner], order[outer] = b, a
-                outer = inner
-            elif strides[a] < strides[b]:
+            if outer != inner:
                 break
     return order[::-1]
+
+
+def ordered_like(result: Array, operands: Sequence[object]) -> Array:
+    """The result of an elementwise operation, laid out in the order of its operands' memory.
+
+    Where operands disagree NumPy's are in C order, and PyTorch's as the first one is.
+    """
+    arrays = [x for x in operands if isinstance(x, np.ndarray)]
+    own = result.strides
+    if all(x.flags.c_contiguous for x in arrays) or all(x.strides == own for x in arrays):
+        return result
+    if len(own) < 2 or not result.size:
+        return result
+    known = tuple([(x.shape, x.strides) for x in arrays])
+    expected, sizes, back = _plan(result.shape, result.itemsize, known)
+    if expected == own:
+        return result
+    made = np.empty(sizes, result.dtype).transpose(back)
+    made[...] = result
+    return made
+
+
+@lru_cache(1024)
+def _plan(shape: tuple[int, ...], step: int, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Strides of a result for operands' shapes and strides; its sizes in memory, and the way back.
+
+    `step` is the size of an element.
+    """
+    ndim = len(shape)
+    strides: list[tuple[int, ...]] = []
+    for sizes, steps in operands:
+        whole = zip(steps, sizes, shape[ndim - len(sizes) :])
+        steps = tuple([s if n == m else 0 for s, n, m in whole])
+        strides.append((0,) * (ndim - len(sizes)) + steps)
+    order = common_order(shape, strides)
+    expected = [0] * ndim
+    for d in reversed(order):
+        expected[d] = step
+        step *= shape[d]
+    back = sorted(range(ndim), key=order.__getitem__)
+    return tuple(expected), [shape[d] for d in order], back

@@ -271,8 +271,8 @@ def kron(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product, over dimensions aligned at the last one."""
     ndim = max(input.ndim, other.ndim)
     a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
-    left = unsafe_view(input.contiguous(), tuple([n for s in a for n in (s, 1)]))
-    right = unsafe_view(other.contiguous(), tuple([n for s in b for n in (1, s)]))
+    left = unsafe_view(input, tuple([n for s in a for n in (s, 1)]))
+    right = unsafe_view(other, tuple([n for s in b for n in (1, s)]))
     return give("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
 
 
