@@ -180,7 +180,7 @@ _ONE: Final[dict[str, Callable[..., float]]] = {
 _COST: Final = 256
 
 
-def _each(stream: Stream, name: str, columns: Array, least: int) -> Array:
+def _each(stream: Stream, kind: str, columns: Array, least: int) -> Array:
     """One draw for each column of what is known of the elements, in double precision.
 
     Each takes `least` words at least.
@@ -189,10 +189,10 @@ def _each(stream: Stream, name: str, columns: Array, least: int) -> Array:
     code = NATIVE.code or NATIVE.ask(_COST * n)
     with stream.lock:
         if code is not None and n:
-            found = kernels.rejection.fill(stream, name, columns, least)
+            found = kernels.rejection.fill(stream, kind, columns, least)
             if found is not None:
                 return found
-        source, draw = _Source(stream), _ONE[name]
+        source, draw = _Source(stream), _ONE[kind]
         return np.array([draw(*items, source) for items in zip(*columns.tolist())], np.float64)
 
 

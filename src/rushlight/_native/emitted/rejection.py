@@ -28,14 +28,14 @@ _Judge: TypeAlias = Callable[[Value, Value, Value], Value]
 
 
 @cache
-def load(name: str) -> int:
+def load(kind: str) -> int:
     """The address of the `draw` of one of the distributions in `_KINDS`."""
-    module = Module(f"{name}_draws")
+    module = Module(f"{kind}_draws")
     names = ["libm", "words", "limit", "state", "columns", "out", "start", "n"]
     integers = ("limit", "start", "n")
     f = module.function("draw", [(x, I64 if x in integers else PTR) for x in names], I64)
     f.contract = False
-    _KINDS[name](f).write()
+    _KINDS[kind](f).write()
     return engine.load(module)["draw"]
 
 
