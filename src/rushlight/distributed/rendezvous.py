@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import ParseResult, parse_qs, urlparse
 
-from .stores import DEFAULT_TIMEOUT, HashStore, Store
+from .stores import DEFAULT_TIMEOUT, HashStore, PrefixStore, Store
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
 
@@ -42,8 +42,11 @@ def _served(host: str, port: int, rank: int, size: int, timeout: timedelta) -> S
     """A TCPStore; under torchrun its agent serves it."""
     from .tcp_store import TCPStore
 
-    by_agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    return TCPStore(host, port, size, rank == 0 and not by_agent, timeout, multi_tenant=True)
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = TCPStore(host, port, None, False, timeout)
+        return PrefixStore(f"/worker/attempt_{attempt}", store)
+    return TCPStore(host, port, size, rank == 0, timeout, multi_tenant=True)
 
 
 def _meet_env(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Place:

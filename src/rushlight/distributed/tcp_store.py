@@ -324,6 +324,11 @@ class TCPStore(Store):
         if world_size is not None and world_size > 0:
             self._join(world_size, is_master and wait_for_workers)
 
+    @property
+    def own_address(self) -> str:
+        """The address of this host by which it reaches the server."""
+        return str(self._connection.getsockname()[0]).removeprefix("::ffff:")
+
     def _join(self, world_size: int, wait: bool) -> None:
         joined = self.add(_JOINED, 1)
         end = deadline_of(self.timeout)

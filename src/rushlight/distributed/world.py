@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._base.error_notes import advised
 from .errors import DistBackendError, DistError
-from .stores import deadline_of
+from .stores import PrefixStore, deadline_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,7 +183,7 @@ def form_world(
         )
     mpi = import_mpi()
     if rank == 0:
-        store.set(_ADDRESS, _start_service(size, host, timeout))
+        store.set(_ADDRESS, _start_service(size, _own_address(store, host), timeout))
     else:
         store.wait([_ADDRESS], timeout)
     name, _, address = store.get(_ADDRESS).decode().partition(" ")
@@ -219,6 +219,14 @@ def _in_order(world: World, rank: int) -> World:
         world.comm = world.comm.Split(0, rank)
         world.rank = world.comm.Get_rank()
     return world
+
+
+def _own_address(store: Store, host: str | None) -> str | None:
+    """The address at which other hosts reach this one: the one by which it reaches the store."""
+    while isinstance(store, PrefixStore):
+        store = store.underlying_store
+    address = getattr(store, "own_address", "")
+    return host if not address or address.startswith("127.") or address == "::1" else address
 
 
 def _start_service(size: int, host: str | None, timeout: timedelta) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ...._base.atomic_files import write_whole
 
-__all__ = ["ErrorHandler", "record"]
+__all__ = ["ChildFailedError", "ErrorHandler", "ProcessFailure", "record"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,3 +59,97 @@ def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
             raise
 
     return told  # type: ignore[return-value]
+
+
+class ProcessFailure(NamedTuple):
+    """Which process has failed, how, and what it has said of its error."""
+
+    local_rank: int
+    pid: int
+    exitcode: int
+    error_file: str
+    rank: int = 0
+    host: str = ""
+    timestamp: int = 0
+    message: str = ""
+
+    def summary(self) -> str:
+        """One line: which process, and how it ended."""
+        return (
+            f"rank {self.rank} (local_rank: {self.local_rank}, pid: {self.pid}, host: {self.host}) "
+            f"{self.how()}"
+        )
+
+    def how(self) -> str:
+        """How it ended: by a signal, or with an exit status."""
+        if self.exitcode < 0:
+            return f"was ended by signal {self.signal_name()}"
+        return f"ended with exit code {self.exitcode}"
+
+    def without_message(self) -> str:
+        """What is said of a process that has written nothing of its error."""
+        if self.exitcode < 0:
+            return f"Signal {-self.exitcode} ({self.signal_name()}) received by PID {self.pid}"
+        return "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html"
+
+    def signal_name(self) -> str:
+        """The signal that ended it, or N/A."""
+        if self.exitcode >= 0:
+            return "N/A"
+        try:
+            return signal.Signals(-self.exitcode).name
+        except ValueError:
+            return f"<Unknown signal {-self.exitcode}>"
+
+    def told(self) -> bytes:
+        """The failure as bytes for other hosts, with what the process wrote of its error."""
+        message = ""
+        if os.path.exists(self.error_file):
+            with open(self.error_file, encoding="utf-8") as file:
+                said = json.load(file).get("message", "")
+            if isinstance(said, dict):
+                said = said.get("extraInfo", {}).get("py_callstack") or said.get("message", "")
+            message = str(said)
+        told = self._replace(message=message, timestamp=self.timestamp or int(time.time()))
+        return json.dumps(told._asdict()).encode()
+
+    @classmethod
+    def read(cls, told: bytes) -> ProcessFailure:
+        """The failure that another host, or this one, has told."""
+        return cls(**json.loads(told))
+
+
+class ChildFailedError(Exception):
+    """A process that the launcher started has failed."""
+
+    def __init__(self, name: str, failures: dict[int, ProcessFailure]) -> None:
+        self.name = name
+        self.failures = failures
+        super().__init__(self.format_msg())
+
+    def get_first_failure(self) -> tuple[int, ProcessFailure]:
+        """The rank that failed first, and how."""
+        rank = min(self.failures, key=lambda rank: self.failures[rank].timestamp)
+        return rank, self.failures[rank]
+
+    def format_msg(self) -> str:
+        """The error's text: the first failure, and all others."""
+        first, root = self.get_first_failure()
+        others = [self._lines(i, failure) for i, failure in self.failures.items() if i != first]
+        wide, thin = "=" * 60, "-" * 60
+        return "\n".join([
+            "", wide, f"{self.name} FAILED", thin, "Failures:",
+            *(others or ["  <NO_OTHER_FAILURES>"]), thin,
+            "Root Cause (first observed failure):", self._lines(0, root), wide,
+        ])  # fmt: skip
+
+    def _lines(self, index: int, failure: ProcessFailure) -> str:
+        when = time.strftime("%Y-%m-%d_%H:%M:%S", time.localtime(failure.timestamp))
+        said = failure.message or failure.without_message()
+        return "\n".join([
+            f"[{index}]:", f"  time      : {when}", f"  host      : {failure.host}",
+            f"  rank      : {failure.rank} (local_rank: {failure.local_rank})",
+            f"  exitcode  : {failure.exitcode} (pid: {failure.pid})",
+            f"  error_file: {failure.error_file if failure.message else '<N/A>'}",
+            "  traceback : " + said.strip().replace("\n", "\n  "),
+        ])  # fmt: skip
