@@ -43,7 +43,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, float) and isinstance(b, float):
-        return a == b or abs(a - b) <= CLOSE * max(abs(a), abs(b)) or (a != a and b != b)
+        return a == b or abs(a - b) <= CLOSE * max(abs(a), abs(b), 1) or (a != a and b != b)
     return bool(a == b)
 
 

@@ -6,15 +6,19 @@ import pickle
 from typing import TYPE_CHECKING
 
 from .._base import dtypes as D
+from .._tensor.public_functions import own_namespace
 from .._tensor.tensor import Tensor
-from ..nn._ground import f
 from .collectives import all_gather, broadcast, gather, scatter
 from .message_checks import check_root, member
 from .point_to_point import recv, send
 
 if TYPE_CHECKING:
+    import rushlight as f
+
     from .._base.annotations import DeviceLike
     from .process_group import ProcessGroup
+else:
+    f = own_namespace("").module("rushlight's functions")
 
 
 __all__ = [

@@ -203,7 +203,9 @@ class Progress:
 
     def _gone_of(self, work: RunningWork) -> list[str]:
         self.world.look_for_the_gone()
-        return [text for rank, text in self.world.gone.items() if rank in work.peers]
+        gone = {rank: text for rank, text in self.world.gone.items() if rank in work.peers}
+        failed = [text for text in gone.values() if "unexpectedly" in text]
+        return failed or list(gone.values())
 
     def _late(self, work: RunningWork, timeout: timedelta) -> RuntimeError:
         milliseconds = int(timeout.total_seconds() * 1000)

@@ -424,3 +424,154 @@ def the_same_draws_after_a_broadcast(torch, dist, rank, size):
     dist.broadcast(seed, 0)
     torch.manual_seed(seed.item())
     return torch.randn(3)
+
+
+# ---- DistributedDataParallel -----------------------------------------------------------------
+def trained(torch, dist, rank, size, model, steps=4, make_loss=None, **options):
+    """The losses of some steps, each rank on its own data, and the parameters in the end."""
+    parallel = torch.nn.parallel.DistributedDataParallel(model, **options)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1, momentum=0.9)
+    losses = []
+    for step in range(steps):
+        torch.manual_seed(100 * step + rank)
+        x = torch.randn(6, 5)
+        optimizer.zero_grad()
+        out = parallel(x)
+        loss = out.pow(2).mean() if make_loss is None else make_loss(out)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return [losses, dict(parallel.state_dict())]
+
+
+def mlp(torch, rank):
+    torch.manual_seed(rank)  # rank 0's parameters are what all start from
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+@program
+def parallel_training(torch, dist, rank, size):
+    return trained(torch, dist, rank, size, mlp(torch, rank))
+
+
+@program
+def parallel_training_in_many_buckets(torch, dist, rank, size):
+    return trained(torch, dist, rank, size, mlp(torch, rank), bucket_cap_mb=0.00001)
+
+
+@program
+def parallel_training_with_views(torch, dist, rank, size):
+    return trained(torch, dist, rank, size, mlp(torch, rank), gradient_as_bucket_view=True)
+
+
+@program
+def parallel_training_with_buffers(torch, dist, rank, size):
+    nn = torch.nn
+    torch.manual_seed(rank)
+    model = nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    return trained(torch, dist, rank, size, model)
+
+
+class _Branches:
+    """A module whose second branch only even ranks use, and whose third none does."""
+
+    @staticmethod
+    def make(torch, rank):
+        class Branches(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = torch.nn.Linear(5, 2)
+                self.b = torch.nn.Linear(5, 2)
+                self.c = torch.nn.Linear(5, 2)
+
+            def forward(self, x):
+                return self.a(x) + self.b(x) if rank % 2 == 0 else self.a(x)
+
+        torch.manual_seed(rank)
+        return Branches()
+
+
+@program
+def parallel_training_with_unused_parameters(torch, dist, rank, size):
+    model = _Branches.make(torch, rank)
+    out = trained(torch, dist, rank, size, model, find_unused_parameters=True)
+    return [out, model.c.weight.grad is None, model.b.weight.grad]
+
+
+@program
+def unused_parameters_that_nobody_looks_for(torch, dist, rank, size):
+    model = torch.nn.ModuleDict({"a": torch.nn.Linear(2, 2), "b": torch.nn.Linear(2, 2)})
+
+    class Half(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = model
+
+        def forward(self, x):
+            return self.parts["a"](x)
+
+    parallel = torch.nn.parallel.DistributedDataParallel(Half())
+
+    def steps():
+        for _ in range(2):
+            parallel(torch.ones(1, 2)).sum().backward()
+
+    return failing(steps)
+
+
+@program
+def steps_without_reduction(torch, dist, rank, size):
+    model = mlp(torch, 0)
+    parallel = torch.nn.parallel.DistributedDataParallel(model)
+    x = torch.arange(10.0).reshape(2, 5) * (rank + 1) / 10
+    with parallel.no_sync():
+        parallel(x).sum().backward()
+    alone = model[0].weight.grad.clone()
+    parallel(x).sum().backward()
+    return [alone, model[0].weight.grad]
+
+
+@program
+def a_hook_that_adds_gradients_up(torch, dist, rank, size):
+    model = mlp(torch, 0)
+    parallel = torch.nn.parallel.DistributedDataParallel(model)
+    seen = []
+
+    def hook(state, bucket):
+        seen.append([bucket.index(), bucket.is_last(), bucket.buffer().numel()])
+        work = dist.all_reduce(bucket.buffer(), async_op=True)
+        return work.get_future().then(lambda done: done.value()[0] / (2 * size))
+
+    parallel.register_comm_hook(None, hook)
+    parallel(torch.ones(1, 5) * (rank + 1)).sum().backward()
+    return [seen, model[0].weight.grad, failing(lambda: parallel.register_comm_hook(None, hook))]
+
+
+@program
+def losses_of_several_outputs(torch, dist, rank, size):
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = torch.nn.Linear(5, 2), torch.nn.Linear(5, 2)
+
+        def forward(self, x):
+            return {"a": self.a(x), "b": [self.b(x)]}
+
+    torch.manual_seed(rank)
+    return trained(
+        torch, dist, rank, size, Two(), find_unused_parameters=True,
+        make_loss=lambda out: out["a"].sum() + out["b"][0].pow(2).sum(),
+    )  # fmt: skip
+
+
+@program
+def samples_of_each_rank(torch, dist, rank, size):
+    data = torch.utils.data.TensorDataset(torch.arange(11))
+    out = []
+    for options in ({"shuffle": False}, {"seed": 3}, {"drop_last": True}):
+        sampler = torch.utils.data.DistributedSampler(data, **options)
+        sampler.set_epoch(2)
+        loader = torch.utils.data.DataLoader(data, batch_size=2, sampler=sampler)
+        out.append([batch[0].tolist() for batch in loader])
+    return out

@@ -1,4 +1,9 @@
-"""`DistributedDataParallel` in a group of one process: the module, with nothing to add up."""
+"""`DistributedDataParallel`: a module whose gradients are averaged over all ranks.
+
+Every rank runs the same module on its own part of a batch. While its backward still runs, gradients
+that are complete are put into buckets, and a bucket that is full is summed over all ranks
+(`gradient_reduction`). In a group of one process it is the module, with nothing to add up.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +12,32 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..._base.device import device
-from ...distributed.process_group import chosen
+from ...autograd.grad_mode import is_grad_enabled, no_grad
+from .._ground import f
 from ..modules.module import Module
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._base.annotations import DeviceLike
+    from ..._tensor.tensor import Tensor
     from ...distributed.process_group import ProcessGroup
+    from .gradient_reduction import GradientReduction
 
 
 __all__ = ["DistributedDataParallel"]
 
+#: Elements that are broadcast at a time.
+_TOGETHER = 1 << 23
+
 
 class DistributedDataParallel(Module):
-    """A module whose gradients are averaged over all processes: over the one that there is.
+    """A module whose gradients are averaged over all ranks.
 
     Raises:
         ValueError: before `init_process_group`, and for devices of a module on the CPU.
-        RuntimeError: for a module without parameters that require gradients.
+        RuntimeError: for a module without parameters that require gradients, and where the ranks'
+            modules have different parameters.
     """
 
     def __init__(
@@ -44,6 +56,8 @@ class DistributedDataParallel(Module):
         static_graph: bool = False,
         **options: object,
     ) -> None:
+        from ...distributed.process_group import chosen
+
         super().__init__()
         self.process_group = chosen(process_group)
         if not any(p.requires_grad for p in module.parameters()):
@@ -72,14 +86,91 @@ class DistributedDataParallel(Module):
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self.reducer: GradientReduction | None = None
+        if self.process_group.size() > 1:
+            self._join_ranks(init_sync, 25.0 if bucket_cap_mb is None else bucket_cap_mb)
+
+    def _join_ranks(self, init_sync: bool, bucket_megabytes: float) -> None:
+        """Makes all ranks start from rank 0's parameters, and watches gradients from now on."""
+        from .gradient_reduction import GradientReduction
+
+        named = self._kept(self.module.named_parameters())
+        trained = {name: p for name, p in named.items() if p.requires_grad}
+        if init_sync:
+            self._check_alike(trained)
+            self._broadcast([*named.values(), *self._shared_buffers()])
+        self.reducer = GradientReduction(
+            trained, self.process_group, bucket_megabytes, self.gradient_as_bucket_view
+        )
+
+    def _kept(self, named: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:
+        return {name: t for name, t in named if name not in self.parameters_to_ignore}
+
+    def _shared_buffers(self) -> list[Tensor]:
+        return list(self._kept(self.module.named_buffers()).values())
+
+    def _check_alike(self, trained: dict[str, Tensor]) -> None:
+        from ...distributed.object_collectives import all_gather_object
+
+        mine = [(tuple(p.shape), str(p.dtype)) for p in trained.values()]
+        told: list[Any] = [None] * self.process_group.size()
+        all_gather_object(told, mine, self.process_group)
+        me = self.process_group.rank()
+        for rank, theirs in enumerate(told):
+            if len(theirs) != len(mine):
+                raise RuntimeError(
+                    f"DDP expects same model across all ranks, but Rank {me} has {len(mine)} "
+                    f"params, while rank {rank} has inconsistent {len(theirs)} params."
+                )
+            for index, (a, b) in enumerate(zip(mine, theirs)):
+                if a != b:
+                    raise RuntimeError(
+                        f"[{me}]: params[{index}] in this process with sizes {list(a[0])} appears "
+                        f"not to match sizes of the same param in process {rank}."
+                    )
+
+    def _broadcast(self, tensors: list[Tensor]) -> None:
+        """Gives all ranks what rank 0 has: many tensors in one message."""
+        from ...distributed.collectives import broadcast
+
+        by_dtype: dict[Any, list[Tensor]] = {}
+        for tensor in tensors:
+            by_dtype.setdefault(tensor.dtype, []).append(tensor)
+        with no_grad():
+            for alike in by_dtype.values():
+                for some in _chunks(alike):
+                    whole = f.cat([t.detach().reshape(-1) for t in some])
+                    broadcast(whole, group=self.process_group, group_src=0)
+                    if self.process_group.rank() == 0:
+                        continue
+                    start = 0
+                    for t in some:
+                        part = whole[start : start + t.numel()]
+                        t.detach().copy_(part.reshape(t.shape))
+                        start += t.numel()
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
-        return self.module(*inputs, **kwargs)
+        reducer = self.reducer
+        if reducer is None:
+            return self.module(*inputs, **kwargs)
+        recording = is_grad_enabled() and self.require_backward_grad_sync
+        if recording:
+            reducer.start_iteration()
+        if self.require_forward_param_sync and self.broadcast_buffers and self.training:
+            self._broadcast(self._shared_buffers())
+        out = self.module(*inputs, **kwargs)
+        reducer.enabled = recording
+        if recording:
+            self.require_forward_param_sync = True
+            reducer.expect(out if self.find_unused_parameters or self.static_graph else None)
+        else:
+            self.require_forward_param_sync = is_grad_enabled() is False
+        return out
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """A context in which gradients aren't averaged: nothing is different in it."""
+        """A context in which gradients are added up on each rank alone."""
         before = self.require_backward_grad_sync
         try:
             self.require_backward_grad_sync = False
@@ -90,7 +181,16 @@ class DistributedDataParallel(Module):
     @contextlib.contextmanager
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Iterator[None]:  # fmt: skip
-        """A context in which processes may run out of batches at different times."""
+        """A context in which processes may run out of batches at different times.
+
+        Raises:
+            NotImplementedError: in a group of several processes, where that isn't done yet.
+        """
+        if enable and self.reducer is not None:
+            raise NotImplementedError(
+                "DistributedDataParallel.join: give all ranks equally many batches "
+                "(DistributedSampler does); ranks that run out of them aren't waited for yet"
+            )
         yield
 
     def join_hook(self, **kwargs: object) -> object:
@@ -107,14 +207,31 @@ class DistributedDataParallel(Module):
         """The outputs: there is one device."""
         return outputs
 
-    def register_comm_hook(self, state: object, hook: Callable[..., object]) -> None:
-        """Checks the hook, which would be asked to add gradients up: there are none to add.
+    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        """Has `hook(state, bucket)` add each bucket up; it gives a future of the sum.
 
         Raises:
             TypeError: for a hook that can't be called.
+            RuntimeError: for a second one.
         """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
+        if self.reducer is not None:
+            self.reducer.set_hook(state, hook)
 
     def _set_static_graph(self) -> None:
         self.static_graph = True
+
+
+def _chunks(tensors: list[Tensor]) -> Iterator[list[Tensor]]:
+    """Tensors some at a time."""
+    some: list[Tensor] = []
+    count = 0
+    for tensor in tensors:
+        some.append(tensor)
+        count += tensor.numel()
+        if count >= _TOGETHER:
+            yield some
+            some, count = [], 0
+    if some:
+        yield some

@@ -1,0 +1,286 @@
+"""How gradients become means over all ranks while backward still runs: in buckets.
+
+Buckets are filled from the last parameter to the first, as backward reaches them, and are sent in
+one order on all ranks. When backward ends all are waited for, and the means become the gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..._base import dtypes as D
+from ..._tensor.tensor import Tensor
+from ...autograd.grad_mode import no_grad
+from ...autograd.variable import Variable
+from ...distributed.collectives import all_reduce
+from ...distributed.reduce_op import ReduceOp
+from .._ground import f
+
+if TYPE_CHECKING:
+    from ...distributed.process_group import ProcessGroup
+    from ...distributed.work import Work
+
+__all__ = ["GradBucket", "GradientReduction"]
+
+#: The first bucket is small, so that sending starts early.
+_FIRST = 1 << 20
+_UNFINISHED = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This "
+    "error indicates that your module has parameters that were not used in producing loss. You can "
+    "enable unused parameter detection by passing the keyword argument "
+    "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by \nmaking "
+    "sure all `forward` function outputs participate in calculating loss. \nIf you already have "
+    "done the above, then the distributed data parallel module wasn't able to locate the output "
+    "tensors in the return value of your module's `forward` function. Please include the loss "
+    "function and the structure of the return value of `forward` of your module when reporting "
+    "this issue (e.g. list, dict, iterable)."
+)
+_MORE = (
+    "In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or "
+    "DETAIL to print out information about which particular parameters did not receive gradient on "
+    "this rank as part of this error"
+)
+
+
+class GradBucket:
+    """Gradients that are sent together, in a row."""
+
+    def __init__(self, index: int, parameters: list[Tensor]) -> None:
+        self._index = index
+        self._parameters = parameters
+        self._last = False
+        starts = [0]
+        for parameter in parameters:
+            starts.append(starts[-1] + parameter.numel())
+        self._starts = starts
+        self._buffer = f.zeros(starts[-1], dtype=parameters[0].dtype)
+        self.missing: set[int] = set()
+
+    def index(self) -> int:
+        """The place of the bucket among all, in the order of sending."""
+        return self._index
+
+    def is_last(self) -> bool:
+        """Whether no bucket is sent after it."""
+        return self._last
+
+    def buffer(self) -> Tensor:
+        """All gradients in a row."""
+        return self._buffer
+
+    def set_buffer(self, buffer: Tensor) -> None:
+        """Puts another tensor in the row's place."""
+        self._buffer = buffer
+
+    def parameters(self) -> list[Tensor]:
+        """The parameters whose gradients these are."""
+        return list(self._parameters)
+
+    def gradients(self) -> list[Tensor]:
+        """The gradients, as views of the row."""
+        return [self.part(i) for i in range(len(self._parameters))]
+
+    def part(self, place: int) -> Tensor:
+        """The gradient of the parameter at a place, as a view of the row."""
+        row: Tensor = self._buffer[self._starts[place] : self._starts[place + 1]]
+        return row.view(self._parameters[place].shape)
+
+
+class GradientReduction:
+    """The buckets of a module's parameters, and how far they are in this iteration."""
+
+    def __init__(
+        self, named: dict[str, Tensor], group: ProcessGroup, megabytes: float, as_views: bool
+    ) -> None:
+        self.group = group
+        self.names = list(named)
+        self.parameters = list(named.values())
+        self.as_views = as_views
+        self.enabled = True
+        self.hook: tuple[object, Callable[..., Any]] | None = None
+        self.buckets = self._cut(int(megabytes * (1 << 20)))
+        self.place = {
+            id(p): (bucket, i) for bucket in self.buckets for i, p in enumerate(bucket.parameters())
+        }
+        self._works: list[tuple[GradBucket, Any]] = []
+        self._finished = True
+        self._queued = False
+        self._following = 0
+        self._unused: set[int] | None = None
+        self._used: set[int] = set()
+        for parameter in self.parameters:
+            parameter.register_post_accumulate_grad_hook(self._arrived)
+
+    def set_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        """Has a function of the user add each bucket up.
+
+        Raises:
+            RuntimeError: for a second one.
+        """
+        if self.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be "
+                               "called once.")  # fmt: skip
+        self.hook = (state, hook)
+
+    def _cut(self, limit: int) -> list[GradBucket]:
+        lists: list[list[Tensor]] = []
+        open_lists: dict[Any, tuple[list[Tensor], list[int]]] = {}
+        for parameter in reversed(self.parameters):
+            size = parameter.numel() * parameter.element_size()
+            held, count = open_lists.setdefault(parameter.dtype, ([], [0]))
+            held.append(parameter)
+            count[0] += size
+            if count[0] >= (limit if lists else min(limit, _FIRST)):
+                lists.append(held)
+                del open_lists[parameter.dtype]
+        lists += [held for held, _ in open_lists.values()]
+        buckets = [GradBucket(index, held) for index, held in enumerate(lists)]
+        buckets[-1]._last = True
+        return buckets
+
+    # ---- an iteration -------------------------------------------------------------------------
+    def start_iteration(self) -> None:
+        """Checks that the last iteration has ended.
+
+        Raises:
+            RuntimeError: where a parameter had no gradient in it.
+        """
+        if not self._finished and self._used:
+            lacking = [str(i) for i, p in enumerate(self.parameters) if id(p) not in self._used]
+            indices = (
+                "Parameter indices which did not receive grad for rank "
+                f"{self.group.rank()}: {' '.join(lacking)}"
+            )
+            raise RuntimeError(f"{_UNFINISHED}\n{indices}\n {_MORE}")
+
+    def expect(self, outputs: object) -> None:
+        """Gets ready for a backward: from `outputs`, or (None) from all parameters."""
+        self._finished = False
+        self._following = 0
+        self._works = []
+        self._used = set()
+        self._queued = False
+        for bucket in self.buckets:
+            bucket.missing = set(range(len(bucket.parameters())))
+        self._unused = None
+        if outputs is not None:
+            reached = _reached(outputs)
+            self._unused = {id(p) for p in self.parameters} - reached
+
+    def _arrived(self, parameter: Tensor) -> None:
+        """A gradient is complete: it goes into its bucket."""
+        if not self.enabled or self._finished:
+            return
+        if not self._queued:
+            self._queued = True
+            Variable._execution_engine.queue_callback(self._finish)
+            for p in self.parameters:
+                if self._unused is not None and id(p) in self._unused:
+                    self._ready(p, None)
+        self._used.add(id(parameter))
+        self._ready(parameter, parameter.grad)
+
+    def _ready(self, parameter: Tensor, grad: Tensor | None) -> None:
+        bucket, i = self.place[id(parameter)]
+        if i not in bucket.missing:
+            raise RuntimeError(
+                "Expected to mark a variable ready only once. This error is caused by one of the "
+                "following reasons: 1) Use of a module parameter outside the `forward` function. "
+                "Please make sure model parameters are not shared across multiple concurrent "
+                "forward-backward passes. or try to use _set_static_graph() as a workaround if "
+                "this module graph does not change during training loop.2) Reused parameters in "
+                "multiple reentrant backward passes."
+            )
+        part = bucket.part(i)
+        with no_grad():
+            if grad is None:
+                part.zero_()
+            elif grad.data_ptr() != part.data_ptr() or grad.dtype != part.dtype:
+                part.copy_(grad)
+        bucket.missing.discard(i)
+        while self._following < len(self.buckets) and not self.buckets[self._following].missing:
+            self._send(self.buckets[self._following])
+            self._following += 1
+
+    def _send(self, bucket: GradBucket) -> None:
+        if self.hook is not None:
+            state, hook = self.hook
+            self._works.append((bucket, hook(state, bucket)))
+            return
+        with no_grad():
+            bucket.buffer().div_(self.group.size())
+        work: Work | None = all_reduce(bucket.buffer(), ReduceOp.SUM, self.group, async_op=True)
+        self._works.append((bucket, work))
+
+    def _finish(self) -> None:
+        """Backward has ended: waits for all buckets, and makes their means the gradients."""
+        if self._following < len(self.buckets):
+            return  # said at the start of the next iteration, as PyTorch does
+        used_anywhere = self._used_anywhere()
+        for bucket, sent in self._works:
+            result = sent.wait()
+            if self.hook is not None:
+                row = result[0] if isinstance(result, list | tuple) else result
+                with no_grad():
+                    if row is not bucket.buffer():
+                        bucket.buffer().copy_(row.reshape(-1))
+            for i, parameter in enumerate(bucket.parameters()):
+                if used_anywhere is None or id(parameter) in used_anywhere:
+                    self._give(parameter, bucket.part(i))
+        self._finished = True
+        self._works = []
+
+    def _give(self, parameter: Tensor, mean: Tensor) -> None:
+        with no_grad():
+            grad = parameter.grad
+            if self.as_views:
+                if grad is None or grad.data_ptr() != mean.data_ptr():
+                    parameter.grad = mean
+            elif grad is None:
+                parameter.grad = mean.clone()
+            else:
+                grad.copy_(mean)
+
+    def _used_anywhere(self) -> set[int] | None:
+        """The parameters that some rank has used; None where all ranks use all."""
+        if self._unused is None:
+            return None
+        marks = f.tensor([int(id(p) in self._used) for p in self.parameters], dtype=D.int32)
+        all_reduce(marks, ReduceOp.MAX, self.group)
+        return {id(p) for p, mark in zip(self.parameters, marks.tolist()) if mark}
+
+
+def _tensors_in(value: object) -> list[Tensor]:
+    """The tensors in what a forward gives."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif hasattr(value, "__dataclass_fields__"):
+        value = list(vars(value).values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in _tensors_in(item)]
+    return []
+
+
+def _reached(outputs: object) -> set[int]:
+    """The parameters (by `id`) that the outputs' history leads to."""
+    seen: set[Any] = set()
+    out: set[int] = set()
+    stack: list[Any] = []
+    for tensor in _tensors_in(outputs):
+        if tensor.grad_fn is not None:
+            stack.append(tensor.grad_fn)
+        elif tensor.requires_grad:
+            out.add(id(tensor))
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            out.add(id(variable))
+        stack += [following for following, _ in node.next_functions if following is not None]
+    return out
