@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .process_group import chosen, init_process_group, is_initialized
+from .process_group import alone, chosen, init_process_group, is_initialized
 from .stores import HashStore
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class DeviceMesh:
         self, device_type: str, mesh: Any = None, *, mesh_dim_names: tuple[str, ...] | None = None,
         **options: object,
     ) -> None:  # fmt: skip
+        alone("DeviceMesh")
         self.device_type = device_type
         self.mesh = mesh
         self.mesh_dim_names = mesh_dim_names

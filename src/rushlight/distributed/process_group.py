@@ -276,6 +276,21 @@ def _carrier_over(world: World, comm: Comm, ranks: list[int], timeout: timedelta
     return carrier
 
 
+def alone(what: str, group: ProcessGroup | int | None = None) -> ProcessGroup | None:
+    """The group that is meant, where it is of one process; None before there is one.
+
+    Raises:
+        NotImplementedError: for a group of several, for which `what` isn't done yet.
+    """
+    if _Current.world is None:
+        return None
+    pg = chosen(group)
+    if isinstance(pg, ProcessGroup) and pg.size() > 1:
+        raise NotImplementedError(f"{what} works in a group of one process so far: this one has "
+                                  f"{pg.size()}")  # fmt: skip
+    return pg
+
+
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """Forgets a group; the default one ends all.
 

@@ -194,6 +194,12 @@ def form_world(
     told = {"PMI_PORT": f"{address}:{port}", "PMI_ID": rank, "PMI_RANK": rank, "PMI_SIZE": size}
     with _environment({key: str(value) for key, value in told.items()}):
         comm = _started(mpi)
+    if comm.Get_size() != size:
+        raise advised(
+            DistBackendError(f"MPI made a world of {comm.Get_size()} where {size} ranks met"),
+            "only MPICH finds ranks that were started one by one: start them with the mpiexec or "
+            "srun of this MPI",
+        )
     comm.Barrier()
     _unlink_shared_memory()
     return _keep(World(mpi, comm, watch, nodes == 1))
@@ -261,7 +267,10 @@ def _announce(
 ) -> tuple[socket.socket, int]:
     """Tells the service of this rank, and waits until all are there; gives the number of nodes."""
     end = deadline_of(timeout)
-    watch = socket.create_connection((address, port), timeout=timeout.total_seconds())
+    try:
+        watch = socket.create_connection((address, port), timeout=timeout.total_seconds())
+    except OSError as error:
+        raise DistError(f"rank {rank}: no service at {address}, port {port}: {error}") from None
     who = f"process_{os.getpid()}_on_{socket.gethostname()}"
     watch.sendall(f"watch={rank} who={who} node={_node()}\n".encode())
     received = b""

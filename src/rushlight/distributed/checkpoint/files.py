@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base.error_notes import advised
 from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file, save as save_file
+from ..process_group import alone
 
 if TYPE_CHECKING:
     from ..process_group import ProcessGroup
@@ -77,6 +78,8 @@ def save(
     The folder holds one file that `torch.load` reads, not PyTorch's own files of shards.
     """
     _alone("save")
+    if not no_dist:
+        alone("torch.distributed.checkpoint.save", process_group)
     folder = _folder(checkpoint_id, storage_writer)
     folder.mkdir(parents=True, exist_ok=True)
     save_file(_state(state_dict), folder / _FILE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..process_group import chosen
+from ..process_group import alone, chosen
 from ..reduce_op import ReduceOp
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def all_reduce(
 ) -> Tensor:
     """The sum over the one process that there is: a copy of the tensor."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return tensor.clone()
 
 
@@ -30,30 +31,35 @@ def reduce(
 ) -> Tensor:
     """The sum over the one process that there is: a copy of the tensor."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return tensor.clone()
 
 
 def broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) -> Tensor:
     """The tensor of process 0: a copy."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return tensor.clone()
 
 
 def all_gather(tensor: Tensor, group: ProcessGroup | None = None) -> tuple[Tensor, ...]:
     """The tensors of all processes: a copy of the one."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return (tensor.clone(),)
 
 
 def gather(tensor: Tensor, dst: int = 0, group: ProcessGroup | None = None) -> tuple[Tensor, ...]:
     """The tensors of all processes: a copy of the one."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return (tensor.clone(),)
 
 
 def scatter(tensors: Sequence[Tensor], src: int = 0, group: ProcessGroup | None = None) -> Tensor:
     """The tensor for this process: a copy of the only one."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return tensors[0].clone()
 
 
@@ -64,4 +70,5 @@ def all_to_all(
 ) -> tuple[Tensor, ...]:
     """The tensors for this process: a copy of each."""
     chosen(group)
+    alone("torch.distributed.nn", group)
     return tuple(tensor.clone() for tensor in input_tensor_list)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
 from ...optim.optimizer import Optimizer
-from ..process_group import chosen
+from ..process_group import alone, chosen
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -39,6 +39,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         given = _checked(params)
         super().__init__(given, defaults)
         self.process_group = chosen(process_group)
+        alone("ZeroRedundancyOptimizer", process_group)
         self.world_size = 1
         self.rank = self.global_rank = 0
         self.parameters_as_bucket_view = parameters_as_bucket_view

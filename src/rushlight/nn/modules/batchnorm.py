@@ -214,6 +214,10 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
+        if self.training:
+            from ...distributed.process_group import alone
+
+            alone("SyncBatchNorm", self.process_group)
         return super().forward(input)
 
     @classmethod
