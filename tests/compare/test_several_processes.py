@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from tests.compare.several.programs import PROGRAMS
 
-pytest.importorskip("torch", reason="the comparison needs torch")
-pytest.importorskip("mpi4py", reason="several processes need the extra `mpi`")
+pytestmark = pytest.mark.skipif(
+    find_spec("mpi4py") is None or find_spec("torch") is None,
+    reason="the comparison needs torch and the extra `mpi`",
+)
 
 RUN = Path(__file__).parent / "several" / "run.py"
 SIZES = (2, 3)

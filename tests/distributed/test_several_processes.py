@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 
 import rushlight.multiprocessing as mp
 
-pytest.importorskip("mpi4py", reason="several processes need the extra `mpi`")
+pytestmark = pytest.mark.skipif(
+    find_spec("mpi4py") is None, reason="several processes need the extra `mpi`"
+)
 
 HERE = Path(__file__).parent / "several"
 COLLECT, LOSE = str(HERE / "collect.py"), str(HERE / "lose_a_rank.py")
