@@ -145,3 +145,18 @@ def test_reductions_of_nothing(shape: Any, native: bool) -> None:
 
     compiled = check(scenario, native)
     assert "Error" not in compiled.steps[0].explain()
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_results_of_mixed_layouts_are_laid_out_as_eagerly(native: bool) -> None:
+    def step(a: Any, b: Any) -> Any:
+        total = a.t() + b
+        return total, torch.where(total > 0, a.t(), b), (total * 2).exp(), a.t() < b
+
+    compiled = torch.compile(step, options={"native": native})
+    for _ in range(8):
+        a, b = torch.randn(4, 5), torch.randn(5, 4)
+        for mine, wanted in zip(compiled(a, b), step(a, b)):
+            assert mine.stride() == wanted.stride()
+            torch.testing.assert_close(mine, wanted)
+    assert "1 compiled" in compiled.explain()

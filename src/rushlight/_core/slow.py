@@ -142,7 +142,8 @@ def apply(op: Op, args: Arguments) -> Any:
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
-        if op.ordered and type(results) is ndarray and mode.recorder is None:
+        plain = results
+        if op.ordered and type(results) is ndarray:
             results = dense.ordered_like(results, raws)
     except Exception as error:
         if refusal(error, raws) is not error:  # in no variable: a cycle
@@ -169,7 +170,7 @@ def apply(op: Op, args: Arguments) -> Any:
             del better  # its traceback holds this frame
     outs = wrap(op, args, results, mode)
     if mode.recorder is not None:
-        mode.recorder.called(op, args, raws, outs)
+        mode.recorder.called(op, args, raws, outs, None if results is plain else plain)
     if mode.grad and not mode.inference:
         live = live_mask(op, args)
         if live and not (unseen and only_inference(op, args)):

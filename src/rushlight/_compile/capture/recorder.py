@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory import aliasing as A
+from ..._array.memory.dense_layout import ordered_like
 from ..._core.engine import WORLDS
 from ..._core.mode import CURRENT, current, replaced
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
@@ -193,8 +194,9 @@ class Recorder(NumberRecorder):
         return made
 
     # ---- what the slow path tells --------------------------------------------------------------
-    def called(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor]) -> None:
-        """A row has run."""
+    def called(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor],
+               plain: Array | None = None) -> None:  # fmt: skip
+        """A row has run; `plain` is its result where that has been laid out anew."""
         if self.muted:
             return
         self.draws = self.drawn  # what the row has drawn the program draws
@@ -204,8 +206,11 @@ class Recorder(NumberRecorder):
         made = tuple(self.define(out._raw) for out in outs)
         for out in outs:
             self._watch(out)
-        self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
+        first = made if plain is None else (self.define(plain),)
+        self.add("call", op.raw, op.name, inputs, first, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
+        if plain is not None:
+            self.add("call", ordered_like, "ordered_like", (*first, list(inputs)), made, pure=True)
 
     def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: object) -> None:
         """A row has written its first operand."""

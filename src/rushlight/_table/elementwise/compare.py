@@ -378,3 +378,11 @@ masked_fill_number = overload(
     expanded=warned("masked_fill", 2450),
     vmap_write="inplace arithmetic",
 )  # fmt: skip
+
+
+def _lay_out_in_c_order(row: Row) -> None:
+    row.op.ordered = False
+
+
+for _row in (masked_fill, masked_fill_number):
+    when_settled(_row, _lay_out_in_c_order)

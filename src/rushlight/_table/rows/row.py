@@ -537,7 +537,7 @@ def _op(
     op.promote = declared.promote
     op.promote_at = _promoted_positions(schema, declared)
     op.broadcasts = declared.broadcasts
-    op.ordered = op.broadcasts and op.name != "masked_fill"  # which PyTorch writes into C order
+    op.ordered = op.broadcasts
     op.holomorphic = declared.holomorphic
     op.differentiable_out = declared.differentiable_out
     op.out_raw = op.runs_on_none = False
