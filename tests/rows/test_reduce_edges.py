@@ -273,3 +273,23 @@ def test_the_norm_of_a_number_is_its_magnitude_however_large_the_order(p: float)
     x = torch.tensor(-3.0)
     assert torch.linalg.vector_norm(x, p).item() == torch.dist(x, x * 0, p).item() == 3.0
     assert torch.linalg.vector_norm(x[None], p).item() == 3.0
+
+
+@pytest.mark.parametrize(
+    "reduce",
+    [
+        lambda x, d: x.sum(d, keepdim=True), lambda x, d: x.amax(d, keepdim=True),
+        lambda x, d: x.prod(d, keepdim=True), lambda x, d: (x > 0).any(d, keepdim=True),
+        lambda x, d: x.mode(d, keepdim=True).indices, lambda x, d: x.logsumexp(d, keepdim=True),
+        lambda x, d: x.count_nonzero(d),
+    ],
+    ids=["sum", "amax", "prod", "any", "mode", "logsumexp", "count_nonzero"],
+)  # fmt: skip
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (0, 2, 1), (1, 0, 2)])
+def test_a_result_of_any_layout_is_in_c_order(reduce: Any, order: tuple[int, ...]) -> None:
+    x = torch.randn(2, 3, 4).permute(order)
+    for dim in range(3):
+        r = reduce(x, dim)
+        assert r.stride() == torch.empty(r.shape).stride()
+    rows = reduce(torch.randn(4, 3), 1)
+    assert rows.stride() == torch.empty(rows.shape).stride()

@@ -79,8 +79,8 @@ def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Tenso
     _refuse_complex("max_values_cpu", x)
     if _is_matrix_by_rows(x, axis):
         top = row_max(x)
-        return top[:, None] if keepdim else top
-    return in_order(_maximum(x, axis, None, None, keepdim))
+        return top.reshape(-1, 1) if keepdim else top
+    return in_order(_maximum(x, axis, None, None, keepdim), x)
 
 
 def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> TensorLike:
@@ -91,8 +91,8 @@ def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Tenso
     _refuse_complex("min_values_cpu", x)
     if _is_matrix_by_rows(x, axis):
         low = row_max(x, ndarray.argmin)
-        return low[:, None] if keepdim else low
-    return in_order(_minimum(x, axis, None, None, keepdim))
+        return low.reshape(-1, 1) if keepdim else low
+    return in_order(_minimum(x, axis, None, None, keepdim), x)
 
 
 def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
@@ -110,7 +110,7 @@ def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[An
     if x.dtype.kind == "c":
         raise NotImplementedError(errors.not_implemented("aminmax_cpu", name_of(x.dtype)))
     low, high = _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
-    return in_order(low), in_order(high)
+    return in_order(low, x), in_order(high, x)
 
 
 def take_places(x: Array, places: Array, axis: int) -> Array:
@@ -137,7 +137,7 @@ def _with_places(x: Array, axis: int, keepdim: bool, find: AnyCallable) -> tuple
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())
     if keepdim:
-        return in_order(values), in_order(places)
+        return in_order(values, x), in_order(places, x)
     shape = x.shape[:axis] + x.shape[axis + 1 :]
     return values.reshape(shape), places.reshape(shape)
 
@@ -175,7 +175,7 @@ def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: AnyCallabl
         refuse_empty_dimension(name, x, axis)
     if x.ndim == 0:
         return np.zeros((), np.int64)
-    return in_order(find(x, axis, None, keepdims=keepdim))
+    return in_order(find(x, axis, None, keepdims=keepdim), x)
 
 
 def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> TensorLike:

@@ -79,12 +79,12 @@ _WORDS: Final = WORLDS[np.ndarray]
 LONG_ROWS: Final[dict[str, Any]] = SPACE | {
     "row_max": _max_of_rows, "row_top": _max_of_rows,
     "row_min": lambda x, dim: row_max(x, np.ndarray.argmin)[:, None],
-    "row_sum": lambda x, dim: row_sum(x)[:, None],
+    "row_sum": lambda x, dim: row_sum(x).reshape(-1, 1),
     "row_dot": lambda x, y, dim: row_dot(x, y)[:, None],
     "exponentials": _exponentials,
 }  # fmt: skip
 SHORT_ROWS: Final = LONG_ROWS | {
-    "row_sum": lambda x, dim: x.dot(ones(x.shape[1], x.dtype))[:, None],
+    "row_sum": lambda x, dim: x.dot(ones(x.shape[1], x.dtype)).reshape(-1, 1),
 }  # fmt: skip
 _ALONG: Final[dict[str, Any]] = SPACE | {
     **{word: _WORDS[word] for word in ROW_REDUCTIONS},

@@ -65,7 +65,7 @@ def vector_norm(x: Array, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     result = _norm(x, ord, axis, keepdim)
     if result.size == x.size and ord and (x.ndim or dim is None):
         result = np.absolute(x).reshape(result.shape)  # of one element, however large
-    return in_order(result if half is None else result.astype(half))
+    return in_order(result if half is None else result.astype(half), x)
 
 
 def in_norm_dtype(x: Array, dtype: D.dtype, name: str = "linalg.vector_norm") -> Array:

@@ -80,9 +80,11 @@ def lifted(x: Any) -> Any:
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
-def in_order(r: Array) -> TensorLike:
-    """A result laid out in C order: NumPy keeps the order of what it reduced."""
-    return r if r.ndim < 2 or r.flags.c_contiguous else np.ascontiguousarray(r)
+def in_order(r: Array, x: Array) -> Array:
+    """What `x` was reduced to, in C order, strides of kept dimensions, too, unlike NumPy's."""
+    if r.ndim < 2 or x.flags.c_contiguous:
+        return r
+    return np.ascontiguousarray(r).ravel().reshape(r.shape)
 
 
 def _converted(x: Array, dtype: D.dtype | None) -> Array:
@@ -110,7 +112,7 @@ def sum(
             if total is not None:
                 return total
         total = _add(x, axis, None, None, keepdim)
-        return total if x.ndim < 3 else in_order(total)
+        return in_order(total, x)
     if kind in "biu":
         if axis is None and kind == "b" and not keepdim and dtype is None:
             return np.array(np.count_nonzero(x), _INT64)
@@ -119,7 +121,7 @@ def sum(
         total = _add(x.astype(np.float32), axis, None, None, keepdim)
     if is_half(x.dtype) or dtype is not None:
         total = total.astype(x.dtype)
-    return in_order(total)
+    return in_order(total, x)
 
 
 _LARGE = 4096
@@ -224,9 +226,10 @@ def prod(
     x = _converted(x, dtype)
     if x.dtype.kind in "biu":
         wide = _multiply(x, axis, _INT64, None, keepdim)
-        return in_order(wide if dtype is None else wide.astype(x.dtype))
+        return in_order(wide if dtype is None else wide.astype(x.dtype), x)
     if is_half(x.dtype):
-        return in_order(_multiply(x.astype(np.float32), axis, None, None, keepdim).astype(x.dtype))
+        wide = _multiply(x.astype(np.float32), axis, None, None, keepdim)
+        return in_order(wide.astype(x.dtype), x)
     if axis is None and x.size >= _LARGE and x.flags.c_contiguous:
         # Many running products at once: one alone waits for each multiplication.
         flat = x.reshape(-1)
@@ -234,7 +237,7 @@ def prod(
         lanes = _multiply(flat[:whole].reshape(-1, _LANES), 0)
         total = np.multiply(_multiply(lanes), _multiply(flat[whole:]))
         return np.asarray(total, x.dtype).reshape((1,) * x.ndim if keepdim else ())
-    return in_order(_multiply(x, axis, None, None, keepdim))
+    return in_order(_multiply(x, axis, None, None, keepdim), x)
 
 
 _LANES = 512
@@ -287,13 +290,14 @@ def any(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
 
 
 def _truth(result: Array, x: Array) -> TensorLike:
-    return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result)
+    return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result, x)
 
 
 def count_nonzero(x: Array, dim: Shape | None = None) -> Array:
     """How many elements aren't zero, in int64."""
     axis = axes_of(x.ndim, dim)
-    return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)
+    counts = np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis)
+    return in_order(np.asarray(counts, _INT64), x)
 
 
 def _trailing(ndim: int, axis: int | Shape | None) -> int | None:

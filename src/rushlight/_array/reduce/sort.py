@@ -13,7 +13,7 @@ import numpy as np
 from ..._base import errors
 from ..memory import dense_layout as dense
 from .extreme import refuse_empty_dimension, take_places, ties
-from .reduce import at_least_1d, axis_of, in_order, name_of
+from .reduce import at_least_1d, axis_of, name_of
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -224,9 +224,10 @@ def _shaped(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> t
     values = np.take_along_axis(flat, places, axis)
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())
-    if not keepdim:
-        values, places = np.squeeze(values, axis), np.squeeze(places, axis)
-    return in_order(values), in_order(places)
+    kept = (*x.shape[:axis], *([1] if keepdim else []), *x.shape[axis + 1 :])
+    # Without the dimension first: what is left of it may have any stride.
+    first, second = (np.ascontiguousarray(np.squeeze(r, axis)) for r in (values, places))
+    return first.reshape(kept), second.reshape(kept)
 
 
 def _first_nan_or(x: Array, rank: Array, axis: int) -> Array:

@@ -92,7 +92,7 @@ def var(
 ) -> TensorLike:
     """The variance over `dim`."""
     spread, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
-    return in_order(spread.astype(_real(x.dtype)))
+    return in_order(spread.astype(_real(x.dtype)), x)
 
 
 def std(
@@ -100,7 +100,7 @@ def std(
 ) -> TensorLike:
     """The square root of the variance over `dim`."""
     spread, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
-    return in_order(np.sqrt(spread).astype(_real(x.dtype)))
+    return in_order(np.sqrt(spread).astype(_real(x.dtype)), x)
 
 
 def var_and_mean(
@@ -108,7 +108,7 @@ def var_and_mean(
 ) -> Any:
     """The variance and the mean over `dim`, in the type of `x`."""
     spread, mean = var_mean("var_mean", x, dim, correction, keepdim)
-    return in_order(spread.astype(_real(x.dtype))), in_order(mean.astype(x.dtype))
+    return in_order(spread.astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)
 
 
 def std_and_mean(
@@ -116,4 +116,4 @@ def std_and_mean(
 ) -> Any:
     """The standard deviation and the mean over `dim`, in the type of `x`."""
     spread, mean = var_mean("std_mean", x, dim, correction, keepdim)
-    return in_order(np.sqrt(spread).astype(_real(x.dtype))), in_order(mean.astype(x.dtype))
+    return in_order(np.sqrt(spread).astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)
