@@ -33,6 +33,7 @@ BELOW_THE_CORE = (
     "_base/schema.py",
     "_base/mypyc_words.py",
     "_array/annotations.py",
+    "_array/narrow.py",
     "_array/types.py",
     "_array/kernels/__init__.py",
     "_array/axes.py",

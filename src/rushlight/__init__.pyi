@@ -31,11 +31,7 @@ from ._array.printing import printoptions as printoptions
 from ._array.printing import set_printoptions as set_printoptions
 from ._base.device import device as device
 from ._base.dtypes import dtype as dtype
-from ._base.dtypes import float8_e4m3fn as float8_e4m3fn
-from ._base.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
-from ._base.dtypes import float8_e5m2 as float8_e5m2
-from ._base.dtypes import float8_e5m2fnuz as float8_e5m2fnuz
-from ._base.dtypes import float8_e8m0fnu as float8_e8m0fnu
+from ._base.dtypes import float4_e2m1fn_x2 as float4_e2m1fn_x2
 from ._base.dtypes import get_default_dtype as get_default_dtype
 from ._base.dtypes import qint32 as qint32
 from ._base.dtypes import qint8 as qint8
@@ -250,6 +246,11 @@ e: _float
 float16: dtype
 float32: dtype
 float64: dtype
+float8_e4m3fn: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e5m2fnuz: dtype
+float8_e8m0fnu: dtype
 float: dtype
 half: dtype
 inf: _float

@@ -80,6 +80,8 @@ def _show_inline(message: Warning | str, category: type[Warning], *_: Any, **__:
         message
     )  # torch's modules warn while they are imported, NumPy about torch's protocol
     if "torch.jit.script" not in text and "__array_" not in text:
+        if "ComplexHalf support is experimental" in str(message):
+            return  # PyTorch says it at each place that makes such a tensor
         print(f"[{category.__name__}: {masked(str(message))}]")
 
 

@@ -4,7 +4,6 @@ Strict: a program that is listed here and prints the same fails the comparison. 
 stand in docs/notes/differences.md, under the headings that the reasons name.
 """
 
-_HALF = "Complex numbers of half precision: NumPy has no complex32"
 _ROUNDING = "The last digits: another order of rounding, both within float32's error"
 _CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
 _NAMES = "Modules and classes say where they come from"
@@ -17,18 +16,6 @@ KNOWN: dict[str, str] = {
     "activations_losses.softmaxes": _ROUNDING,
     "activations_losses.cross_entropy_with_probabilities": _ROUNDING,
     "anomaly_checkpoint.a_checkpoint_gives_the_same_gradients": _ROUNDING,
-    "promotion.adding_a_scalar": _HALF,
-    "promotion.adding_a_vector_and_a_zero_d": _HALF,
-    "promotion.bitwise_operations": _HALF,
-    "promotion.comparing": _HALF,
-    "promotion.dividing": _HALF,
-    "promotion.floor_dividing": _HALF,
-    "promotion.in_place_division": _HALF,
-    "promotion.maxima_and_where": _HALF,
-    "promotion.multiplying": _HALF,
-    "promotion.powers": _HALF,
-    "promotion.remainders": _HALF,
-    "promotion.subtracting": _HALF,
     "construction.complex_construction": _CONJUGATE,
     "construction.numpy_shares_memory_back": _CONJUGATE,
     # ---- the graph -----------------------------------------------------------------------------

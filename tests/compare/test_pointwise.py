@@ -101,6 +101,9 @@ def same_error(mine: Exception | None, wanted: Exception) -> str:
 
 
 def as_array(value: Any) -> Any:
+    if str(getattr(value, "dtype", "")) == "torch.complex32":  # which no NumPy array has
+        value = value.detach().real.clone(), value.detach().imag.clone()
+        return np.stack([as_array(part) for part in value])
     if isinstance(value, torch.Tensor):
         return value.detach().clone().resolve_conj().resolve_neg().numpy()
     return value.detach()._raw if isinstance(value, rushlight.Tensor) else value

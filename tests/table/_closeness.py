@@ -39,7 +39,7 @@ def assert_same(got: Any, wanted: Any, tolerance: float, what: str) -> None:
 
 def widened(array: Any) -> Any:
     """The elements in double precision."""
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return array.astype(np.complex128 if array.dtype.kind in "cW" else np.float64)
 
 
 def close(a: float, b: float, scale: float, tolerance: float = SLOPE) -> bool:

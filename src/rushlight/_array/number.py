@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .._base.dtypes import get_default_dtype, refuse_beyond
+from .._base.dtypes import FLOATS_OF_8_BITS, c_name, get_default_dtype, refuse_beyond
+from .narrow import is_complex32
 from .types import from_raw, is_half, to_raw
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "float32": "float", "float64": "double", "uint16": "uint16_t", "uint32": "uint32_t",
     "uint64": "uint64_t", "bool": "bool", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "complex64": "c10::complex<float>",
+    "complex64": "c10::complex<float>", "complex32": "c10::complex<c10::Half>",
+    **{d.name: c_name(d) for d in FLOATS_OF_8_BITS},
 }  # fmt: skip
 
 
 _LARGEST: Final = {
+    "float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0, "float8_e8m0fnu": 2.0**127,
     "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38
 }  # fmt: skip
 
@@ -43,7 +47,11 @@ def number_like(value: Any, dtype: RawType) -> Any:
     if kind in "fV" and not isinstance(value, complex):
         if dtype.itemsize < 8 and abs(value) > largest(dtype) and not isinf(value):
             raise _overflow(dtype)
+        if dtype.name == "float8_e8m0fnu" and value < 2.0**-127:
+            raise _overflow(dtype)  # it has no zero and no sign
         return value
+    if is_complex32(dtype):
+        return value  # PyTorch rounds these without a look
     if isinstance(value, complex):
         if kind == "c":
             if dtype.itemsize < 16 and not _fits(value.real, value.imag):
@@ -81,7 +89,7 @@ def filling(value: Any, dtype: RawType, count: int) -> Any:
     """
     kind = type(value)
     apt = (kind is float and dtype.kind in "fV") or (kind is int and dtype.kind in "ifV")
-    if apt and -128 <= value < 128:
+    if apt and -128 <= value < 128 and dtype.itemsize > 1:
         return value  # all of these types have it
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         refuse_beyond(value)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from .narrow import is_complex32
+
 if TYPE_CHECKING:
     from .annotations import Array
 
@@ -241,7 +243,8 @@ def format_element(array: Array, spec: str, *, class_name: str = "Tensor") -> st
         raise TypeError(f"unsupported format string passed to {class_name}.__format__")
     value = array.item()
     if not isinstance(value, bool | int | float | complex):
-        value = float(value)  # ml_dtypes scalars are no Python numbers
+        # Scalars of ml_dtypes are no Python numbers.
+        value = complex(value) if is_complex32(array.dtype) else float(value)
     return format(value, spec)
 
 
@@ -257,6 +260,8 @@ def _edges(array: Array, cut: Sequence[bool], edge: int) -> Array:
 def _cells(values: Array, options: PrintOptions) -> tuple[list[str], int]:
     """One string an element, padded to a common width, and the width by which lines are counted."""
     kind = values.dtype.kind
+    if is_complex32(values.dtype):
+        values, kind = values.astype(np.complex64), "c"
     if kind in "biu":
         texts = list(map(str, values.tolist()))
         width = max(map(len, texts))

@@ -11,13 +11,14 @@ import numpy as np
 from .._base import dtypes as D, errors
 from . import kernels
 from .memory import dense_layout as dense
-from .memory.dense_layout import empty_like as empty_like, is_dense as is_dense
+from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
+from .narrow import Narrow as Narrow, fitted, is_complex32, is_narrow as is_narrow, wide_of
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
-    from .annotations import Array
+    from .annotations import Array, RawType
 
 ndarray: Final = np.ndarray
 generic: Final = np.generic
@@ -41,10 +42,13 @@ _TO_RAW: dict[D.dtype, Any] = {
     D.complex64: np.dtype(np.complex64),
     D.complex128: np.dtype(np.complex128),
 }
+#: The types whose arrays NumPy has by itself.
+OF_NUMPY: Final = frozenset(_TO_RAW)
 _FROM_RAW: dict[Any, D.dtype] = {raw: d for d, raw in _TO_RAW.items()}
 
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
+COMPLEX64: Final = np.dtype(np.complex64)
 INT64: Final = np.dtype(np.int64)
 BOOL: Final = np.dtype(np.bool_)
 
@@ -53,14 +57,17 @@ def to_raw(d: D.dtype) -> Any:
     """The NumPy dtype that stores `d`.
 
     Raises:
-        ImportError: for bfloat16 where ml_dtypes isn't installed (extra `bfloat16`).
+        ImportError: for a type of ml_dtypes where that isn't installed (extra `bfloat16`).
+        NotImplementedError: for pairs of 4-bit floats.
         RuntimeError: for types that no array library here can store.
     """
     found = _TO_RAW.get(d)
     if found is not None:
         return found
-    if d is D.bfloat16:
-        return _load_bfloat16()
+    if d in _OF_ML_DTYPES:
+        return _load(d)
+    if d is D.float4_e2m1fn_x2:
+        raise NotImplementedError(errors.not_implemented("copy_", D.scalar_name(d)))
     raise RuntimeError(f"Rushlight can't store elements of type {d!r}")
 
 
@@ -73,9 +80,11 @@ def from_raw(raw: Any) -> D.dtype:
     found = _FROM_RAW.get(raw)
     if found is not None:
         return found
-    if getattr(raw, "name", "") == "bfloat16":
-        _load_bfloat16()
-        return D.bfloat16
+    if raw.type.__module__ == "ml_dtypes":
+        named = D.BY_NAME.get(raw.name)
+        if named in _OF_ML_DTYPES:
+            _load(named)
+            return named
     if not raw.isnative:
         found = _FROM_RAW.get(raw.newbyteorder("="))
         if found is not None:
@@ -87,16 +96,29 @@ def from_raw(raw: Any) -> D.dtype:
     )
 
 
-def _load_bfloat16() -> Any:
+_OF_ML_DTYPES: Final = (D.bfloat16, D.complex32, *D.FLOATS_OF_8_BITS)
+
+
+def _load(d: D.dtype) -> RawType:
     try:
         import ml_dtypes
-    except ImportError:
+
+        raw = np.dtype(getattr(ml_dtypes, d.name))
+    except (ImportError, AttributeError):
+        least = ">=0.6" if d is D.complex32 else ""
         raise ImportError(
-            "bfloat16 tensors need the ml_dtypes package: pip install 'rushlight[bfloat16]'"
+            f"{d.name} tensors need the ml_dtypes{least} package: pip install 'rushlight[bfloat16]'"
         ) from None
-    raw = np.dtype(ml_dtypes.bfloat16)
-    _TO_RAW[D.bfloat16] = raw
-    _FROM_RAW[raw] = D.bfloat16
+    _TO_RAW[d] = raw
+    _FROM_RAW[raw] = d
+    if d is not D.bfloat16:
+        Narrow.loaded = True
+    if d is D.complex32:
+        warnings.warn(
+            "ComplexHalf support is experimental and many operators don't support it yet.",
+            UserWarning,
+            stacklevel=6,
+        )
     return raw
 
 
@@ -122,7 +144,7 @@ def number_for(value: Any, common: D.dtype) -> Any:
         return bool(value)
     if common.category == D.FLOAT:
         return to_raw(common).type(float(value)) if common.itemsize == 2 else float(value)
-    return complex(value)
+    return complex(to_raw(common).type(value)) if common is D.complex32 else complex(value)
 
 
 def widened(value: Any) -> Any:
@@ -172,7 +194,7 @@ def type_name(raw: Any) -> str:
 def internal_type_name(raw: Any) -> str:
     """The tensor type as PyTorch's messages from C++ call it: the newer ones have no old name."""
     name = _TYPE_NAMES[from_raw(raw).name]
-    newer = name in ("Bool", "BFloat16") or name.startswith("Complex")
+    newer = name in ("Bool", "BFloat16") or name.startswith(("Complex", "Float8"))
     return f"CPU{name}Type" if newer else f"torch.{name}Tensor"
 
 
@@ -180,7 +202,8 @@ _TYPE_NAMES: Final = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
     "int64": "Long", "float16": "Half", "bfloat16": "BFloat16", "float32": "Float",
     "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "complex32": "ComplexHalf",
+    **{d.name: D.scalar_name(d) for d in D.FLOATS_OF_8_BITS},
 }  # fmt: skip
 
 
@@ -284,6 +307,8 @@ def require_writable(array: Array) -> None:
 
 def write_into(array: Array, value: Any) -> None:
     """Writes `value` into `array`, converting as PyTorch's `copy_` does."""
+    if array.itemsize == 1 and array.dtype.kind == "V" and value.dtype is not array.dtype:
+        value = fitted(value, array.dtype)
     np.copyto(array, value, casting="unsafe")
 
 
@@ -361,9 +386,9 @@ def zero_bytes(count: int) -> Any:
 
 def array_over(shape: Any, raw: Any, memory: Any, start: int, strides: Any) -> Any:
     """An array over bytes that belong to another, from a byte on."""
-    if raw.kind == "V":  # bfloat16 doesn't take a buffer
-        return np.ndarray(shape, np.uint16, memory, start, strides).view(raw)
-    return np.ndarray(shape, raw, memory, start, strides)
+    bits = bits_of(raw)
+    made = np.ndarray(shape, bits, memory, start, strides)
+    return made if bits is raw else made.view(raw)
 
 
 def is_number(value: Any) -> bool:
@@ -413,7 +438,7 @@ def zeros_laid_out(like: Array, raw: Any) -> Any:
     steps = [s // like.itemsize for s in like.strides]
     memory = np.zeros(1 + sum((n - 1) * s for n, s in zip(like.shape, steps)), raw)
     strides = tuple([s * size for s in steps])
-    if memory.dtype.kind == "V":  # doesn't lend its buffer
+    if bits_of(memory.dtype) is not memory.dtype:  # doesn't lend its buffer
         return np.lib.stride_tricks.as_strided(memory, like.shape, strides)
     return np.ndarray(like.shape, memory.dtype, memory, 0, strides)
 
@@ -426,7 +451,13 @@ def plain_array(array: Array) -> Any:
 def converted(array: Array, dtype: D.dtype) -> Any:
     """A copy with elements of `dtype`, laid out alike; it loses imaginary parts with a warning."""
     raw = to_raw(dtype)
-    if array.dtype.kind == "c" and raw.kind != "c" and raw.kind != "b":
+    if Narrow.loaded:
+        wide = wide_of(array.dtype)
+        if wide is not None:
+            array = array.astype(wide)
+        if raw.itemsize == 1 and raw.kind == "V":
+            array = fitted(array.real if array.dtype.kind == "c" else array, raw)
+    if array.dtype.kind == "c" and raw.kind != "W" and raw.kind != "c" and raw.kind != "b":
         if array.size:
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=6)
         array = array.real
@@ -455,13 +486,16 @@ def dtype_of_type_name(name: str) -> D.dtype | None:
 def number_of(array: Array) -> Any:
     """The Python number of an array of one element."""
     value = array.item()
-    return value if isinstance(value, (bool, int, float, complex)) else float(value)
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    return complex(value) if is_complex32(array.dtype) else float(value)
 
 
 def nested_list(array: Array) -> Any:
     """The elements as nested lists of Python numbers."""
-    if array.dtype.kind == "V":
-        array = array.astype(np.float32)
+    wide = wide_of(array.dtype)
+    if wide is not None or array.dtype.kind == "V":
+        array = array.astype(wide or FLOAT32)
     return array.tolist()
 
 
@@ -525,43 +559,6 @@ def as_requested(array: Array, dtype: Any, copy: Any) -> Any:
     return array.copy() if copy else array
 
 
-def packed(array: Array) -> tuple[Any, ...]:
-    """What pickling keeps of an array: the memory that it is a view of, and its place there."""
-    whole = owner(array)
-    if whole.dtype != array.dtype or not whole.flags.c_contiguous:
-        array = whole = np.ascontiguousarray(array)
-    offset = address(array) - address(whole) if array.size else 0
-    strides = tuple(s * array.itemsize for s in byte_strides(array))
-    return from_raw(array.dtype).name, array.shape, strides, offset, whole.tobytes()
-
-
-def unpacked(kept: tuple[Any, ...]) -> Any:
-    """The array that `packed` kept."""
-    name, shape, strides, offset, data = kept
-    raw = to_raw(D.BY_NAME[name])
-    flat = np.frombuffer(bytearray(data), raw)
-    return np.ndarray(shape, raw, flat, offset, strides) if flat.size else np.empty(shape, raw)
-
-
-def copied_with_storage(array: Array, memo: dict[int, Any]) -> Any:
-    """A copy laid out like `array`; views of one memory copied with one memo share their copy."""
-    whole = owner(array)
-    if not (whole.flags.c_contiguous or whole.flags.f_contiguous):
-        if id(array) not in memo:
-            memo[id(array)] = copy_like(array, array)
-            memo.setdefault("keep", []).append(array)  # type: ignore[call-overload]
-        return memo[id(array)]
-    twin = memo.get(id(whole))
-    if twin is None:
-        twin = memo[id(whole)] = whole.copy("K")
-        memo.setdefault("keep", []).append(whole)  # type: ignore[call-overload]
-    if whole is array:
-        return twin
-    octets = (twin if twin.flags.c_contiguous else twin.T).reshape(-1).view(np.uint8)
-    start = address(array) - address(whole)
-    return array_over(array.shape, array.dtype, octets, start, array.strides)
-
-
 def has_nan(array: Array) -> bool:
     """Whether a floating-point or complex array has an element that isn't a number."""
     dtype = array.dtype
@@ -573,7 +570,7 @@ def has_nan(array: Array) -> bool:
         if array.flags.f_contiguous:
             total = np.vdot(array.T, array.T)
             return bool(total != total)
-    return dtype.kind in "fcV" and bool(np.isnan(array).any())
+    return dtype.kind in "fcVW" and bool(np.isnan(array).any())
 
 
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

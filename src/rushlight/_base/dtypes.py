@@ -57,7 +57,7 @@ class dtype:
     def to_complex(self) -> dtype:
         """The complex type whose parts have this type."""
         if not self._complex:
-            raise RuntimeError(f"No complex type corresponds to {self!r}")
+            raise RuntimeError(f"Unknown Complex ScalarType for {scalar_name(self)}")
         return BY_NAME[self._complex]
 
     def __repr__(self) -> str:
@@ -90,20 +90,23 @@ complex32: Final = dtype("complex32", 4, COMPLEX, True, "float16", "complex32")
 complex64: Final = dtype("complex64", 8, COMPLEX, True, "float32", "complex64")
 complex128: Final = dtype("complex128", 16, COMPLEX, True, "float64", "complex128")
 
-BY_NAME: Final[dict[str, dtype]] = {
-    d.name: d
-    for d in (
-        bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
-        float16, bfloat16, float32, float64, complex32, complex64, complex128,
-    )
-}  # fmt: skip
-
-# Types that have a name, a size and limits, and that no tensor here can have.
 float8_e4m3fn: Final = dtype("float8_e4m3fn", 1, FLOAT, True, "", "")
 float8_e4m3fnuz: Final = dtype("float8_e4m3fnuz", 1, FLOAT, True, "", "")
 float8_e5m2: Final = dtype("float8_e5m2", 1, FLOAT, True, "", "")
 float8_e5m2fnuz: Final = dtype("float8_e5m2fnuz", 1, FLOAT, True, "", "")
 float8_e8m0fnu: Final = dtype("float8_e8m0fnu", 1, FLOAT, False, "", "")
+
+BY_NAME: Final[dict[str, dtype]] = {
+    d.name: d
+    for d in (
+        bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
+        float16, bfloat16, float32, float64, complex32, complex64, complex128,
+        float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
+    )
+}  # fmt: skip
+
+# Types that have a name, a size and limits, and that no tensor here can have.
+float4_e2m1fn_x2: Final = dtype("float4_e2m1fn_x2", 1, FLOAT, True, "", "")
 qint8: Final = dtype("qint8", 1, INT, True, "", "")
 quint8: Final = dtype("quint8", 1, INT, False, "", "")
 qint32: Final = dtype("qint32", 4, INT, True, "", "")
@@ -133,6 +136,9 @@ _SCALAR_NAMES: Final[dict[str, str]] = {
     "int64": "Long", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
     "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+    "float8_e4m3fn": "Float8_e4m3fn", "float8_e4m3fnuz": "Float8_e4m3fnuz",
+    "float8_e5m2": "Float8_e5m2", "float8_e5m2fnuz": "Float8_e5m2fnuz",
+    "float8_e8m0fnu": "Float8_e8m0fnu", "float4_e2m1fn_x2": "Float4_e2m1fn_x2",
 }  # fmt: skip
 
 
@@ -157,8 +163,11 @@ _C_NAMES: Final[dict[str, str]] = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
     "int32": "int", "int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int",
     "uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
+    "float32": "float", "float64": "double", "complex32": "c10::complex<c10::Half>",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+    "float8_e4m3fn": "c10::Float8_e4m3fn", "float8_e4m3fnuz": "c10::Float8_e4m3fnuz",
+    "float8_e5m2": "c10::Float8_e5m2", "float8_e5m2fnuz": "c10::Float8_e5m2fnuz",
+    "float8_e8m0fnu": "c10::Float8_e8m0fnu",
 }  # fmt: skip
 
 
@@ -170,6 +179,9 @@ def c_name(d: dtype) -> str:
 _FLOAT_RANK: Final[dict[str, int]] = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 
 
+FLOATS_OF_8_BITS: Final = (
+    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
+)  # fmt: skip
 _WIDE_UNSIGNED: Final = (uint16, uint32, uint64)
 
 
@@ -177,10 +189,16 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest type that holds both: bool < integers < floats < complex.
 
     Raises:
-        RuntimeError: for uint16/32/64 with anything else but floats, as PyTorch does.
+        RuntimeError: for uint16/32/64 with anything else but floats and for 8-bit floats with any
+            other type, as PyTorch does.
     """
     if a is b:
         return a
+    if (a.itemsize == 1 and a.category == FLOAT) or (b.itemsize == 1 and b.category == FLOAT):
+        raise RuntimeError(
+            "Promotion for Float8 Types is not supported, "
+            f"attempted to promote {scalar_name(a)} and {scalar_name(b)}"
+        )
     if (a in _WIDE_UNSIGNED and b.category != FLOAT) or (
         b in _WIDE_UNSIGNED and a.category != FLOAT
     ):
@@ -282,6 +300,8 @@ def set_default_dtype(d: dtype) -> None:
         )
     if d.category != FLOAT:
         raise TypeError("only floating-point types are supported as the default type")
+    if d.itemsize == 1:
+        raise TypeError(f"couldn't find storage object {scalar_name(d)}Storage")
     _default.float_ = d
 
 

@@ -133,7 +133,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
             mode.recorder.wrote(op, args, raws, me, None)
             return me
         try:
-            result = op.raw(*raws)
+            result = slow.forward(op, raws)
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
         if op.wide and T.is_half(array.dtype):
@@ -164,7 +164,12 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         if op.wide and promoted is not None:
             found = promoted  # of a half, what was computed in float32
         check_cast(found, array, op)
-        if promoted is not None and promoted.is_complex and array.dtype.kind != "c" and array.size:
+        if (
+            promoted is not None
+            and promoted.is_complex
+            and array.dtype.kind not in "cW"
+            and array.size
+        ):
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     if op.shared == SHARED_LAST:
         refuse_memory_of(array, raws)

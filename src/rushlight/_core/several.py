@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.dense_layout import ordered_like
-from .._array.types import FLOAT32, FLOAT64, as_array, ndarray as _ndarray
+from .._array.types import FLOAT32, FLOAT64, as_array, is_narrow, ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Vertex, new_node
@@ -62,6 +62,8 @@ def apply_several(op: Op, args: Arguments) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
+    if frozen is not None and frozen is not F32 and frozen is not F64 and is_narrow(frozen):
+        return slow.apply(op, args)
     try:
         if op.check is not None:
             op.check(args, raws)
@@ -225,13 +227,16 @@ def apply_outputs(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)
     raws = args[:]
     live = 0
+    dtype: Any = None
     for pos in op.tensors:
         t = args[pos]
         if t is None:
             continue
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
-        raws[pos] = t._raw
+        array = t._raw
+        dtype = array.dtype
+        raws[pos] = array
         if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             live |= 1 << pos
     for pos in op.constants:
@@ -241,6 +246,8 @@ def apply_outputs(op: Op, args: Arguments) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
+    if dtype is not None and dtype is not F32 and dtype is not F64 and is_narrow(dtype):
+        return slow.apply(op, args)
     try:
         if op.check is not None:
             op.check(args, raws)

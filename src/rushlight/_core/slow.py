@@ -58,7 +58,19 @@ class Tangents:
         self.note_view = None
 
 
+class Narrow:
+    """How operations run once there are types that are only stored; handed in from above."""
+
+    __slots__ = ("forward",)
+
+    forward: Any  # (op, raws) -> what `op.raw` gives
+
+    def __init__(self) -> None:
+        self.forward = None
+
+
 ERRORS: Final = Errors()
+NARROW: Final = Narrow()
 TANGENTS: Final = Tangents()
 # A bit beside those of the arguments: the call is recorded for one that requires grad only because
 # its base does, which gets no edge.
@@ -137,7 +149,7 @@ def apply(op: Op, args: Arguments) -> Any:
                 refuse_shapes(raws)  # these PyTorch looks at first
             raise
     try:
-        results = op.raw(*raws)
+        results = forward(op, raws)
         if promoted is not None and op.wide and T.is_half(T.to_raw(promoted)):
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
@@ -182,6 +194,13 @@ def apply(op: Op, args: Arguments) -> Any:
     if op.n_out == 1:
         return outs[0]
     return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def forward(op: Op, raws: Arguments) -> Any:
+    """The raw results of an operation; see Note [Stored narrow]."""
+    if T.Narrow.loaded:
+        return NARROW.forward(op, raws)
+    return op.raw(*raws)
 
 
 def refuse_shapes(raws: Arguments) -> None:
@@ -495,7 +514,7 @@ def note_fix(node: Node, op: Op, inputs: Arguments, outs: list[TensorBase],
     """Notes where a gradient's shape or dtype may differ from its input's: any, with hooks."""
     out: Any = outs[0]._raw if outs else None
     out_dtype = None if out is None else out.dtype
-    is_complex = out is not None and out.dtype.kind == "c"
+    is_complex = out is not None and out.dtype.kind in "cW"
     fixes: list[Any] = []
     needed = False
     mixed = promoted is not None or any(
@@ -508,9 +527,9 @@ def note_fix(node: Node, op: Op, inputs: Arguments, outs: list[TensorBase],
         array = inputs[i]._raw
         shape = array.shape if op.broadcasts and array.shape != out.shape else None
         dtype = array.dtype if mixed else None
-        if array.dtype.kind == "V":
+        if array.dtype.kind in "VW":
             dtype = array.dtype  # NumPy's results with bfloat16 are float32 where it is mixed
-        if array.dtype.kind == "c":
+        if array.dtype.kind in "cW":
             is_complex = True
         if packing:
             shape, dtype = array.shape, array.dtype
@@ -525,7 +544,7 @@ def note_fix(node: Node, op: Op, inputs: Arguments, outs: list[TensorBase],
     if promoted is not None:
         node.special |= GENERAL
         node.meta = {"promoted": promoted}
-    if op.real_only and out_dtype is not None and out_dtype.kind == "c":
+    if op.real_only and out_dtype is not None and out_dtype.kind in "cW":
         raise RuntimeError(errors.real_only(op.real_only))
     if is_complex and op.holomorphic:
         node.special |= GENERAL

@@ -309,7 +309,7 @@ class Tensor(_Methods):
 
     def is_complex(self) -> bool:
         """Whether the elements are complex."""
-        return bool(self._raw.dtype.kind == "c")
+        return self._raw.dtype.kind in "cW"
 
     def is_signed(self) -> bool:
         """Whether the elements can be negative."""

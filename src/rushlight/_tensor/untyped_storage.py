@@ -18,7 +18,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from .._array import types as T
-from .._array.memory import raw_bytes as stored, shared as _shared
+from .._array.memory import packed as P, raw_bytes as stored, shared as _shared
 from .._array.memory.exported import is_fixed
 from .._array.memory.meta import MetaArray, bytes_of as meta_bytes, meta_array
 from .._base import dtypes as D
@@ -462,7 +462,7 @@ class UntypedStorage(StorageBase):
         found = memo.get(id(self))
         if found is None:
             bare = type(self._data) is MetaArray
-            data = self._data if bare else T.copied_with_storage(self._data, memo)
+            data = self._data if bare else P.copied_with_storage(self._data, memo)
             found = memo[id(self)] = type(self)._over(data)
         return found
 

@@ -63,8 +63,7 @@ _SCRIPT_TYPES: Final = (
     "TupleType", "Type", "UnionType",
 )  # fmt: skip
 _DTYPES: Final = (
-    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-    "qint32", "qint8", "quint2x4", "quint4x2", "quint8",
+    "float4_e2m1fn_x2", "qint32", "qint8", "quint2x4", "quint4x2", "quint8",
 )  # fmt: skip
 
 #: Names of `rushlight` whose module is loaded when they are first asked for, and that module.

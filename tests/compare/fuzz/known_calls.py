@@ -45,7 +45,6 @@ CALLS: list[Named] = [
         torch="^Can't call numpy",
         program=r"\.numpy\(\)",
     ),
-    Named("Complex numbers of half precision", ours=r"torch\.complex32"),
     Named(
         "Complex numbers of half precision",
         kind="accepted",

@@ -7,7 +7,6 @@ docs/notes/differences.md, under "Operator by operator".
 
 from __future__ import annotations
 
-_HALF = "Complex numbers of half precision: NumPy has no complex32"
 _TIES = "Which of equal elements: PyTorch's partial sorts leave equal ones in an order of their own"
 _STEPS = "Half precision is rounded at other steps"
 _SLOPE = "PyTorch's gradient doesn't agree with differences of the values"
@@ -19,8 +18,6 @@ _DIGITS = "PyTorch's value is the less accurate one (about six digits)"
 _MEMORY = "`out=` that shares memory and is too small: another of two refusals comes first"
 
 KNOWN: dict[tuple[str, str], str] = {
-    ("view_as_complex", "forward"): _HALF,
-    ("complex", "forward"): _HALF,
     ("matrix_exp", "forward"): "PyTorch's result in bfloat16 overflows to nan",
     ("matrix_exp", "method"): "The last digits: another order of rounding",
     ("nn.functional.conv_transpose2d", "forward"): _STEPS,

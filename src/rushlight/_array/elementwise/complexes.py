@@ -95,6 +95,10 @@ def compose(real: Array, imag: Array) -> Array:
         )
     shape = np.broadcast_shapes(real.shape, imag.shape)
     raw = to_raw(from_raw(real.dtype).to_complex())
+    if raw.kind == "W":  # NumPy knows no parts of it
+        whole = np.empty((*shape, 2), real.dtype)
+        whole[..., 0], whole[..., 1] = real, imag
+        return whole.view(raw).reshape(shape)
     out = dense.empty_like(real, raw) if real.shape == shape else np.empty(shape, raw)
     out.real = real
     out.imag = imag

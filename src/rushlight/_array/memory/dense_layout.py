@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -76,6 +76,17 @@ def copy(array: Array, raw: RawType | type) -> Array:
     return made
 
 
+def bits_of(raw: RawType) -> RawType:
+    """A NumPy type of the same size whose arrays lend their buffers: those of ml_dtypes don't."""
+    kind = raw.kind
+    if kind in "VW" or (kind == "f" and raw.itemsize == 1):
+        return _BITS[raw.itemsize]
+    return raw
+
+
+_BITS: Final = {size: np.dtype(f"u{size}") for size in (1, 2, 4)}
+
+
 def keep_open_steps(made: Array, array: Array) -> Array:
     """A new row-major array with the strides of another, which sizes of 1 leave open."""
     if 1 not in array.shape or array.ndim < 4:
@@ -85,10 +96,10 @@ def keep_open_steps(made: Array, array: Array) -> Array:
         strides = tuple([s // array.itemsize * made.itemsize for s in strides])
     if made.strides == strides or not made.size:
         return made
-    if made.dtype.kind != "V":
+    bits = bits_of(made.dtype)
+    if bits is made.dtype:
         return np.ndarray(made.shape, made.dtype, made, 0, strides)
-    whole = made.view(np.uint16)  # bfloat16 doesn't lend its buffer
-    return np.ndarray(made.shape, np.uint16, whole, 0, strides).view(made.dtype)
+    return np.ndarray(made.shape, bits, made.view(bits), 0, strides).view(made.dtype)
 
 
 def copy_laid_out_like(array: Array, like: Array) -> Array:

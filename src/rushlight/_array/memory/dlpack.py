@@ -15,12 +15,19 @@ from ..._base import dtypes as D
 from ..._native.cpython import capsules
 from ..shape.nested_sequences import refuse_backwards
 from ..types import from_raw, to_raw
+from .dense_layout import bits_of
 from .exported import fix
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
-_BFLOAT: Final = 4
+#: The types that NumPy can't hand over by itself, by DLPack's kind of element and its bits.
+_OTHERS: Final = {
+    (4, 16): D.bfloat16, (5, 32): D.complex32, (10, 8): D.float8_e4m3fn,
+    (11, 8): D.float8_e4m3fnuz, (12, 8): D.float8_e5m2, (13, 8): D.float8_e5m2fnuz,
+    (14, 8): D.float8_e8m0fnu,
+}  # fmt: skip
+_CODES: Final = {dtype: code for (code, _), dtype in _OTHERS.items()}
 #: NumPy's kind of element for each of DLPack's.
 _KINDS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
@@ -32,12 +39,13 @@ def is_given(value: object) -> bool:
 
 def capsule_of(array: Array, wishes: dict[str, object]) -> object:
     """The capsule of an array's memory; `wishes` are what `__dlpack__` may be asked for."""
-    if array.dtype.name != "bfloat16":
+    bits = bits_of(array.dtype)
+    if bits is array.dtype:
         return _asked(array, wishes)
-    capsule = _asked(array.view(np.uint16), wishes)
+    capsule = _asked(array.view(bits), wishes)
     held = capsules.held(capsule)
     if held is not None:
-        held[0].tensor.code = _BFLOAT
+        held[0].tensor.code = _CODES[from_raw(array.dtype)]
     return capsule
 
 
@@ -79,7 +87,8 @@ def _array_of(capsule: object, held: Any, name: bytes) -> Any:
         raise BufferError(f"Unsupported device_type: {t.device}")
     if t.lanes != 1:
         raise BufferError("ATen does not support lanes != 1")
-    code = 1 if t.code == _BFLOAT else t.code
+    other = _OTHERS.get((t.code, t.bits))
+    code = t.code if other is None else 1
     if code not in _KINDS:
         raise BufferError(f"Unsupported code {t.code}")
     raw = np.dtype(f"{_KINDS[code]}{t.bits // 8}")
@@ -95,4 +104,4 @@ def _array_of(capsule: object, held: Any, name: bytes) -> Any:
     memory = capsules.Memory(held, {**interface, "version": 3})
     empty = 0 in shape
     array = np.ndarray(shape, raw, np.empty(1, raw), 0, strides) if empty else np.asarray(memory)
-    return array.view(to_raw(D.bfloat16)) if t.code == _BFLOAT else array
+    return array if other is None else array.view(to_raw(other))

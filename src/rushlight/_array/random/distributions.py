@@ -43,6 +43,7 @@ _LARGEST = {
     "float64": (1.7976931348623157e308, "Double"),
 }
 _PARTS_OF_COMPLEX: dict[str, Any] = {
+    "complex32": np.dtype(np.float16),
     "complex64": np.dtype(np.float32),
     "complex128": np.dtype(np.float64),
 }

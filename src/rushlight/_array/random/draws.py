@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
+from ..._base.dtypes import by_name, scalar_name
 from .mt19937 import NATIVE, Stream
 
 if TYPE_CHECKING:
@@ -20,14 +21,6 @@ PART = 19968
 A multiple of 16, as the normals need.
 """
 
-KERNEL_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
-    "int64": "Long", "float16": "Half", "bfloat16": "BFloat16", "float32": "Float",
-    "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
-}  # fmt: skip
-"""What PyTorch's CPU kernels call each dtype in their errors."""
-
 C_NAMES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
     "int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
@@ -38,7 +31,7 @@ C_NAMES = {
 """The C++ type of each dtype, as PyTorch spells it where a bound is wrong."""
 
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
-COMPLEX = frozenset({"complex64", "complex128"})
+COMPLEX = frozenset({"complex32", "complex64", "complex128"})
 
 _HIGH_BITS = np.array(0x1FFFFF, np.uint32)
 _WORD = np.array(32, np.uint64)
@@ -63,8 +56,7 @@ def refuse(kernel: str, dtype: RawType) -> NotImplementedError:
 
 def kernel_name(dtype: RawType) -> str:
     """What PyTorch's CPU kernels call `dtype`."""
-    name = name_of(dtype)
-    return KERNEL_NAMES.get(name, name.capitalize())
+    return scalar_name(by_name(name_of(dtype)))
 
 
 def parts(n: int, size: int = PART) -> Iterable[slice]:

@@ -11,14 +11,18 @@ that owns the memory.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
+from ..memory.dense_layout import bits_of
 from ..memory.exported import is_fixed
 from ..types import byte_strides, from_raw, owner, to_raw
+
+if TYPE_CHECKING:
+    from ..annotations import RawType
 
 
 def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int = 0) -> Any:
@@ -26,8 +30,9 @@ def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int =
 
     See Note [Windows by buffer]. The window must lie within the elements of `x`.
     """
-    if x.dtype.kind == "V":  # bfloat16 doesn't lend its buffer
-        return window(x.view(np.uint16), shape, strides, skip).view(x.dtype)
+    bits = bits_of(x.dtype)
+    if bits is not x.dtype:
+        return window(x.view(bits), shape, strides, skip).view(x.dtype)
     flags = x.flags
     if flags.c_contiguous:
         return np.ndarray(shape, x.dtype, x, skip, strides)
@@ -49,8 +54,9 @@ def _first(x: Any) -> int:
 def storage(x: Any) -> Any:
     """The C-contiguous array over all the memory that `x` is part of."""
     whole = owner(x)
-    if whole.dtype.kind == "V":
-        whole = whole.view(np.uint16)
+    bits = bits_of(whole.dtype)
+    if bits is not whole.dtype:
+        whole = whole.view(bits)
     if not whole.flags.c_contiguous:
         order = sorted(range(whole.ndim), key=lambda d: -whole.strides[d])
         whole = whole.transpose(order)
@@ -124,11 +130,11 @@ def as_strided(
     else:
         whole, start = np.empty(1, x.dtype), 0
     strides = tuple([s * item for s in stride])
-    if x.dtype.kind == "V":
-        found = np.ndarray(size, np.uint16, whole.view(np.uint16), start * item, strides)
-        found = found.view(x.dtype)
-    else:
+    bits = bits_of(x.dtype)
+    if bits is x.dtype:
         found = np.ndarray(size, x.dtype, whole, start * item, strides)
+    else:
+        found = np.ndarray(size, bits, whole.view(bits), start * item, strides).view(x.dtype)
     if not x.flags.writeable:  # its owner may be
         found.flags.writeable = False
     return found
@@ -239,29 +245,31 @@ def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
     )
 
 
-def view_as_real(x: Any) -> Any:
+def view_as_real(x: Any, part: RawType | None = None) -> Any:
     """A complex array as a real one with a last dimension of real and imaginary part.
+
+    `part` is the type of the parts where the array itself doesn't say.
 
     Raises:
         RuntimeError: for an array that isn't complex.
     """
-    if x.dtype.kind != "c":
+    if x.dtype.kind == "W":
+        return view_as_real(x.view(np.uint32), np.dtype(np.float16))
+    if part is None and x.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    part = x.real
+    part = x.real.dtype if part is None else part
     if not x.size:
         strides = tuple([s * x.itemsize for s in byte_strides(x)])
-        return np.ndarray(
-            x.shape + (2,), part.dtype, np.empty(0, part.dtype), 0, (*strides, part.itemsize)
-        )
+        return np.ndarray(x.shape + (2,), part, np.empty(0, part), 0, (*strides, part.itemsize))
     return np.ndarray(
-        x.shape + (2,), part.dtype, x.view(part.dtype), 0, x.strides + (part.itemsize,)
+        x.shape + (2,), part, x.view(part), 0, x.strides + (part.itemsize,)
     ) if x.flags.c_contiguous and x.ndim else _parts(x, part)  # fmt: skip
 
 
 def _parts(x: Any, part: Any) -> Any:
     whole = storage(x)
     skip = _first(x) - _first(whole)
-    return np.ndarray(x.shape + (2,), part.dtype, whole, skip, x.strides + (part.itemsize,))
+    return np.ndarray(x.shape + (2,), part, whole, skip, x.strides + (part.itemsize,))
 
 
 def view_as_complex(x: Any) -> Any:

@@ -100,9 +100,16 @@ def in_memory_order(array: Array) -> Array:
     return array.transpose(order).reshape(-1)
 
 
+def _refuse_narrow(kernel: str, dtype: D.dtype) -> None:
+    if dtype is D.complex32 or dtype in D.FLOATS_OF_8_BITS:
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(dtype)))
+
+
 @allocating
 def eye(n: int, m: int, dtype: D.dtype) -> Array:
     """Ones on the diagonal."""
+    if dtype is D.complex32:
+        _refuse_narrow("eye", dtype)
     return np.eye(n, m, dtype=to_raw(dtype))
 
 
@@ -110,6 +117,7 @@ def eye(n: int, m: int, dtype: D.dtype) -> Array:
 def arange(start: float, end: float, step: float, dtype: D.dtype) -> Array:
     """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
     raw = to_raw(dtype)
+    _refuse_narrow("arange_cpu", dtype)
     if dtype.category != D.INT:
         n = max(0, math.ceil((end - start) / step))
         # The kernel works in double from each vector's first element on.
@@ -145,6 +153,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
         return np.full(1, number_like(start, raw), raw)
     if dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented("linspace_cpu", "Bool"))
+    _refuse_narrow("linspace_cpu", dtype)
     number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT:
         start, end = int(start), int(end)
@@ -198,6 +207,7 @@ def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) ->
     if steps > 1:
         if dtype is D.bool_:
             raise NotImplementedError(errors.not_implemented("logspace_cpu", "Bool"))
+        _refuse_narrow("logspace_cpu", dtype)
         number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT and steps > 1:
         start, end = int(start), int(end)

@@ -68,6 +68,8 @@ def fill_into(x: Array, value: Scalar) -> None:
 
 def zero_into(x: Array) -> None:
     """Writes zeros everywhere in `x`."""
+    if x.itemsize == 1:
+        x = x.view(np.uint8)  # the least of a type without a zero
     x.fill(0)
 
 

@@ -198,4 +198,11 @@ def explain_forward(
     return None
 
 
+def _forward(op: Op, raws: Arguments) -> object:
+    from . import narrow_types
+
+    return narrow_types.forward(op, raws)
+
+
 slow.ERRORS.explain = explain_forward
+slow.NARROW.forward = _forward

@@ -118,12 +118,22 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     return bool(read_by_python(close, "allclose()").all())
 
 
+def _refuse_equal(array: Array, other: Array) -> None:
+    """Refuses types that are only stored, as far as PyTorch does: one with itself, complex ones."""
+    dtype = T.from_raw(array.dtype)
+    kernel = "equal_notnan_cpu" if other is array else "equal_cpu"
+    if other is array or (dtype.is_complex and array.size):
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(dtype)))
+
+
 @composite("", method=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
     answer = _meta.dispatched("equal", input, other)
     if answer is not NOT_HANDLED:
         return bool(answer)
+    if T.is_narrow(input._raw.dtype):
+        _refuse_equal(input._raw, other._raw)
     return relations.equal_arrays(read_by_python(input, "equal()"), other._raw)
 
 

@@ -206,7 +206,7 @@ def _caster(name: str, dtype: D.dtype) -> None:
 for _name, _dtype in {
     "bool": D.bool_, "byte": D.uint8, "char": D.int8, "short": D.int16, "int": D.int32,
     "long": D.int64, "half": D.float16, "bfloat16": D.bfloat16, "float": D.float32,
-    "double": D.float64, "cfloat": D.complex64, "cdouble": D.complex128,
+    "double": D.float64, "cfloat": D.complex64, "cdouble": D.complex128, "chalf": D.complex32,
 }.items():  # fmt: skip
     _caster(_name, _dtype)
 
@@ -321,7 +321,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 
     Raises:
         RuntimeError: for a tensor that requires grad, unless `force`.
-        TypeError: for bfloat16, which NumPy has not.
+        TypeError: for types that NumPy has not.
     """
     if self.requires_grad and not force and current().grad:
         raise RuntimeError(
@@ -336,8 +336,9 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
             "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
             "to host memory first."
         )
-    if T.from_raw(self._raw.dtype) is D.bfloat16:
-        raise TypeError("Got unsupported ScalarType BFloat16")
+    kind = T.from_raw(self._raw.dtype)
+    if kind not in T.OF_NUMPY:
+        raise TypeError(f"Got unsupported ScalarType {D.scalar_name(kind)}")
     return T.outside_view(self._raw)
 
 
