@@ -187,11 +187,16 @@ def ordered_like(result: Array, operands: Sequence[object]) -> Array:
 
     Where operands disagree NumPy's are in C order, and PyTorch's as the first one is.
     """
+    if result.ndim < 2:
+        return result
+    for x in operands:
+        if isinstance(x, np.ndarray) and not x.flags.c_contiguous:
+            break
+    else:
+        return result
     arrays = [x for x in operands if isinstance(x, np.ndarray)]
     own = result.strides
-    if all(x.flags.c_contiguous for x in arrays) or all(x.strides == own for x in arrays):
-        return result
-    if len(own) < 2 or not result.size:
+    if all(x.strides == own for x in arrays) or not result.size:
         return result
     known = tuple([(x.shape, x.strides) for x in arrays])
     expected, sizes, back = _plan(result.shape, result.itemsize, known)
