@@ -75,13 +75,15 @@ def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr:
 class Sparse:
     """What is done with gradients of which only some rows are stored, handed in from above."""
 
-    __slots__ = ("array", "received", "tensor")
+    __slots__ = ("array", "kind", "received", "tensor")
 
     tensor: Any  # (sparse gradient of the engine) -> the tensor that users see
     array: Any  # (tensor) -> the gradient that the engine carries for it
     received: Any  # (leaf, gradient, what it has) -> None: one of the two is sparse
+    kind: Any  # the class of sparse tensors, once there are any
 
     def __init__(self) -> None:
+        self.kind = ()
         self.tensor = None
         self.array = None
         self.received = None

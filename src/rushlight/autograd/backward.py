@@ -14,7 +14,7 @@ from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
-from .._core.hooks import unwrapped, wrapped
+from .._core.hooks import SPARSE, unwrapped, wrapped
 from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
@@ -133,7 +133,7 @@ def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> An
 
 def is_sparse(t: object) -> bool:
     """Whether a tensor stores only some elements: gradients flow through these."""
-    return isinstance(t, TensorBase) and t._layered and hasattr(t, "held")
+    return isinstance(t, SPARSE.kind)
 
 
 def _of_values(t: Any, g: Any) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from .._array import types as T
 from .._array.shape import sparse as raw
 from .._base import dtypes as D, errors
 from .._base.memory_format import sparse_coo
+from .._core.hooks import SPARSE
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.tensor import Tensor
 from .._tensor.torch_function import DisableTorchFunctionSubclass
@@ -313,6 +314,9 @@ class SparseTensor(Tensor):
 
     def __str__(self) -> str:
         return self._text()
+
+
+SPARSE.kind = SparseTensor
 
 
 def sparse(
