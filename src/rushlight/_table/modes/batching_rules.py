@@ -180,7 +180,7 @@ def elementwise(op: Op, args: Arguments, dims: list[int | None], size: int) -> t
 
 
 @rule("_native_dropout", "rrelu_with_noise", "_normal_mean", "_normal_std", "_normal_both",
-      "_bernoulli", "_standard_gamma_grad", "_dirichlet_grad")  # fmt: skip
+      "_bernoulli", "_bernoulli_number", "_standard_gamma_grad", "_dirichlet_grad")  # fmt: skip
 def alike(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """Operands of one shape, which the result has too."""
     ready = [
