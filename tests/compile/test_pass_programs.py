@@ -167,20 +167,20 @@ def test_a_gradient_goes_to_its_leaf_without_a_copy() -> None:
 def test_operands_that_no_kernel_reads_where_they_lie_are_copied_once() -> None:
     def function(x: Any, y: Any) -> Any:
         turned = x.transpose(0, 1)
-        return turned + y, turned * y
+        return y + turned, y * turned
 
     changes(
         function, [torch.ones(2, 3, 4), torch.ones(3, 2, 4)], copy_unordered,
         """
         v2: float32[3, 2, 4] = transpose(v0, 0, 1)
-        v3: float32[3, 2, 4] = add(v2, v1)
-        v4: float32[3, 2, 4] = mul(v2, v1)
+        v3: float32[3, 2, 4] = add(v1, v2)
+        v4: float32[3, 2, 4] = mul(v1, v2)
         """,
         """
         v2: float32[3, 2, 4] = transpose(v0, 0, 1)
         v5: float32[3, 2, 4] = in_order(v2)
-        v3: float32[3, 2, 4] = add(v5, v1)
-        v4: float32[3, 2, 4] = mul(v5, v1)
+        v3: float32[3, 2, 4] = add(v1, v5)
+        v4: float32[3, 2, 4] = mul(v1, v5)
         """,
     )  # fmt: skip
 

@@ -194,10 +194,10 @@ def ordered_like(result: Array, operands: Sequence[object]) -> Array:
             break
     else:
         return result
-    arrays = [x for x in operands if isinstance(x, np.ndarray)]
+    arrays = [x for x in operands if isinstance(x, np.ndarray) and x.ndim]
     own = result.strides
-    if all(x.strides == own for x in arrays) or not result.size:
-        return result
+    if len(arrays) < 2 or all(x.strides == own for x in arrays) or not result.size:
+        return result  # NumPy goes by a single operand, too
     known = tuple([(x.shape, x.strides) for x in arrays])
     expected, sizes, back = _plan(result.shape, result.itemsize, known)
     if expected == own:

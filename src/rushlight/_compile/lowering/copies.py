@@ -446,6 +446,7 @@ def _added(i: Instruction, plan: Plan) -> Command | None:
 MAKERS: Final[dict[str, Maker]] = {
     "in_order": copied, "clone": copied, "contiguous": copied,
     "copy": copied, "reshape": copied, "in_layout": copied, "filled": copied,
+    "ordered_like": copied,
     "broadcast_to": expanded, "expand_reduced": expanded, "repeat": _repeated, "flip": _flipped,
     "constant_pad_nd": _padded, "slice_backward": _slice_back, "cumsum": _scanned,
     "reverse_cumsum": _scanned, "gather": _gathered, "scatter_add": _scattered,
