@@ -289,7 +289,8 @@ def _labels(x: Array, target: Array) -> tuple[Array, Array, Array]:
             f"inconsistent target size: {list(target.shape)} for input of size: {list(x.shape)}"
         )
     lists = target.reshape(rows.shape)
-    if lists.size and not (lists.min() >= -1 and lists.max() < rows.shape[1]):
+    # PyTorch looks at whole numbers, which it makes of others by cutting off their fractions.
+    if lists.size and not (np.trunc(lists.min()) >= -1 and np.trunc(lists.max()) < rows.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
     require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
     _require_long(target)
