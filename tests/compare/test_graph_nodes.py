@@ -29,7 +29,6 @@ GRAPHS: dict[str, str] = {
 #: Rows whose nodes show other saved values.
 SAVED: dict[str, str] = {
     "logsigmoid": _READ,
-    "pow.Tensor_Tensor": _READ,
     "addcdiv": _READ,
     "lerp.Tensor": _READ,
     "index_add": _READ,
@@ -40,8 +39,6 @@ SAVED: dict[str, str] = {
     "masked_select": _READ,
     "masked_scatter": _READ,
     "binary_cross_entropy_with_logits": _READ,
-    "nextafter": _READ,
-    "ldexp.Tensor": _READ,
     "complex": _READ,
     "linalg_solve": _LINALG,
     "linalg_solve_ex": _LINALG,
@@ -66,7 +63,6 @@ SAVED: dict[str, str] = {
     "linalg_lu_solve": _LINALG,
     "native_layer_norm": _READ,
     "channel_shuffle": _READ,
-    "copysign.Tensor": _READ,
     "erfinv": _READ,
     "ndtr": _READ,
     "log_ndtr": _READ,

@@ -67,8 +67,6 @@ KNOWN: tuple[Known, ...] = (
     Known(r"nn\.Pixel(Uns|S)huffle.*R\(0", r"float|half|functional_call", _EMPTY),
     # ---- layout ------------------------------------------------------------------------------
     Known(r"nn\.(LogSigmoid|RReLU)\(.*\.t\(\)", r"stride", _LAYOUT),
-    Known(r"nn\.(L1|MSE|SmoothL1|Huber|PoissonNLL|SoftMargin)Loss.*\.t\(\)", r"stride", _LAYOUT),
-    Known(r"nn\.LocalResponseNorm.*transpose", r"stride", _LAYOUT),
     Known(r"nn\.GRUCell.*\.t\(\)", r"stride", _LAYOUT),
     # ---- what there isn't --------------------------------------------------------------------
     Known(r"nn\.Lazy(Batch|Instance)Norm", r"^copy", "A buffer without a shape can be copied"),
@@ -106,11 +104,6 @@ KNOWN: tuple[Known, ...] = (
         r"nn\.(LogSigmoid|SELU|Sigmoid|Tanh|(Log)?Softmax|Softmin)\(.*\)\((3|None|R\(3, 4\))\)",
         r"call: (Type|Attribute)Error",
         _METHOD,
-    ),
-    Known(
-        r"nn\.(ELU|Threshold|ConstantPad\dd|Upsample|A\w+Pool\dd)\(.*('a'|3\.5).*\)\(R",
-        r"call: TypeError",
-        _WHICH,
     ),
     Known(r"nn\.MultiheadAttention\(4, 2, dropout=2", r"call", _WHICH),
     Known(r"nn\.Transformer\(4, 2, 1, 1, 6\)\(R\(4\)", r"call", _WHICH),
