@@ -117,7 +117,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         raise refusal(error) from None
     if type(result) is not ndarray:
         result = as_array(result)
-    elif op.ordered and not array_a.flags.c_contiguous:
+    elif op.ordered and result.ndim > 1 and not array_a.flags.c_contiguous:
         result = ordered_like(result, (array_a, array_b))
     out = new_tensor(result)
     if mode.grad and op.records and (
@@ -210,7 +210,7 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
-    elif op.ordered and not array.flags.c_contiguous:
+    elif op.ordered and result.ndim > 1 and not array.flags.c_contiguous:
         result = ordered_like(result, raws)
     return new_tensor(result)
 
