@@ -56,17 +56,14 @@ def fold(rows: Sequence[Array], into: Array, operation: str) -> None:
         return
     function = _FOLDS[operation]
     first, second, *rest = rows
+    apart = any(row is into for row in rest)  # it would be overwritten before it is read
     for start in range(0, len(into), _TILE):
         part = slice(start, start + _TILE)
-        if any(row is into for row in rest):
-            total = function(first[part], second[part])
-            for row in rest:
-                function(total, row[part], out=total)
-            into[part] = total
-            continue
-        out = function(first[part], second[part], out=into[part])
+        total = function(first[part], second[part], out=None if apart else into[part])
         for row in rest:
-            function(out, row[part], out=out)
+            function(total, row[part], out=total)
+        if apart:
+            into[part] = total
     if operation == "AVG":
         divide(into, len(rows))
 
