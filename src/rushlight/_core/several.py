@@ -186,7 +186,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
-    elif op.ordered:
+    elif op.ordered and result.ndim > 1:
         result = ordered_like(result, raws)
     out = new_tensor(result)
     if mode.grad:
