@@ -66,5 +66,7 @@ for use in (
         refused += 1
 seen["refused"] = refused
 
-print(json.dumps(seen), flush=True)
+# At once: the launcher mixes what ranks write in several pieces.
+sys.stdout.write(json.dumps(seen) + "\n")
+sys.stdout.flush()
 dist.destroy_process_group()
