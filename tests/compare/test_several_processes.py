@@ -1,4 +1,4 @@
-"""The same programs of two and three processes on PyTorch (gloo) and on Rushlight (MPI)."""
+"""The same programs of two to four processes on PyTorch (gloo) and on Rushlight (MPI)."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.compare.several.programs import PROGRAMS
+from tests.compare.several.names import NAMES
 
 pytestmark = pytest.mark.skipif(
     find_spec("mpi4py") is None or find_spec("torch") is None,
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 RUN = Path(__file__).parent / "several" / "run.py"
-SIZES = (2, 3)
+SIZES = (2, 3, 4)
 CLOSE = 1e-6
 
 
@@ -32,7 +32,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         method, output = f"file://{folder}/{library}.store", folder / library
         subprocess.run(
             [sys.executable, "-W", "ignore", RUN, library, str(request.param), method, output],
-            timeout=120, check=True, env={**os.environ, "PYTHONPATH": path},
+            timeout=300, check=True, env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
         ranks = range(request.param)
         out[library] = [json.loads(Path(f"{output}.{rank}").read_text()) for rank in ranks]
@@ -50,7 +50,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_rank_sees_what_it_sees_on_pytorch(seen: Any, name: str) -> None:
     for rank, (theirs, ours) in enumerate(zip(seen["torch"], seen["rushlight"])):
         assert same(theirs[name], ours[name]), f"rank {rank}:\n{theirs[name]}\n{ours[name]}"

@@ -76,7 +76,6 @@ def check(seen: list[dict[str, Any]], size: int) -> None:
         assert one["uneven"] == [[float(i)] * (i + 1) for i in range(size)]
         assert one["future"] == [size] * 5
         assert one["split"] == ([0] if one["rank"] == 0 else list(range(1, size)))
-        assert one["refused"] == 4  # what only one process can do so far says so
         assert one["mean gradient"] == pytest.approx([2 * total / size] * 3)
 
 

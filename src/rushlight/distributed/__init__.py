@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import distributed_c10d
 from .collectives import *  # noqa: F403
@@ -32,9 +32,6 @@ from .stores import __all__ as _stores
 from .subgroups import *  # noqa: F403
 from .subgroups import __all__ as _subgroups
 from .tcp_store import TCPStore
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def is_available() -> bool:
@@ -107,8 +104,10 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Loads a submodule when it is first asked for."""
+def __getattr__(name: str) -> Any:
+    """Loads a submodule, or what lies in another package, when it is first asked for."""
+    if name == "GradBucket":
+        return importlib.import_module("..nn.parallel.gradient_reduction", __name__).GradBucket
     if name in (
         "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
         "utils",

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from .functional import all_gather, all_reduce, all_to_all, broadcast, gather, reduce, scatter
+from .functional import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_single,
+    broadcast,
+    gather,
+    reduce,
+    reduce_scatter,
+    scatter,
+)
 
-__all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "gather", "reduce", "scatter"]
+__all__ = [
+    "all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce",
+    "reduce_scatter", "scatter",
+]  # fmt: skip

@@ -143,16 +143,14 @@ class _BatchNorm(_NormBase):
         from_batch = self.training or (self.running_mean is None and self.running_var is None)
         # In evaluation statistics that aren't tracked are ignored, present or not.
         keep = not self.training or self.track_running_stats
-        return F.batch_norm(
-            input,
-            self.running_mean if keep else None,
-            self.running_var if keep else None,
-            self.weight,
-            self.bias,
-            from_batch,
-            average,
-            self.eps,
-        )
+        mean, var = (self.running_mean, self.running_var) if keep else (None, None)
+        return self._normalize(input, mean, var, from_batch, average)
+
+    def _normalize(
+        self, input: Tensor, mean: Tensor | None, var: Tensor | None, from_batch: bool,
+        average: float,
+    ) -> Tensor:  # fmt: skip
+        return F.batch_norm(input, mean, var, self.weight, self.bias, from_batch, average, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -180,7 +178,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm over the processes of a group; here of one process, which is plain batch norm.
+    """Batch norm whose statistics are those of all ranks of a group.
 
     Shapes: input (N, C, *).
     """
@@ -214,11 +212,23 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
-        if self.training:
-            from ...distributed.process_group import alone
-
-            alone("SyncBatchNorm", self.process_group)
         return super().forward(input)
+
+    def _normalize(
+        self, input: Tensor, mean: Tensor | None, var: Tensor | None, from_batch: bool,
+        average: float,
+    ) -> Tensor:  # fmt: skip
+        from ...distributed.process_group import chosen, is_initialized
+
+        if not self.training or not is_initialized():
+            return super()._normalize(input, mean, var, from_batch, average)
+        group = chosen(self.process_group)
+        if group.size() == 1:
+            return super()._normalize(input, mean, var, from_batch, average)
+        from ._batchnorm_of_ranks import normalize_over_ranks
+
+        weights = (self.weight, self.bias)
+        return normalize_over_ranks(input, weights, (mean, var), average, self.eps, group)
 
     @classmethod
     def convert_sync_batchnorm(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._base.device import device
 from ...autograd.grad_mode import is_grad_enabled, no_grad
@@ -21,11 +21,23 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import DeviceLike
     from ..._tensor.tensor import Tensor
+    from ...distributed.algorithms.join import Join, JoinHook
     from ...distributed.process_group import ProcessGroup
     from .gradient_reduction import GradientReduction
 
 
 __all__ = ["DistributedDataParallel"]
+
+
+class _NotJoining(NamedTuple):
+    """No `join` is under way: loading what knows more about it can wait until one is."""
+
+    enable: bool = False
+    throw_on_early_termination: bool = False
+    is_first_joinable: bool = False
+
+
+_NOT_JOINING: Final = _NotJoining()
 
 #: Elements that are broadcast at a time.
 _TOGETHER = 1 << 23
@@ -87,6 +99,8 @@ class DistributedDataParallel(Module):
         self.require_forward_param_sync = True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.reducer: GradientReduction | None = None
+        self._join_config = _NOT_JOINING
+        self._divide_by_initial_world_size = True
         if self.process_group.size() > 1:
             self._join_ranks(init_sync, 25.0 if bucket_cap_mb is None else bucket_cap_mb)
 
@@ -129,8 +143,8 @@ class DistributedDataParallel(Module):
                         f"not to match sizes of the same param in process {rank}."
                     )
 
-    def _broadcast(self, tensors: list[Tensor]) -> None:
-        """Gives all ranks what rank 0 has: many tensors in one message."""
+    def _broadcast(self, tensors: list[Tensor], root: int = 0) -> None:
+        """Gives all ranks what one has: many tensors in one message."""
         from ...distributed.collectives import broadcast
 
         by_dtype: dict[Any, list[Tensor]] = {}
@@ -140,8 +154,8 @@ class DistributedDataParallel(Module):
             for alike in by_dtype.values():
                 for some in _chunks(alike):
                     whole = f.cat([t.detach().reshape(-1) for t in some])
-                    broadcast(whole, group=self.process_group, group_src=0)
-                    if self.process_group.rank() == 0:
+                    broadcast(whole, group=self.process_group, group_src=root)
+                    if self.process_group.rank() == root:
                         continue
                     start = 0
                     for t in some:
@@ -157,8 +171,15 @@ class DistributedDataParallel(Module):
         recording = is_grad_enabled() and self.require_backward_grad_sync
         if recording:
             reducer.start_iteration()
-        if self.require_forward_param_sync and self.broadcast_buffers and self.training:
-            self._broadcast(self._shared_buffers())
+        joining = self._join_config.enable
+        if joining:
+            from .joining import tell_the_joined
+
+            tell_the_joined(self)
+        if self.shares_buffers():
+            self._broadcast(self._shared_buffers(), self._source_of_buffers(joining, True))
+        if joining:
+            self._any_synchronizes(self.require_backward_grad_sync)
         out = self.module(*inputs, **kwargs)
         reducer.enabled = recording
         if recording:
@@ -178,26 +199,55 @@ class DistributedDataParallel(Module):
         finally:
             self.require_backward_grad_sync = before
 
-    @contextlib.contextmanager
+    def shares_buffers(self) -> bool:
+        """Whether a forward starts with rank 0's buffers."""
+        return self.require_forward_param_sync and self.broadcast_buffers and self.training
+
+    def _source_of_buffers(self, joining: bool, goes_on: bool) -> int:
+        """The rank whose buffers are taken: in a `join` the last that still has batches."""
+        return self._last_rank(goes_on) if joining else 0
+
+    def _last_rank(self, counts: bool) -> int:
+        from ...distributed.collectives import all_reduce
+        from ...distributed.reduce_op import ReduceOp
+
+        last = f.tensor([self.process_group.rank() if counts else -1])
+        all_reduce(last, ReduceOp.MAX, self.process_group)
+        return int(last.item())
+
+    def _any_synchronizes(self, wanted: bool) -> bool:
+        """Whether a rank that still has batches sends gradients in this iteration."""
+        from ...distributed.collectives import all_reduce
+
+        count = f.tensor([float(wanted)])
+        all_reduce(count, group=self.process_group)
+        return bool(count.item())
+
+    @property
+    def join_device(self) -> device:
+        """Where the messages of `join` lie."""
+        return self.device
+
+    @property
+    def join_process_group(self) -> ProcessGroup:
+        """The group whose ranks may run out of batches."""
+        return self.process_group
+
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
-             throw_on_early_termination: bool = False) -> Iterator[None]:  # fmt: skip
-        """A context in which processes may run out of batches at different times.
+             throw_on_early_termination: bool = False) -> Join:  # fmt: skip
+        """A context in which ranks may run out of batches at different times."""
+        from ...distributed.algorithms.join import Join
 
-        Raises:
-            NotImplementedError: in a group of several processes, where that isn't done yet.
-        """
-        if enable and self.reducer is not None:
-            raise NotImplementedError(
-                "DistributedDataParallel.join: give all ranks equally many batches "
-                "(DistributedSampler does); ranks that run out of them aren't waited for yet"
-            )
-        yield
+        return Join(
+            [self], enable, throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )  # fmt: skip
 
-    def join_hook(self, **kwargs: object) -> object:
-        """What to do without batches: nothing."""
-        from ...distributed.algorithms.join import JoinHook
+    def join_hook(self, **kwargs: object) -> JoinHook:
+        """What to do without batches: answer what the other ranks send."""
+        from .joining import answering_hook
 
-        return JoinHook()
+        return answering_hook(self, bool(kwargs.get("divide_by_initial_world_size", True)))
 
     def scatter(self, inputs: object, kwargs: dict[str, object], device_ids: Sequence[int]) -> Any:
         """The inputs: there is one device."""

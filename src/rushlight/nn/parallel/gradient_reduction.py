@@ -98,6 +98,7 @@ class GradientReduction:
         self.parameters = list(named.values())
         self.as_views = as_views
         self.enabled = True
+        self.divisor = group.size()
         self.hook: tuple[object, Callable[..., Any]] | None = None
         self.buckets = self._cut(int(megabytes * (1 << 20)))
         self.place = {
@@ -206,12 +207,28 @@ class GradientReduction:
     def _send(self, bucket: GradBucket) -> None:
         if self.hook is not None:
             state, hook = self.hook
-            self._works.append((bucket, hook(state, bucket)))
+            with no_grad():
+                self._works.append((bucket, hook(state, bucket)))
             return
         with no_grad():
-            bucket.buffer().div_(self.group.size())
+            bucket.buffer().div_(self.divisor)
         work: Work | None = all_reduce(bucket.buffer(), ReduceOp.SUM, self.group, async_op=True)
         self._works.append((bucket, work))
+
+    def answer(self, asks_for_unused: bool) -> None:
+        """Answers the messages of other ranks' backward: zeros, and no parameter was used."""
+        self._works = []
+        held = [bucket.buffer() for bucket in self.buckets]
+        for bucket in self.buckets:
+            bucket.set_buffer(f.zeros_like(bucket.buffer()))
+            self._send(bucket)
+        if asks_for_unused:
+            all_reduce(f.zeros(len(self.parameters), dtype=D.int32), ReduceOp.MAX, self.group)
+        for _, sent in self._works:
+            sent.wait()
+        for bucket, buffer in zip(self.buckets, held):
+            bucket.set_buffer(buffer)
+        self._works = []
 
     def _finish(self) -> None:
         """Backward has ended: waits for all buckets, and makes their means the gradients."""

@@ -1,0 +1,53 @@
+"""How gradients are sent: hooks for `DistributedDataParallel.register_comm_hook`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from . import debugging_hooks, default_hooks, post_localSGD_hook, powerSGD_hook
+
+if TYPE_CHECKING:
+    from ....nn.parallel.distributed import DistributedDataParallel
+    from ...annotations import Given
+
+__all__ = [
+    "DDPCommHookType", "debugging_hooks", "default_hooks", "post_localSGD_hook", "powerSGD_hook",
+    "register_ddp_comm_hook",
+]  # fmt: skip
+
+
+class DDPCommHookType(Enum):
+    """The hooks by name."""
+
+    ALLREDUCE = "allreduce"
+    FP16_COMPRESS = "fp16_compress"
+    BF16_COMPRESS = "bf16_compress"
+    POWER_SGD = "power_sgd"
+    POWER_SGD_RANK2 = "power_sgd_rank2"
+    BATCHED_POWER_SGD = "batched_power_sgd"
+    BATCHED_POWER_SGD_RANK2 = "batched_power_sgd_rank2"
+    NOOP = "noop"
+
+
+_HOOKS: dict[DDPCommHookType, tuple[Callable[..., Any], int]] = {
+    DDPCommHookType.ALLREDUCE: (default_hooks.allreduce_hook, 0),
+    DDPCommHookType.FP16_COMPRESS: (default_hooks.fp16_compress_hook, 0),
+    DDPCommHookType.BF16_COMPRESS: (default_hooks.bf16_compress_hook, 0),
+    DDPCommHookType.POWER_SGD: (powerSGD_hook.powerSGD_hook, 1),
+    DDPCommHookType.POWER_SGD_RANK2: (powerSGD_hook.powerSGD_hook, 2),
+    DDPCommHookType.BATCHED_POWER_SGD: (powerSGD_hook.batched_powerSGD_hook, 1),
+    DDPCommHookType.BATCHED_POWER_SGD_RANK2: (powerSGD_hook.batched_powerSGD_hook, 2),
+    DDPCommHookType.NOOP: (debugging_hooks.noop_hook, 0),
+}
+
+
+def register_ddp_comm_hook(
+    comm_hook_type: DDPCommHookType, model: DistributedDataParallel, state: Given = None
+) -> None:
+    """Has a hook send a module's gradients; `state` is the group."""
+    hook, rank = _HOOKS[comm_hook_type]
+    if rank:
+        state = powerSGD_hook.PowerSGDState(state, rank)
+    model.register_comm_hook(state, hook)

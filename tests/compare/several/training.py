@@ -1,0 +1,200 @@
+"""Programs of several processes: messages with gradients, uneven batches, compressed gradients."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import importlib
+import warnings
+
+from programs import failing, program
+
+
+def functional(torch):
+    warnings.simplefilter("ignore")
+    return importlib.import_module(f"{torch.__name__}.distributed.nn.functional")
+
+
+def with_gradient(torch, call, x):
+    """What a call gives, and the gradient of its square."""
+    x = x.clone().requires_grad_()
+    out = call(x)
+    parts = out if isinstance(out, tuple) else (out,)
+    sum((part * part * (i + 1)).sum() for i, part in enumerate(parts)).backward()
+    return [out, x.grad]
+
+
+@program
+def gradients_through_messages_of_all(torch, dist, rank, size):
+    f = functional(torch)
+    x = torch.arange(6.0).reshape(3, 2) + rank
+    some = torch.arange(float(size * 2)).reshape(size, 2) + rank
+    parts = lambda t: list(t.unbind(0))  # noqa: E731
+    empty = lambda: [torch.zeros(2) for _ in range(size)]  # noqa: E731
+    return [
+        with_gradient(torch, f.all_reduce, x),
+        with_gradient(torch, f.all_gather, x),
+        with_gradient(torch, lambda t: f.reduce_scatter(torch.zeros(2), parts(t)), some),
+        with_gradient(torch, lambda t: f.all_to_all(empty(), parts(t)), some),
+        with_gradient(torch, lambda t: f.all_to_all_single(torch.zeros(size, 2), t), some),
+    ]
+
+
+@program
+def gradients_through_messages_of_one(torch, dist, rank, size):
+    f = functional(torch)
+    x = torch.arange(6.0).reshape(3, 2) + rank
+    out = [
+        with_gradient(torch, lambda t: f.broadcast(t, 1), x),
+        with_gradient(torch, lambda t: f.gather(t, 1), x),
+        with_gradient(torch, lambda t: f.scatter([t * i for i in range(size)], 1), x),
+    ]
+    y = x.clone().requires_grad_()
+    total = f.reduce(y, 1)
+    (total * (rank + 1)).sum().backward()
+    return [out, total if rank == 1 else None, y.grad]
+
+
+@program
+def messages_that_give_their_result(torch, dist, rank, size):
+    c = importlib.import_module(f"{torch.__name__}.distributed._functional_collectives")
+    x = torch.arange(4.0 * size).reshape(2 * size, 2) + rank
+    world = dist.group.WORLD
+    gathered = lambda t: c.all_gather_tensor(t, 1, world) * 1  # noqa: E731
+    scattered = lambda t: c.reduce_scatter_tensor(t, "avg", 0, world) * 1  # noqa: E731
+    return [
+        with_gradient(torch, lambda t: c.all_reduce(t, "sum", world) * 1, x),
+        with_gradient(torch, gathered, x),
+        with_gradient(torch, lambda t: c.reduce_scatter_tensor(t, "sum", 0, world) * 1, x),
+        scattered(x),
+        with_gradient(
+            torch, lambda t: c.all_to_all_single_autograd(t, [2] * size, [2] * size, world) * 1, x
+        ),
+        c.all_reduce(x, "max", world) * 1,
+    ]
+
+
+def stepped_unevenly(torch, dist, rank, size, join, **options):
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6), torch.nn.Tanh(), torch.nn.Linear(6, 2)
+    )
+    parallel = torch.nn.parallel.DistributedDataParallel(model, **options)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1)
+    losses = []
+    with parallel.join(**join):
+        for step in range(2 + 2 * rank):
+            x = torch.sin(torch.arange(12.0).reshape(3, 4) * (rank + 1) + step)
+            optimizer.zero_grad()
+            loss = parallel(x).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss)
+    return [losses, model.state_dict()]
+
+
+@program
+def ranks_with_uneven_numbers_of_batches(torch, dist, rank, size):
+    out = stepped_unevenly(torch, dist, rank, size, {})
+    fewer = stepped_unevenly(torch, dist, rank, size, {"divide_by_initial_world_size": False})
+    unused = stepped_unevenly(torch, dist, rank, size, {}, find_unused_parameters=True)
+    return [out, fewer, unused]
+
+
+@program
+def a_rank_without_batches_may_end_all(torch, dist, rank, size):
+    def steps():
+        stepped_unevenly(torch, dist, min(rank, 1), size, {"throw_on_early_termination": True})
+
+    return failing(steps)
+
+
+def compressed(torch, hook_of, steps=4):
+    hooks = importlib.import_module(f"{torch.__name__}.distributed.algorithms.ddp_comm_hooks")
+    load = lambda name: importlib.import_module(f"{hooks.__name__}.{name}")  # noqa: E731
+    rank = torch.distributed.get_rank()
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(8, 12), torch.nn.Tanh(), torch.nn.Linear(12, 12), torch.nn.Tanh(),
+        torch.nn.Linear(12, 3),
+    )  # fmt: skip
+    parallel = torch.nn.parallel.DistributedDataParallel(model)
+    hook_of(hooks, load, parallel)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.05)
+    losses = []
+    for step in range(steps):
+        x = torch.sin(torch.arange(40.0).reshape(5, 8) * (rank + 1) + step)
+        optimizer.zero_grad()
+        loss = parallel(x).pow(2).sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return [losses, model.state_dict()]
+
+
+@program
+def gradients_sent_in_16_bits(torch, dist, rank, size):
+    def by_name(name):
+        return lambda hooks, load, parallel: parallel.register_comm_hook(
+            None, getattr(load("default_hooks"), name)
+        )
+
+    def wrapped(hooks, load, parallel):
+        d = load("default_hooks")
+        parallel.register_comm_hook(None, d.fp16_compress_wrapper(d.allreduce_hook))
+
+    def registered(hooks, load, parallel):
+        hooks.register_ddp_comm_hook(hooks.DDPCommHookType.FP16_COMPRESS, parallel)
+
+    makers = [by_name("allreduce_hook"), by_name("fp16_compress_hook"), wrapped, registered]
+    runs = [compressed(torch, make) for make in makers]
+    if size == 2:
+        return runs
+    # Sums of three and more in 16 bits depend on their order: they are near those in 32 bits.
+    exact = torch.stack(runs[0][0])
+    return [bool((torch.stack(losses) - exact).abs().max() < 1e-3) for losses, _ in runs]
+
+
+@program
+def gradients_sent_as_narrow_matrices(torch, dist, rank, size):
+    def power(name, **options):
+        def register(hooks, load, parallel):
+            p = load("powerSGD_hook")
+            state = p.PowerSGDState(None, start_powerSGD_iter=2, **options)
+            parallel.register_comm_hook(state, getattr(p, name))
+
+        return register
+
+    makers = [
+        power("powerSGD_hook"),
+        power("powerSGD_hook", matrix_approximation_rank=2, batch_tensors_with_same_shape=True),
+        power("powerSGD_hook", warm_start=False, min_compression_rate=1),
+    ]
+    return [compressed(torch, make, 5) for make in makers]
+
+
+@program
+def batch_norm_over_all_ranks(torch, dist, rank, size):
+    # PyTorch has no SyncBatchNorm on the CPU: there the whole batch is given to a plain one.
+    torch.manual_seed(0)
+    out = []
+    for shape in ((4, 3), (4, 3, 2, 2)):
+        plain = torch.nn.BatchNorm1d(3) if len(shape) == 2 else torch.nn.BatchNorm2d(3)
+        plain.double()
+        with torch.no_grad():
+            plain.weight.copy_(torch.tensor([1.0, 2.0, 0.5]))
+        whole = torch.randn(size * 4, *shape[1:]).double()
+        mine = slice(rank * 4, rank * 4 + 4)
+        if torch.__name__ == "torch":
+            x = whole.clone().requires_grad_()
+            y = plain(x)
+            (y * y * y).sum().backward()
+            y, grad, weight = y[mine], x.grad[mine], plain.weight.grad
+        else:
+            layer = torch.nn.SyncBatchNorm.convert_sync_batchnorm(plain)
+            x = whole[mine].clone().requires_grad_()
+            y = layer(x)
+            (y * y * y).sum().backward()
+            weight = layer.weight.grad
+            dist.all_reduce(weight)
+            grad = x.grad
+        out.append([y, grad, weight, plain.running_mean, plain.running_var])
+    return out
