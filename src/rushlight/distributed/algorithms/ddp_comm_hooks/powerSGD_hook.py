@@ -214,7 +214,8 @@ def _approximate(
 def _next_seed(generator: Generator) -> int:
     """A number below 10⁹ as NumPy's `RandomState.randint` draws it: 30 bits until they fit."""
     while True:
-        word = int(f.randint(1 << 30, (1,), generator=generator).item())
+        bits = f.empty(1, dtype=D.int32).random_(generator=generator)
+        word = int(bits.item()) & ((1 << 30) - 1)
         if word < 1_000_000_000:
             return word
 
