@@ -510,13 +510,14 @@ def outside_view(array: Array) -> Any:
 def byte_strides(array: Array) -> tuple[int, ...]:
     """The strides in elements, as tensors count them."""
     if array.size == 0 and not any(array.strides):
-        return _empty_strides(array.shape)
+        # NumPy may give arrays without elements strides of zero.
+        return contiguous_strides(array.shape)
     size = array.itemsize
     return tuple([s // size for s in array.strides])
 
 
-def _empty_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    # NumPy may give arrays without elements strides of zero, PyTorch those of C order.
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a C-contiguous tensor of a shape."""
     found: list[int] = []
     step = 1
     for n in reversed(shape):

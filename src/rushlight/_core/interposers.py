@@ -85,6 +85,16 @@ class Interposer:
         """A question about a tensor itself, such as its size, under an operator's name."""
         return NOT_HANDLED
 
+    def take(
+        self, method: AnyCallable, t: TensorBase, how: str, args: Positional, kwargs: Keywords
+    ) -> Any:
+        """A method by which Python takes elements of a tensor; `how`: what messages call it."""
+        return NOT_HANDLED
+
+    def ask(self, t: TensorBase, name: str, file: str) -> Any:
+        """Code of a file asks about a tensor's memory or history; one who minds raises."""
+        return NOT_HANDLED
+
     def read(self, t: TensorBase) -> Any:
         """The array that holds the elements of `t`; raises where there are none."""
         return NOT_HANDLED
@@ -110,14 +120,16 @@ CALL_WHOLE: Final[list[Interposer]] = []
 CALL_KIND: Final[list[Interposer]] = []
 MAKE: Final[list[Interposer]] = []
 LOOK: Final[list[Interposer]] = []
+TAKE: Final[list[Interposer]] = []
+ASK: Final[list[Interposer]] = []
 READ: Final[list[Interposer]] = []
 RECEIVE: Final[list[Interposer]] = []
 MISFIT: Final[list[Interposer]] = []
 FAILED: Final[list[Interposer]] = []
 _QUESTIONS: Final[dict[str, list[Interposer]]] = {
     "call": CALL, "write": WRITE, "write_out": WRITE_OUT, "call_whole": CALL_WHOLE,
-    "call_kind": CALL_KIND, "make": MAKE, "look": LOOK, "read": READ, "receive": RECEIVE,
-    "misfit": MISFIT, "failed": FAILED,
+    "call_kind": CALL_KIND, "make": MAKE, "look": LOOK, "take": TAKE, "ask": ASK, "read": READ,
+    "receive": RECEIVE, "misfit": MISFIT, "failed": FAILED,
 }  # fmt: skip
 #: All that are loaded, by their place in the order.
 INTERPOSERS: Final[dict[str, Interposer]] = {}
@@ -159,6 +171,21 @@ def look(name: str, args: Positional) -> Any:
         if handled is not NOT_HANDLED:
             return handled
     return NOT_HANDLED
+
+
+def take(method: AnyCallable, t: TensorBase, how: str, args: Positional, kwargs: Keywords) -> Any:
+    """The same for a method by which Python takes elements of a tensor."""
+    for interposer in TAKE:
+        handled = interposer.take(method, t, how, args, kwargs)
+        if handled is not NOT_HANDLED:
+            return handled
+    return NOT_HANDLED
+
+
+def ask(t: TensorBase, name: str, file: str) -> None:
+    """Tells all who mind that code of a file asks about a tensor's memory or history."""
+    for interposer in ASK:
+        interposer.ask(t, name, file)
 
 
 def elements_of(t: TensorBase) -> Any:

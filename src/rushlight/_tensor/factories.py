@@ -11,6 +11,9 @@ from .._core.mode import ALERTED, Mode, current, interposed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .._base.annotations import AnyCallable, Keywords, Positional
+    from .._core.storage import TensorBase
+
 
 #: Functions and methods of no row: their overload.
 FACTORIES: Final = {
@@ -61,6 +64,18 @@ class _Recording(Interposer):
         if mode.recorder is None:
             return NOT_HANDLED
         return mode.recorder.factory(function, name, args, kwargs)
+
+    def take(
+        self, method: AnyCallable, t: TensorBase, how: str, args: Positional, kwargs: Keywords
+    ) -> object:
+        """The elements, of which the recorder takes note: a program can't hold them."""
+        recorder = current().recorder
+        return recorder.read(t, how, recorder.quietly(method, (t, *args), kwargs))
+
+    def ask(self, t: TensorBase, name: str, file: str) -> object:
+        """What no guard answers, but for what the step has made."""
+        current().recorder.asked(t, name, file)
+        return NOT_HANDLED
 
 
 interpose("recording", _Recording())

@@ -33,7 +33,6 @@ from .._table.rows.composite import (
     COMPOSITES,
     METHODS,
     POSITIONAL,
-    as_called,
 )  # fmt: skip
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
@@ -41,6 +40,7 @@ from .tensor import Tensor
 from .torch_function import (
     STANDINS,
     all_refused,
+    ask_in_turn,
     ask_of_failure,
     ask_of_misfit,
     ask_of_operation,
@@ -200,12 +200,7 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
              or type(x) in STANDINS]  # fmt: skip
     if not found:
         return NOT_HANDLED
-    types = tuple(type(item) for item in found)
-    for item in found:
-        answer = item.__torch_function__(as_called(function), types, args, kwargs or None)
-        if answer is not NotImplemented:
-            return answer
-    raise all_refused(function, (), types)
+    return ask_in_turn(found, function, tuple(map(type, found)), args, kwargs)
 
 
 class _Functions(Interposer):

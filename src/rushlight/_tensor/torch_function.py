@@ -232,6 +232,13 @@ def ask_of_misfit(function: Any, args: Any, kwargs: Any) -> Any:
                 stand_in(kind)
         if _inside_of_another():
             return NOT_HANDLED  # the function that the program has called asks first
+    return ask_in_turn(found, function, types, args, kwargs)
+
+
+def ask_in_turn(
+    found: list[Any], function: Any, types: tuple[type, ...], args: Any, kwargs: Any
+) -> object:
+    """What the first of some operands answers that has an answer. Raises: TypeError for none."""
     for item in found:
         answer = item.__torch_function__(as_called(function), types, args, kwargs or None)
         if answer is not NotImplemented:

@@ -178,6 +178,14 @@ class UninitializedTensorMixin:
             "Call `forward` to initialize the parameters before accessing their attributes."
         )
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        me: Any = self
+        if id(me) in memo:
+            return memo[id(me)]
+        twin = type(me)(me.requires_grad, me.data.device, me.data.dtype)
+        memo[id(me)] = twin
+        return twin
+
     def _converted(self, fn: AnyCallable) -> Tensor:
         """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
         me: Any = self
@@ -241,13 +249,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
         empty = f.empty(0, device=device, dtype=dtype)
         return Tensor._make_subclass(cls, empty, requires_grad)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
-        if id(self) in memo:
-            return memo[id(self)]
-        twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
-        memo[id(self)] = twin
-        return twin
-
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer that gets its shape later, by `materialize`."""
@@ -266,13 +267,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
         made.persistent = persistent
         made._is_buffer = True
         return made
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
-        if id(self) in memo:
-            return memo[id(self)]
-        twin = type(self)(self.requires_grad, self.data.device, self.data.dtype)
-        memo[id(self)] = twin
-        return twin
 
 
 def is_lazy(param: object) -> bool:

@@ -134,7 +134,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
         storage, offset = self.storage(t._raw)
         # What isn't a view of its storage was copied into one, in C order.
         apart = storage.flat.size and not M.same_memory(storage.flat, t._raw)
-        strides = M.contiguous_strides(t._raw.shape) if apart else M.strides_of(t._raw)
+        strides = T.contiguous_strides(t._raw.shape) if apart else M.strides_of(t._raw)
         body: tuple[Any, ...] = (
             storage, offset, tuple(t._raw.shape), strides, bool(t.requires_grad), OrderedDict(),
         )  # fmt: skip

@@ -72,25 +72,23 @@ workaround examples.
 
 
 @contextlib.contextmanager
+def _setting(variable: ContextVar[Any], value: bool | None) -> Any:
+    before = variable.get()
+    try:
+        variable.set(value)
+        yield
+    finally:
+        variable.set(before)
+
+
 def set_checkpoint_early_stop(enable: bool) -> Any:
     """A context that decides, for checkpoints made inside, whether a rerun stops when it can."""
-    before = _early_stop.get()
-    try:
-        _early_stop.set(enable)
-        yield
-    finally:
-        _early_stop.set(before)
+    return _setting(_early_stop, enable)
 
 
-@contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
     """A context that overrides `debug` of the checkpoints made inside."""
-    before = _debug.get()
-    try:
-        _debug.set(enabled)
-        yield
-    finally:
-        _debug.set(before)
+    return _setting(_debug, enabled)
 
 
 def noop_context_fn() -> tuple[object, object]:

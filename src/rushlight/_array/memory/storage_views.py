@@ -41,16 +41,6 @@ def strides_of(array: Array) -> tuple[int, ...]:
     return byte_strides(array)
 
 
-def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a contiguous array of this shape."""
-    strides: list[int] = []
-    step = 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(strides))
-
-
 def bytes_of(flat: Array) -> Any:
     """The bytes of a flat array."""
     if not flat.size:

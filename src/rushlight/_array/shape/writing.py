@@ -102,16 +102,6 @@ def filled_tensor(x: Array, value: Array) -> Array:
     return out
 
 
-def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides, in elements, of a C-contiguous array of a shape."""
-    found: list[int] = []
-    step = 1
-    for n in reversed(size):
-        found.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(found))
-
-
 def bool_places(true: bool) -> Array:
     """The index that a bool stands for: place 0, or none."""
     return np.zeros(1 if true else 0, np.int64)

@@ -20,9 +20,10 @@ from ..._array.memory.dense_layout import ordered_like
 from ..._core.engine import WORLDS
 from ..._core.mode import CURRENT, current, replaced
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
+from ..._tensor import settings
 from ..guards.memory_overlap import separated
 from ..ir.program import Instruction, Program, Value, cells
-from ..refusal import Refusal, user_line
+from ..refusal import Refusal, is_rushlight, user_line
 from .array_proxies import Names, Proxy, World
 from .element_reads import holds_read
 from .expressions import Expr
@@ -310,6 +311,12 @@ class Recorder(NumberRecorder):
             return value
         self.refuse(f"the step reads the value of a tensor by `{how}`")
         return value
+
+    def asked(self, t: Tensor, name: str, file: str) -> None:
+        """Code of a file asks a tensor about its memory or history, by this name."""
+        # `torch.is_inference(x)`, in `settings`, asks for who calls it.
+        if (file == settings.__file__ or not is_rushlight(file)) and not self.made(t):
+            self.refuse(f"the step asks a tensor that it didn't make for `{name}`")
 
     # ---- backward ------------------------------------------------------------------------------
     def proxied(self, x: object) -> Any:

@@ -21,7 +21,7 @@ from ..._base.schema import Parameter
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.row import Row
-from .argument_parser import is_index, is_number_tensor, is_one_for_all
+from .argument_parser import is_index, is_integer, is_number_tensor, is_one_for_all
 from .overload_texts import signatures
 
 if TYPE_CHECKING:
@@ -41,15 +41,6 @@ def by_value(p: Parameter, value: object) -> bool:
     if isinstance(value, TensorBase):
         return p.is_list or p.type != "Tensor"
     return (p.is_list and isinstance(value, (list, tuple))) or p.type == "ScalarType"
-
-
-def is_int(value: Any) -> bool:
-    """Whether a value may stand for an integer: a tensor of one may, a bool may not."""
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, int) or T.is_integer_scalar(value):
-        return True
-    return is_number_tensor(value) and value._raw.dtype.kind in "iu"
 
 
 #: The operations that take a number in the first place, too: `torch.div(1.0, x)`.
@@ -87,7 +78,7 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
         if not is_index(value):
             return False, None
         if _is_counted(row.schema.name, p.name):
-            return is_int(value), _counted
+            return is_integer(value), _counted
         return True, _integer
     if kind == "float":
         if isinstance(value, (int, float)):
@@ -193,7 +184,7 @@ def _integer(value: Any) -> int:
 
 
 def _counted(value: object) -> int:
-    if type(value) is not int and not is_int(value):
+    if type(value) is not int and not is_integer(value):
         raise Unfit
     return _integer(value)
 

@@ -170,15 +170,19 @@ def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Te
     return apply_n(row.op, [x, dims, norm, last])
 
 
-def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
-    """`fft` and `ifft`."""
-    is_complex = x._raw.dtype.kind == "c"
+def _of_size(x: Tensor, n: int | None, dim: int) -> tuple[Tensor, int]:
+    """A floating input, cut or padded to `n` along a dimension; and which that is."""
     x = _promoted(x, False)
     d = _wrapped(dim, x._raw.ndim)
     size = x._raw.shape[d] if n is None else int(n)
     _checked(size)
-    if n is not None:
-        x = _resized(x, (d,), (size,))
+    return (x if n is None else _resized(x, (d,), (size,))), d
+
+
+def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
+    """`fft` and `ifft`."""
+    is_complex = x._raw.dtype.kind == "c"
+    x, d = _of_size(x, n, dim)
     mode = _normalization(norm, forward)
     if is_complex:
         return _one(c2c, x, (d,), mode, forward)
@@ -189,12 +193,7 @@ def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) ->
 def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`rfft` and `ihfft`."""
     _require_real(x, f"{name} expects a real input tensor, but got ")
-    x = _promoted(x, False)
-    d = _wrapped(dim, x._raw.ndim)
-    size = x._raw.shape[d] if n is None else int(n)
-    _checked(size)
-    if n is not None:
-        x = _resized(x, (d,), (size,))
+    x, d = _of_size(x, n, dim)
     found = _one(r2c, x, (d,), _normalization(norm, forward), True)
     return found if forward else found.conj()
 

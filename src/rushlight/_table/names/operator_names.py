@@ -16,7 +16,7 @@ from ..._core.inplace import may_record
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
-from ..calls.conversions import is_int
+from ..calls.argument_parser import is_integer
 from ..calls.deprecated_orders import say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
 from ..modes.meta import is_meta
@@ -199,7 +199,9 @@ def nuclear_norm(
     say_better("nuclear_norm")
     if isinstance(dim, bool):  # the overload without dimensions
         dim, keepdim = (-2, -1), dim
-    return table("matrix_norm")(input, "nuc", (dim, dim) if is_int(dim) else dim, keepdim, out=out)
+    return table("matrix_norm")(
+        input, "nuc", (dim, dim) if is_integer(dim) else dim, keepdim, out=out
+    )
 
 
 @composite("", out=True)

@@ -334,15 +334,21 @@ def cumprod(
     return table("cumprod")(_filled(input, mask, 1), _axis(dim, input), dtype=want)
 
 
+def _softmax(
+    name: str, input: Tensor, dim: int, dtype: D.dtype | None, mask: Tensor | None
+) -> Tensor:
+    _check(name, input, mask)
+    axis = _axis(dim, input)
+    x = _filled(input, mask, _lowest(T.dtype_of(input)))
+    return table(name)(x, axis, dtype=dtype)
+
+
 @composite("masked")
 def softmax(
     input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """Probabilities of the elements that the mask keeps; 0 for the others."""
-    _check("softmax", input, mask)
-    axis = _axis(dim, input)
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
-    return table("softmax")(x, axis, dtype=dtype)
+    return _softmax("softmax", input, dim, dtype, mask)
 
 
 @composite("masked")
@@ -350,10 +356,7 @@ def log_softmax(
     input: Tensor, dim: int, *, dtype: D.dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """Log-probabilities of the elements that the mask keeps; -inf for the others."""
-    _check("log_softmax", input, mask)
-    axis = _axis(dim, input)
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
-    return table("log_softmax")(x, axis, dtype=dtype)
+    return _softmax("log_softmax", input, dim, dtype, mask)
 
 
 @composite("masked")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.axes import axes_of
 from ..._array.shape.as_strided import element_strides
-from ..._array.shape.writing import contiguous_strides
 from ..._base import dtypes as D, errors
 from ..._core import slow
 from ..._core.apply import apply_n
@@ -275,7 +274,7 @@ def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
         if type(t._raw) is not T.ndarray or not t._plain:
             t._raw = T.empty(array.shape, t._raw.dtype)
         else:
-            steps = contiguous_strides(array.shape)
+            steps = T.contiguous_strides(array.shape)
             if laid_out and T.is_dense(array):
                 steps = element_strides(array)
             t._raw = resized(t, array.shape, steps)

@@ -261,7 +261,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if type(array) is not T.ndarray:  # without data
         self._raw = meta_array(shape, array.dtype)
     elif last or array.shape != shape:
-        strides = W.contiguous_strides(shape)
+        strides = T.contiguous_strides(shape)
         if last:
             strides = steps_of("empty", shape, memory_format, None)
         self._raw = resized(self, shape, strides)
@@ -315,7 +315,7 @@ def set_(
     if size is not None:
         size = tuple(size)
         make_room(self, source, storage_offset or 0, size, stride)
-        stride = tuple(stride) if stride is not None else W.contiguous_strides(size)
+        stride = tuple(stride) if stride is not None else T.contiguous_strides(size)
     changed = _change(self, _set, (source, storage_offset or 0, size, stride))
     return changed if storage is None else storage._taken_by(changed)
 

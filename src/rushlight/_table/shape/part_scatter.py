@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ..._array import types as T
 from ..._array.shape import as_strided as windows, indexing as raw
-from ..._array.shape.writing import contiguous_strides
 from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.row import linear
@@ -110,5 +110,5 @@ def as_strided_scatter(
     """A copy with `src` written into a window of any strides."""
     geometry = strided_arguments(input, size, stride, storage_offset)
     if windows.is_overlapping(input._raw):  # the copy has a memory of its own
-        geometry = (*geometry[:3], contiguous_strides(input._raw.shape), 0)
+        geometry = (*geometry[:3], T.contiguous_strides(input._raw.shape), 0)
     return apply_n(as_strided_scatter_.op, [input, src, *geometry])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..._array.axes import axis_of
 from ..._array.shape import views as raw
 from ..._core.apply import apply_view
-from ..calls.conversions import integers, is_int
+from ..calls.argument_parser import is_integer
+from ..calls.conversions import integers
 from ..rows.composite import METHODS, composite
 from ..rows.row import linear
 from .shape import alias
@@ -58,8 +59,8 @@ permute = linear(
 def movedim(input: Tensor, source: Tensor | Shape | int, destination: Shape | int) -> Tensor:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
-    given = integers((source,) if is_int(source) else source)
-    wanted = integers((destination,) if is_int(destination) else destination)
+    given = integers((source,) if is_integer(source) else source)
+    wanted = integers((destination,) if is_integer(destination) else destination)
     if len(given) != len(wanted):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "

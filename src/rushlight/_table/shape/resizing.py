@@ -19,7 +19,6 @@ from ..._array.memory import shared
 from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
 from ..._array.shape.create import marked
-from ..._array.shape.writing import contiguous_strides
 from ..._base import dtypes as D, errors
 from ..._base.determinism import DETERMINISM
 from ..._core.storage import TensorBase
@@ -176,7 +175,7 @@ def make_room(t: Any, source: Any, offset: int, size: Shape, stride: Shape | Non
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if stride is not None and len(stride) != len(size):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
-    steps = contiguous_strides(tuple(size)) if stride is None else tuple(stride)
+    steps = T.contiguous_strides(tuple(size)) if stride is None else tuple(stride)
     if any(s < 0 for s in steps):
         raise RuntimeError(errors.storage_overflow(tuple(size), steps))
     if type(source._raw) is not T.ndarray or 0 in size:

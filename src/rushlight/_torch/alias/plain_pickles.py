@@ -62,7 +62,7 @@ def _body(t: Tensor) -> tuple[Any, tuple[Any, ...]]:
     flat, offset = M.storage_of(raw)
     # What isn't a view of its storage was copied into one, in C order.
     apart = flat.size and not M.same_memory(flat, raw)
-    strides = M.contiguous_strides(shape) if apart else M.strides_of(raw)
+    strides = T.contiguous_strides(shape) if apart else M.strides_of(raw)
     kind = T.from_raw(raw.dtype)
     hooks: OrderedDict[int, object] = OrderedDict()  # they are live objects of this process
     body = (_Held(flat, kind), offset, shape, strides, requires_grad, hooks)

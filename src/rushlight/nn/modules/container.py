@@ -34,6 +34,15 @@ def _position(index: int, length: int) -> int:
     return place % length
 
 
+def _without(modules: Iterable[Module], idx: slice | int) -> list[Module]:
+    left = list(modules)
+    if isinstance(idx, slice):
+        del left[idx]
+    else:
+        del left[_position(idx, len(left))]
+    return left
+
+
 def _without_numbers(names: list[str]) -> list[str]:
     """A sequence offers no "0", "1" … as attributes."""
     return [name for name in names if not name.isdigit()]
@@ -81,12 +90,7 @@ class Sequential(Module):
         setattr(self, self._name_at(idx), module)
 
     def __delitem__(self, idx: slice | int) -> None:
-        modules = list(self._modules.values())
-        if isinstance(idx, slice):
-            del modules[idx]
-        else:
-            del modules[_position(idx, len(modules))]
-        self._renumber(modules)
+        self._renumber(_without(self._modules.values(), idx))
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -186,12 +190,7 @@ class ModuleList(Module):
         setattr(self, self._get_abs_string_index(idx), module)
 
     def __delitem__(self, idx: int | slice) -> None:
-        modules = list(self._modules.values())
-        if isinstance(idx, slice):
-            del modules[idx]
-        else:
-            del modules[_position(idx, len(modules))]
-        self._renumber(modules)
+        self._renumber(_without(self._modules.values(), idx))
 
     def __len__(self) -> int:
         return len(self._modules)

@@ -7,26 +7,16 @@ from collections.abc import Callable, Iterator
 
 from .._decorator import functional_datapipe
 from ..annotations import Item, Source
-from ..columns import check_function, length_of
+from ..batches import Batches
+from ..columns import check_function
 from ..datapipe import DataChunk, IterDataPipe
 
 __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"]
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[Item]):
+class BatcherIterDataPipe(Batches, IterDataPipe[Item]):
     """Batches of so many items."""
-
-    def __init__(
-        self, datapipe: Source, batch_size: int, drop_last: bool = False,
-        wrapper_class: Callable[[list[Item]], Item] = DataChunk,
-    ) -> None:  # fmt: skip
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe = datapipe
-        self.batch_size = batch_size
-        self.drop_last = drop_last
-        self.wrapper_class = wrapper_class
 
     def __iter__(self) -> Iterator[Item]:
         batch: list[Item] = []
@@ -37,10 +27,6 @@ class BatcherIterDataPipe(IterDataPipe[Item]):
                 batch = []
         if batch and not self.drop_last:
             yield self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        whole = length_of(self, self.datapipe)
-        return whole // self.batch_size if self.drop_last else -(-whole // self.batch_size)
 
 
 @functional_datapipe("unbatch")

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .._decorator import functional_datapipe
-from ..annotations import Item, Source
-from ..datapipe import DataChunk, MapDataPipe
+from ..annotations import Item
+from ..batches import Batches
+from ..datapipe import MapDataPipe
 
 __all__ = ["BatcherMapDataPipe"]
 
 
 @functional_datapipe("batch")
-class BatcherMapDataPipe(MapDataPipe[Item]):
+class BatcherMapDataPipe(Batches, MapDataPipe[Item]):
     """Batches of so many items."""
-
-    def __init__(
-        self, datapipe: Source, batch_size: int, drop_last: bool = False,
-        wrapper_class: Callable[[list[Item]], Item] = DataChunk,
-    ) -> None:  # fmt: skip
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe = datapipe
-        self.batch_size = batch_size
-        self.drop_last = drop_last
-        self.wrapper_class = wrapper_class
 
     def __getitem__(self, index: int) -> Item:
         start = index * self.batch_size
@@ -36,7 +24,3 @@ class BatcherMapDataPipe(MapDataPipe[Item]):
             if not items or self.drop_last:
                 raise IndexError(f"Index {index} is out of bound.") from error
         return self.wrapper_class(items)
-
-    def __len__(self) -> int:
-        whole = len(self.datapipe)
-        return whole // self.batch_size if self.drop_last else -(-whole // self.batch_size)
