@@ -53,6 +53,7 @@ relu = elementwise(
     check=_checks.NO_COMPLEX_CLAMP,
     lowering="relu",
     doc="Each element where it is positive, else 0; nan stays.",
+    kernel="clamp_min_scalar_cpu",
 )
 
 
@@ -132,6 +133,7 @@ celu_row = elementwise(
     check=_checks.celu_types,
     samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
     doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
+    kernel="elu_cpu",
 )
 gelu = elementwise(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
@@ -154,6 +156,7 @@ gelu = elementwise(
     lowering="gelu",
     samples=lambda mk: [(mk(3, 4), "none"), (mk(3, 4), "tanh")],
     doc="x Φ(x), or its approximation by a tanh.",
+    kernel="GeluKernelImpl",
 )
 
 
@@ -237,6 +240,7 @@ logsigmoid = elementwise(
     node="LogSigmoidBackward0",
     check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",
+    kernel="log_sigmoid_cpu",
 )
 
 

@@ -39,6 +39,8 @@ add = elementwise(
     vmap_write="shape",
     given_numbers=True,
     doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
+    narrow="complex32",
+    kernel="add_stub",
 )
 sub = elementwise(
     "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -52,6 +54,8 @@ sub = elementwise(
     vmap_write="inplace arithmetic",
     given_numbers=True,
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
+    narrow="complex32",
+    kernel="add_stub",
 )
 sub_number = elementwise(
     "_sub(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -81,6 +85,8 @@ rsub = elementwise(
     inplace=False,
     numbers=False,
     doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
+    narrow="complex32",
+    kernel="add_stub",
 )
 rsub_scalar = overload(
     rsub, "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -104,12 +110,21 @@ rsub_number = elementwise(
     given_numbers=True,
     doc="`other` less `input`, where `other` is a number: what `2 - x` calls.",
 )
+
+
+def _holds_elements(operand: object) -> bool:
+    """Whether an operand isn't a number, nor an array that stands for one."""
+    return type(operand) is T.ndarray and operand.ndim > 0
+
+
 mul = elementwise(
     "mul.Tensor(Tensor self, Tensor other) -> Tensor",
     raw.multiply,
     self=lambda g, other: g * other,
     other=lambda g, self: g * self,
     wide=True,
+    narrow=lambda raws: "all" if _holds_elements(raws[1]) else "complex32",
+    kernel="mul_cpu_reduced_float",
     vmap_write="inplace arithmetic",
     unit="both",
     given_numbers=True,
@@ -122,6 +137,9 @@ div = elementwise(
     other=lambda g, self, other: -g * ((self / other) / other),
     promote="float",
     wide=True,
+    kernel=lambda raws: (
+        "div_cpu_reduced_float" if raws[0].itemsize == 1 and not _holds_elements(raws[1]) else ""
+    ),
     vmap_write="inplace arithmetic",
     refuses_values="whole",
     unit="right",
@@ -174,6 +192,7 @@ floor_divide = elementwise(
     wide=True,
     refuses_values="whole",
     doc="The quotient of `input` and `other`, rounded down.",
+    kernel="div_floor_cpu",
 )
 written_as(
     floor_divide,
@@ -258,6 +277,7 @@ neg = elementwise(
     self=lambda g: -g,
     check=_checks.negation,
     doc="The negative of each element.",
+    narrow="complex32",
 )
 reciprocal = elementwise(
     "reciprocal(Tensor self) -> Tensor",
@@ -275,6 +295,7 @@ sqrt = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="The square root of each element; nan below zero.",
+    kernel="sqrt_vml_cpu",
 )
 rsqrt = elementwise(
     "rsqrt(Tensor self) -> Tensor",
@@ -348,6 +369,7 @@ pow = elementwise(
     numbers=False,
     check=_checks.takes("pow", "fic"),
     doc="Each element of `input` to the power of that of `exponent`.",
+    kernel="pow",
 )
 pow_scalar = elementwise(
     "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -386,6 +408,7 @@ square = elementwise(
     node="PowBackward0",
     out_rules=OutRules("pow"),
     doc="x² of each element.",
+    kernel="pow",
 )
 cube = elementwise(
     "_cube(Tensor self) -> Tensor",
@@ -482,6 +505,8 @@ addcmul = elementwise(
     check=_checks.takes("addcmul_cpu_out", "fic"),
     given_numbers=True,
     doc="Adds `value` times the product of two tensors to `input`.",
+    narrow="complex32",
+    kernel="addcmul_cpu_out",
 )
 addcdiv = elementwise(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
@@ -495,6 +520,7 @@ addcdiv = elementwise(
     given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
     doc="Adds `value` times the quotient of two tensors to `input`.",
+    kernel="addcdiv_cpu_out",
 )
 
 
@@ -516,6 +542,7 @@ lerp = elementwise(
     numbers=False,
     check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_tensor", "fc")),
     doc="Interpolates: input + weight (end - input).",
+    kernel="lerp_kernel_scalar",
 )
 lerp_scalar = overload(
     lerp, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",

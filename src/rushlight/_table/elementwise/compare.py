@@ -45,6 +45,7 @@ def _comparison(name: str, forward: AnyCallable, doc: str, ordered: bool = True)
         doc=doc,
         gives_bool=True,
         out_rules=OutRules(result=D.bool_),
+        narrow="" if ordered else "all",
     )
     stem, doc = name.capitalize(), f"{doc} Written in place."
     shown: dict[str, Any] = {"public": False, "method": False, "inplace": False, "dtypes": "none"}
@@ -68,18 +69,27 @@ gt = _comparison("gt", raw.greater, "Whether the first element is larger.")
 ge = _comparison("ge", raw.greater_equal, "Whether the first element is larger, or they are equal.")
 
 
-def _predicate(name: str, forward: AnyCallable, doc: str) -> Row:
+def _predicate(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:
     return elementwise(
-        f"{name}(Tensor self) -> Tensor", forward, promote="none", inplace=False, doc=doc
-    )
+        f"{name}(Tensor self) -> Tensor", forward,
+        promote="none", inplace=False, doc=doc, **declared,
+    )  # fmt: skip
 
 
-isnan = _predicate("isnan", raw.isnan, "Whether each element is nan.")
-isinf = _predicate("isinf", relations.isinf, "Whether each element is infinite.")
-isfinite = _predicate("isfinite", raw.isfinite, "Whether each element is neither infinite nor nan.")
+isnan = _predicate("isnan", raw.isnan, "Whether each element is nan.", narrow="all")
+isinf = _predicate(
+    "isinf", relations.isinf, "Whether each element is infinite.",
+    narrow="complex32 float8_e5m2", kernel="isinf",
+)  # fmt: skip
+isfinite = _predicate(
+    "isfinite", raw.isfinite, "Whether each element is neither infinite nor nan.",
+    narrow="complex32 float8_e5m2 float8_e8m0fnu", kernel="isfinite",
+)  # fmt: skip
 isposinf = _predicate("isposinf", relations.isposinf, "Whether each element is inf.")
 isneginf = _predicate("isneginf", relations.isneginf, "Whether each element is -inf.")
-isreal = _predicate("isreal", relations.isreal, "Whether each element has no imaginary part.")
+isreal = _predicate(
+    "isreal", relations.isreal, "Whether each element has no imaginary part.", narrow="all"
+)
 
 
 @composite("", method=True)
@@ -104,6 +114,8 @@ isclose_row = elementwise(
     inplace=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 1e-5, 1e-8, False)],
     doc="Whether |input - other| <= atol + rtol |other|, elementwise.",
+    narrow="complex32",
+    kernel="mul_cpu_reduced_float",
 )
 
 
@@ -349,6 +361,7 @@ where_row = elementwise(
     samples=lambda mk: [(mk(3, 4) > 0, mk(3, 4), mk(4)), (mk(3, 4) > 0, mk(3, 4), 0.5)],
     out_rules=OutRules(types_first=before_others, operands_from=1),
     doc="`input` where `condition` is True, else `other`.",
+    narrow="all",
 )
 
 
@@ -379,6 +392,8 @@ masked_fill = elementwise(
     shared="never",
     expanded=warned("masked_fill", 2450),
     doc="`input` with `value` where `mask` is True.",
+    narrow="complex32",
+    kernel="masked_fill",
 )
 masked_fill_number = overload(
     masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",

@@ -25,6 +25,7 @@ abs = elementwise(
     holomorphic=False,
     check=_checks.takes("abs_cpu", "fic"),
     inplace=False,
+    narrow="complex32 float8",
     doc="The size of each element.",
 )
 

@@ -46,6 +46,7 @@ cast = linear(
     method=False,
     out=False,
     lowering="astype",
+    narrow="converts",
     samples=lambda mk: [(mk(3, 4), D.float64), (mk(3, 4), D.complex128)],
     copies=True,
     doc="A copy with elements of another type.",

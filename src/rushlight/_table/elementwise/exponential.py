@@ -29,6 +29,7 @@ exp = elementwise(
     self=lambda g, out: g * out,
     promote="float",
     doc="e to the power of each element.",
+    kernel="exp_vml_cpu",
 )
 exp2 = elementwise(
     "exp2(Tensor self) -> Tensor",
@@ -37,6 +38,7 @@ exp2 = elementwise(
     promote="float",
     namespace=("", "special"),
     doc="2 to the power of each element.",
+    kernel="exp2",
 )
 expm1 = elementwise(
     "expm1(Tensor self) -> Tensor",
@@ -45,6 +47,7 @@ expm1 = elementwise(
     promote="float",
     namespace=("", "special"),
     doc="exp(x) - 1 of each element, accurate near 0.",
+    kernel="expm1_vml_cpu",
 )
 log = elementwise(
     "log(Tensor self) -> Tensor",
@@ -53,6 +56,7 @@ log = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="The natural logarithm of each element. Special: log(0) -> -inf",
+    kernel="log_vml_cpu",
 )
 log2 = elementwise(
     "log2(Tensor self) -> Tensor",
@@ -61,6 +65,7 @@ log2 = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="The logarithm to base 2 of each element.",
+    kernel="log2_vml_cpu",
 )
 log10 = elementwise(
     "log10(Tensor self) -> Tensor",
@@ -69,6 +74,7 @@ log10 = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="The logarithm to base 10 of each element.",
+    kernel="log10_vml_cpu",
 )
 log1p = elementwise(
     "log1p(Tensor self) -> Tensor",
@@ -79,6 +85,7 @@ log1p = elementwise(
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4, low=-0.5, high=2),)],
     doc="log(1 + x) of each element, accurate near 0.",
+    kernel="log1p_vml_cpu",
 )
 logaddexp = elementwise(
     "logaddexp(Tensor self, Tensor other) -> Tensor",

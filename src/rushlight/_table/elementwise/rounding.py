@@ -28,10 +28,16 @@ def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:
     return elementwise(f"{name}(Tensor self) -> Tensor", forward, self=zero, doc=doc, **declared)
 
 
-ceil = _flat("ceil", raw.ceil, "The smallest integer not below each element.")
-floor = _flat("floor", raw.floor, "The largest integer not above each element.")
-trunc = _flat("trunc", raw.trunc, "Each element without its fraction.")
-round = _flat("round", raw.round, "The nearest integer, the even one of two.")
+ceil = _flat(
+    "ceil", raw.ceil, "The smallest integer not below each element.", kernel="ceil_vml_cpu"
+)
+floor = _flat(
+    "floor", raw.floor, "The largest integer not above each element.", kernel="floor_vml_cpu"
+)
+trunc = _flat("trunc", raw.trunc, "Each element without its fraction.", kernel="trunc_vml_cpu")
+round = _flat(
+    "round", raw.round, "The nearest integer, the even one of two.", kernel="round_vml_cpu"
+)
 round_decimals = elementwise(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     raw.round_decimals,
@@ -75,6 +81,8 @@ sgn = elementwise(
     self=_sgn_gradient,
     holomorphic=False,
     doc="The sign of each element; for complex numbers z / |z|, 0 for 0.",
+    narrow="complex32",
+    kernel="sign_cpu",
 )
 signbit = elementwise(
     "signbit(Tensor self) -> Tensor",
@@ -111,6 +119,7 @@ nan_to_num = elementwise(
     samples=lambda mk: [(mk(3, 4), None, None, None), (mk(3), 1.0, 2.0, 3.0)],
     real_only=True,
     doc="`input` with numbers for nan and the infinities: 0 and the type's limits unless given.",
+    kernel="nan_to_num",
 )
 
 
@@ -221,6 +230,7 @@ clamp = elementwise(
     node="ClampBackward0",
     check=_bounded,
     doc="`input` brought between `min` and `max`.",
+    kernel="clamp_scalar_cpu",
 )  # fmt: skip
 clamp_numbers = overload(
     clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
@@ -239,6 +249,7 @@ clamp_min = elementwise(
     node="ClampMinBackward1",
     check=_at_least,
     doc="`input`, at least `min`.",
+    kernel="maximum_cpu",
 )
 clamp_min_number = overload(
     clamp_min, "clamp_min(Tensor self, Scalar min) -> Tensor",
@@ -257,6 +268,7 @@ clamp_max = elementwise(
     node="ClampMaxBackward1",
     check=_at_most,
     doc="`input`, at most `max`.",
+    kernel="minimum_cpu",
 )
 clamp_max_number = overload(
     clamp_max, "clamp_max(Tensor self, Scalar max) -> Tensor",

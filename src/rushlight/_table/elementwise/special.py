@@ -37,6 +37,7 @@ erf = elementwise(
     namespace=BOTH,
     check=_checks.takes("erf_vml_cpu", "f"),
     doc="The error function.",
+    kernel="erf_vml_cpu",
 )
 erfc = elementwise(
     "erfc(Tensor self) -> Tensor",
@@ -46,6 +47,7 @@ erfc = elementwise(
     namespace=BOTH,
     check=_checks.takes("erfc_vml_cpu", "f"),
     doc="1 - erf(x), accurate where it is small.",
+    kernel="erfc_vml_cpu",
 )
 erfinv = elementwise(
     "erfinv(Tensor self) -> Tensor",
@@ -56,6 +58,7 @@ erfinv = elementwise(
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     check=_checks.takes("erfinv_vml_cpu", "f"),
     doc="The number whose error function each element is.",
+    kernel="erfinv_vml_cpu",
 )
 digamma = elementwise(
     "digamma(Tensor self) -> Tensor",
@@ -66,6 +69,7 @@ digamma = elementwise(
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)],
     check=_checks.takes("digamma", "f"),
     doc="The derivative of `lgamma`.",
+    kernel="digamma",
 )
 lgamma = elementwise(
     "lgamma(Tensor self) -> Tensor",
@@ -75,6 +79,7 @@ lgamma = elementwise(
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)],
     check=_checks.takes("lgamma_vml_cpu", "f"),
     doc="The logarithm of |Γ(x)|.",
+    kernel="lgamma_vml_cpu",
 )
 
 
@@ -178,6 +183,7 @@ i0 = elementwise(
     namespace=BOTH,
     check=_checks.takes("i0_vml_cpu", "f"),
     doc="The modified Bessel function of the first kind, order 0.",
+    kernel="i0_vml_cpu",
 )
 
 

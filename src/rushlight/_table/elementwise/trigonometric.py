@@ -24,6 +24,7 @@ sin = elementwise(
     self=lambda xp, g, self: g * xp.cos(self),
     promote="float",
     doc="The sine of each element.",
+    kernel="sin_vml_cpu",
 )
 cos = elementwise(
     "cos(Tensor self) -> Tensor",
@@ -31,6 +32,7 @@ cos = elementwise(
     self=lambda xp, g, self: g * -xp.sin(self),
     promote="float",
     doc="The cosine of each element.",
+    kernel="cos_vml_cpu",
 )
 tan = elementwise(
     "tan(Tensor self) -> Tensor",
@@ -38,6 +40,7 @@ tan = elementwise(
     self=formula(lambda g, out: g * (1 + out * out)),
     promote="float",
     doc="The tangent of each element.",
+    kernel="tan_vml_cpu",
 )
 sinh = elementwise(
     "sinh(Tensor self) -> Tensor",
@@ -60,6 +63,7 @@ tanh = elementwise(
     promote="float",
     namespace=("", "nn.functional"),
     doc="The hyperbolic tangent of each element.",
+    kernel="tanh_vml_cpu",
 )
 asin = elementwise(
     "asin(Tensor self) -> Tensor",
@@ -68,6 +72,7 @@ asin = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The angle whose sine each element is; nan outside [-1, 1].",
+    kernel="asin_vml_cpu",
 )
 acos = elementwise(
     "acos(Tensor self) -> Tensor",
@@ -76,6 +81,7 @@ acos = elementwise(
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The angle whose cosine each element is; nan outside [-1, 1].",
+    kernel="acos_vml_cpu",
 )
 atan = elementwise(
     "atan(Tensor self) -> Tensor",
@@ -83,6 +89,7 @@ atan = elementwise(
     self=formula(lambda g, self: g / (self * self + 1)),
     promote="float",
     doc="The angle whose tangent each element is.",
+    kernel="atan_vml_cpu",
 )
 asinh = elementwise(
     "asinh(Tensor self) -> Tensor",

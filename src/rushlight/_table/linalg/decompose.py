@@ -104,6 +104,7 @@ linalg_qr = general(
         (mk(2, 3), "complete"),
     ],
     doc="Q with orthonormal columns and R upper triangular with A = Q R.",
+    kernel="geqrf_cpu",
 )
 
 
@@ -194,6 +195,7 @@ def _householder(name: str, namespace: str) -> Any:
         dtypes="float",
         samples=lambda mk: [(mk(4, 3), mk(3)), (mk(2, 3, 3), mk(2, 2))],
         refuses_values="any",
+        kernel="orgqr_cpu",
         doc="The first columns of the product of Householder reflectors.",
     )
 
@@ -303,6 +305,7 @@ eigvalsh = general(
     refuses_values="any",
     samples=lambda mk: [(hermitian(mk, 3, 3),), (hermitian(mk, 2, 3, 3), "U"), (mk(0, 0),)],
     doc="The eigenvalues of each Hermitian matrix, ascending.",
+    kernel="linalg_eigh_cpu",
 )
 
 
@@ -344,6 +347,7 @@ eig = general(
     refuses_values="any",
     samples=lambda mk: [(mk(0, 0),), (mk(2, 0, 0),)],
     doc="The eigenvalues and eigenvectors of each square matrix, complex.",
+    kernel="linalg_eig_out_cpu",
 )
 eigvals = general(
     "linalg_eigvals(Tensor A) -> Tensor",
@@ -356,6 +360,7 @@ eigvals = general(
     refuses_values="any",
     samples=lambda mk: [(hermitian(mk, 3, 3) + mk(3, 3) * 0.02,), (mk(3, 3),), (mk(0, 0),)],
     doc="The eigenvalues of each square matrix, complex.",
+    kernel="linalg_eig_out_cpu",
 )
 
 
@@ -420,6 +425,7 @@ linalg_svd = general(
         (mk(2, 3, 4), False),
     ],
     doc="U, S (descending) and V^H with A = U S V^H.",
+    narrow="complex32",
 )
 svdvals = general(
     "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
@@ -432,6 +438,7 @@ svdvals = general(
     refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(4, 3),), (mk(2, 3, 4),), (mk(0, 3),)],
     doc="The singular values of each matrix, descending.",
+    kernel="linalg_svd_cpu",
 )
 
 

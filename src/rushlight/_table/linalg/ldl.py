@@ -64,6 +64,7 @@ ldl_factor_ex = general(
     refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2),)],
     doc="The factors of a symmetric matrix in one triangle, the pivots, the first zero pivot.",
+    kernel="ldl_factor_kernel_cpu",
 )
 
 

@@ -144,6 +144,7 @@ solve = general(
     refuses_values="any",
     samples=lambda mk: [*_systems(mk), (regular(mk, 3, 3), mk(2, 3), False)],
     doc="X with A X = B, or X A = B where `left` is False.",
+    kernel="lu_cpu",
 )
 solve_ex = general(
     "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
@@ -160,6 +161,7 @@ solve_ex = general(
     refuses_values="any",
     samples=_systems,
     doc="`linalg.solve`, and where the first zero pivot is instead of an error.",
+    kernel="lu_cpu",
 )
 
 
@@ -212,6 +214,7 @@ solve_triangular = general(
         (regular(mk, 30, 30) * 0.2 + table("eye")(30), mk(30, 1), False),
     ],
     doc="X with A X = B, or X A = B where `left` is False, for a triangular A.",
+    kernel="triangular_solve_cpu",
 )  # fmt: skip
 
 
@@ -328,6 +331,7 @@ det = general(
     refuses_values="any",
     samples=_SQUARES,
     doc="The determinant of each square matrix.",
+    kernel="lu_cpu",
 )
 
 
@@ -356,6 +360,7 @@ def _slogdet(name: str, *namespaces: str) -> Row:
         method="" in namespaces,
         samples=lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),)],
         refuses_values="any",
+        kernel="" if namespaces[0] else "lu_cpu",
         doc="The sign of each determinant and the logarithm of its absolute value.",
     )
 
@@ -429,6 +434,7 @@ linalg_cholesky = general(
     refuses_values="any",
     samples=_DEFINITE,
     doc="The lower triangular L with L L^H = A for each positive-definite matrix (or L^H).",
+    kernel="cholesky_cpu",
 )
 cholesky_ex = general(
     "linalg_cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> "
@@ -444,6 +450,7 @@ cholesky_ex = general(
     refuses_values="any",
     samples=_DEFINITE,
     doc="`linalg.cholesky`, and the first minor that isn't positive instead of an error.",
+    kernel="cholesky_cpu",
 )
 
 

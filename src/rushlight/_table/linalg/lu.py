@@ -116,6 +116,7 @@ lu = general(
     refuses_values="any",
     samples=_SAMPLES,
     doc="P, L and U with A = P L U: a permutation, and unit lower and upper triangular matrices.",
+    kernel="lu_cpu",
 )
 
 
@@ -164,6 +165,7 @@ lu_factor_ex = general(
     refuses_values="any",
     samples=_SAMPLES,
     doc="L and U in one matrix, the rows that were exchanged, and the first zero pivot.",
+    kernel="lu_cpu",
 )
 permutation_matrix = general(
     "permutation_matrix(Tensor pivots, int rows, ScalarType dtype) -> Tensor",

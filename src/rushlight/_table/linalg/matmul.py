@@ -48,6 +48,8 @@ mm = multilinear(
     samples=_PAIR,
     out_rules=_PRODUCT,
     doc="The product of two matrices.",
+    narrow="float8",
+    kernel="addmm_impl_cpu_",
 )
 mv = multilinear(
     "mv(Tensor self, Tensor vec) -> Tensor",
@@ -56,6 +58,7 @@ mv = multilinear(
     vec=lambda g, self: self.T @ g,
     samples=lambda mk: [(mk(3, 4), mk(4))],
     doc="The product of a matrix and a vector.",
+    kernel="addmv_impl_cpu",
 )
 dot = multilinear(
     "dot(Tensor self, Tensor tensor) -> Tensor",
@@ -65,6 +68,7 @@ dot = multilinear(
     samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
     out_rules=_VECTORS,
     doc="The inner product of two vectors, without conjugation.",
+    kernel="dot",
 )
 bmm = multilinear(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
@@ -74,6 +78,7 @@ bmm = multilinear(
     lowering="matmul",
     samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
     doc="A stack of products of matrices.",
+    kernel="bmm",
 )
 
 
@@ -103,6 +108,13 @@ def _right_gradient(xp: Namespace, g: TensorLike, self: TensorLike,
     return xp.sum_to(xp.matmul(xp.matrix_transpose(self), g), other_shape)
 
 
+def _product_kernel(raws: Arguments) -> str:
+    a, b = (raw.ndim for raw in raws[:2])
+    if a == 1 or b == 1:
+        return "dot" if a == b else "addmv_impl_cpu"
+    return "addmm_impl_cpu_" if a == b == 2 else "bmm"
+
+
 def _stacked(name: str) -> Row:
     return multilinear(
         "_matmul(Tensor self, Tensor other) -> Tensor",
@@ -114,6 +126,7 @@ def _stacked(name: str) -> Row:
         public=False,
         out=False,
         lowering="matmul",
+        kernel=_product_kernel,
         samples=lambda mk: [
             (mk(5, 2, 3), mk(3, 4)), (mk(5, 2, 3), mk(5, 3, 4)), (mk(2, 3), mk(5, 3, 4)),
             (mk(5, 2, 3), mk(3)), (mk(3), mk(5, 3, 2)), (mk(3), mk(3, 2)),
@@ -193,6 +206,8 @@ def _linear(name: str, *delivers: str) -> Row:
         out=False,
         saved_as={"input": "mat1", "weight": "mat2"},
         lowering="linear",
+        narrow="float8",
+        kernel=lambda raws: "addmm_impl_cpu_" if raws[0].ndim == 2 else "bmm",
         delivers=delivers,
         samples=lambda mk: [
             (mk(2, 3), mk(4, 3), mk(4)),
@@ -334,7 +349,7 @@ def _scaled(forward: AnyCallable, name: str, first: str, second: str, **formulas
 
 
 addmm = _scaled(
-    raw.addmm, "addmm", "mat1", "mat2",
+    raw.addmm, "addmm", "mat1", "mat2", narrow="float8", kernel="addmm_impl_cpu_",
     mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
     mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
     node_shows=matrix_sizes,
@@ -342,14 +357,14 @@ addmm = _scaled(
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
 )  # fmt: skip
 addmv = _scaled(
-    raw.addmv, "addmv", "mat", "vec",
+    raw.addmv, "addmv", "mat", "vec", kernel="addmv_impl_cpu",
     mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
     vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
     samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
     doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
 )  # fmt: skip
 baddbmm = _scaled(
-    raw.baddbmm, "baddbmm", "batch1", "batch2",
+    raw.baddbmm, "baddbmm", "batch1", "batch2", kernel="baddbmm",
     batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
     batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
     samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
@@ -360,6 +375,8 @@ addbmm = _scaled(
     "addbmm",
     "batch1",
     "batch2",
+    narrow="float8",
+    kernel="addmm_impl_cpu_",
     batch1=lambda xp, g, batch2, alpha: (
         xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha
     ),

@@ -214,6 +214,7 @@ linalg_cross = multilinear(
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3), mk(2, 3)), (mk(3, 2), mk(3, 1), 0), (mk(3), mk(3))],
     doc="The vector product along a dimension of size three.",
+    kernel="cross",
 )
 
 

@@ -62,6 +62,7 @@ _detach_copy = linear(
     method=False,
     samples=lambda mk: [(mk(3, 4),)],
     doc="A copy without history.",
+    narrow="all",
 )
 
 
@@ -293,6 +294,7 @@ _scaled = linear(
     out=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype="bool"), 2.0)],
     doc="The elements that the mask keeps, scaled.",
+    kernel="bernoulli_scalar_cpu_",
 )
 
 

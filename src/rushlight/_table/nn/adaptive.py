@@ -206,6 +206,7 @@ def _adaptive_max_rows(dims: int) -> tuple[Row, Row]:
         f"Tensor self, int[{dims}] output_size",
         _max_forward(dims),
         namespace="private",
+        kernel="adaptive_max_pool2d" if dims == 2 else "",
         samples=lambda mk: [
             (mk(1, 2, *(5,) * dims), (3,) * dims),
             (mk(2, *(4,) * dims), (2,) * dims),

@@ -73,6 +73,7 @@ _nll = general(
     lowering="nll_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="Minus the log-probability of each row's class, reduced.",
+    kernel="nll_loss_out_frame",
 )
 _nll2d = general(
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "

@@ -64,6 +64,8 @@ conv_output = multilinear(
         (mk(1, 2, 4, 3), mk(2, 2, 2, 2), (3, 2), (1, 1), (0, 0), (1, 1), 1),
     ],
     doc="The convolution of an input with weights: `size` windows in each dimension.",
+    narrow="complex32",
+    kernel="slow_conv2d_cpu",
 )
 conv_input = multilinear(
     "conv_input(Tensor grad, Tensor weight, int[] size, int[] stride, int[] padding, int[] "
@@ -83,6 +85,7 @@ conv_input = multilinear(
         (mk(1, 2, 3, 2), mk(2, 2, 2, 2), (4, 3), (1, 1), (0, 0), (1, 1), 1),
     ],
     doc="The gradient of a convolution for its input of `size`.",
+    narrow="complex32",
 )
 conv_weight = multilinear(
     "conv_weight(Tensor input, Tensor grad, int[] size, int[] stride, int[] padding, int[] "
@@ -102,6 +105,7 @@ conv_weight = multilinear(
         (mk(1, 2, 4, 3), mk(1, 2, 3, 2), (2, 2), (1, 1), (0, 0), (1, 1), 1),
     ],
     doc="The gradient of a convolution for its weights, whose kernel has `size`.",
+    narrow="complex32",
 )
 
 
@@ -214,6 +218,8 @@ convolution = multilinear(
         (mk(1, 2, 2, 2, 2), mk(2, 1, 2, 1, 2), None, (1,), (0,), (1,), True, (0,), 2),
     ],
     doc="A convolution, or a transposed one, over the dimensions after batch and channels.",
+    narrow="complex32",
+    kernel="slow_conv2d_cpu",
 )
 
 

@@ -112,6 +112,8 @@ _norm = general(
     lowering="vector_norm",
     samples=lambda mk: [(mk(3, 4), 2, (1,)), (mk(3, 4), 3, (1,), True)],
     doc="The p-norm over the dimensions `dim`.",
+    narrow="complex32",
+    kernel="norm_cpu",
 )
 
 

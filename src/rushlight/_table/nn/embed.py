@@ -62,6 +62,7 @@ _embedding = linear(
     lowering="embedding",
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name.",
+    narrow="all",
 )
 
 

@@ -86,6 +86,7 @@ _mse = element_loss(
     method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
     doc="The squared differences, reduced.",
+    kernel="mse_cpu",
 )
 
 
@@ -170,6 +171,7 @@ _smooth_l1 = element_loss(
     method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
+    kernel="smooth_l1_cpu",
 )
 
 
@@ -226,6 +228,7 @@ _huber = element_loss(
     method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
+    kernel="huber_cpu",
 )
 
 
@@ -268,6 +271,7 @@ _soft_margin = element_loss(
     method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4))],
     doc="log(1 + exp(-target input)), reduced.",
+    kernel="exp_vml_cpu",
 )
 
 
@@ -317,6 +321,7 @@ _bce = element_loss(
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=0.1, high=0.9), mk(3, 4, low=0.1, high=0.9))],
     doc="The cross-entropy of probabilities and targets, reduced.",
+    kernel="binary_cross_entropy",
 )
 
 
@@ -420,6 +425,7 @@ _bcel = element_loss(
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9), None, mk(4, low=0.5, high=2.0), 2),
     ],
     doc="The cross-entropy of sigmoid(input) and the targets, weighted and reduced.",
+    kernel="log_sigmoid_cpu",
 )
 
 

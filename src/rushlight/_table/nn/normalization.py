@@ -149,6 +149,7 @@ LAYER_NORM = general(
     method=False,
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
     doc="The input normalised over its last dimensions, the means, and 1 / deviations.",
+    kernel="LayerNormKernelImpl",
 )
 
 
@@ -276,6 +277,7 @@ BATCH_NORM = general(
     lowering="batch_norm",
     samples=lambda mk: [(mk(3, 4), mk(4), mk(4), None, None, True, 0.1, 1e-5)],
     doc="The input normalised by channel, the batch's means, and 1 / deviations.",
+    kernel="batch_norm",
 )
 
 
@@ -451,6 +453,7 @@ GROUP_NORM = general(
     method=False,
     samples=lambda mk: [(mk(2, 4, 3), mk(4), mk(4), 2, 1e-5)],
     doc="The input normalised by groups of channels, the means, and 1 / deviations.",
+    kernel="GroupNormKernelImpl",
 )
 
 

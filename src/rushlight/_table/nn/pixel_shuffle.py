@@ -90,6 +90,7 @@ pixel_shuffle = linear(
     method=False,
     samples=lambda mk: [(mk(2, 4, 2, 3), 2), (mk(9, 1, 2), 3)],
     doc="(*, C r², H, W) as (*, C, H r, W r).",
+    narrow="all",
 )
 pixel_unshuffle: Row = linear(
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
@@ -99,6 +100,7 @@ pixel_unshuffle: Row = linear(
     method=False,
     samples=lambda mk: [(mk(2, 1, 4, 2), 2), (mk(2, 3, 6), 3)],
     doc="(*, C, H r, W r) as (*, C r², H, W).",
+    narrow="all",
 )
 channel_shuffle = linear(
     "channel_shuffle(Tensor self, int groups) -> Tensor",

@@ -85,6 +85,7 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
         _avg_pool(dims),
         self=calling(lambda: backward, size=lambda self: tuple(self.shape[-dims:])),
         node=f"AvgPool{dims}DBackward0",
+        kernel="avg_pool2d" if dims == 2 else "avg_pool3d_out_frame",
         namespace=("nn.functional", "private"),
         method=False,
         dtypes="float",
@@ -227,6 +228,7 @@ pick_from_planes = linear(
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3, 3), mk(2, 2, 2, low=0, high=9, integer=True), 2)],
     doc="The elements at flat places of the planes (the last `dims` dimensions).",
+    narrow="all",
 )
 place_in_planes = linear(
     "place_in_planes(Tensor self, Tensor indices, int[] size) -> Tensor",
@@ -238,6 +240,7 @@ place_in_planes = linear(
     lowering="place_in_planes",
     samples=lambda mk: [(mk(2, 2, 2), mk(2, 2, 2, low=0, high=9, integer=True), (3, 3))],
     doc="Zeros with planes of `size`, and the elements added at their places.",
+    narrow="all",
 )
 
 

@@ -33,6 +33,7 @@ placed_along = linear(
         (mk(1, 4), mk(1, 4, low=0, high=3, integer=True), 0, True, (3, 4)),
     ],
     doc="Zeros with the elements at `index` along `dim`.",
+    narrow="all",
 )
 taken_along = selection(
     "taken_along(Tensor self, Tensor index, int dim, bool keepdim) -> Tensor",
@@ -48,6 +49,7 @@ taken_along = selection(
         (mk(3, 4), mk(1, 4, low=0, high=3, integer=True), 0, True),
     ],
     doc="The elements at `index` along `dim`.",
+    narrow="all",
 )
 ties = general(
     "ties(Tensor self, Tensor extreme) -> Tensor",
@@ -107,6 +109,7 @@ max = selection(
     node="MaxBackward1",
     lowering="max",
     doc="The largest element; the gradient goes in equal parts to all that equal it.",
+    kernel="max_all",
 )
 max_other = elementwise(
     "max.other(Tensor self, Tensor other) -> Tensor",
@@ -141,6 +144,7 @@ min = selection(
     node="MinBackward1",
     lowering="min",
     doc="The smallest element; the gradient goes in equal parts to all that equal it.",
+    kernel="min_all",
 )
 min_other = elementwise(
     "min.other(Tensor self, Tensor other) -> Tensor",
@@ -177,6 +181,7 @@ amax = selection(
     real_only=True,
     out_rules=OutRules(types_first=always),
     doc="The largest elements over the dimensions `dim`.",
+    kernel="max_values_cpu",
 )
 amin = selection(
     "amin(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
@@ -187,6 +192,7 @@ amin = selection(
     real_only=True,
     out_rules=OutRules(types_first=always),
     doc="The smallest elements over the dimensions `dim`.",
+    kernel="min_values_cpu",
 )
 
 
@@ -255,6 +261,7 @@ nanmedian = selection(
     self=_evenly,
     real_only=True,
     doc="The median of the elements that aren't NaN.",
+    kernel="median_cpu",
 )
 nanmedian_dim = selection(
     "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",

@@ -92,6 +92,7 @@ vector_norm = general(
         (mk(3, 4), _INF, (1,)), (mk(3, 4), 1.5), (mk(3, 4), -2),
     ],
     doc="The norm of order `ord` over the dimensions `dim`, of the elements as one vector.",
+    narrow="complex32", kernel="norm_cpu",
 )  # fmt: skip
 
 
@@ -175,6 +176,8 @@ dist = general(
     check=_refuse_bools,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3, 4), mk(4), 3), (mk(3), mk(3), 1)],
     doc="The norm of order `p` of the difference.",
+    narrow="complex32",
+    kernel="add_stub",
 )
 
 

@@ -58,6 +58,7 @@ mean = linear(
     lowering="mean",
     out_rules=OutRules(typed=as_asked),
     doc="The mean of all elements.",
+    kernel="sum_cpu",
 )
 mean_dim = linear(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -105,6 +106,7 @@ prod = general(
     self=lambda xp, g, self, out: g * xp.others_product(self, None) if self.shape else g,
     out_rules=OutRules(typed=as_out),
     doc="The product of all elements; of integers as int64.",
+    kernel="prod_out_cpu",
 )
 prod_dim = general(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -144,7 +146,11 @@ nansum = general(
 )
 _ANSWER = OutRules(types_first=always, result=D.bool_)
 all = general(
-    "all(Tensor self) -> Tensor", raw.all, out_rules=_ANSWER, doc="Whether all elements are true."
+    "all(Tensor self) -> Tensor",
+    raw.all,
+    out_rules=_ANSWER,
+    doc="Whether all elements are true.",
+    narrow="all",
 )
 all_dim = general(
     "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -161,7 +167,11 @@ all_dims = general(
     doc="Whether all elements over the dimensions `dim` are true.",
 )
 any = general(
-    "any(Tensor self) -> Tensor", raw.any, out_rules=_ANSWER, doc="Whether any element is true."
+    "any(Tensor self) -> Tensor",
+    raw.any,
+    out_rules=_ANSWER,
+    doc="Whether any element is true.",
+    narrow="all",
 )
 any_dim = general(
     "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -182,6 +192,8 @@ count_nonzero = general(
     raw.count_nonzero,
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), (1,)), (mk(3, 4), (0, 1))],
     doc="How many elements aren't zero, over the dimensions `dim`.",
+    narrow="complex32",
+    kernel="nonzero_count_cpu",
 )
 
 
@@ -200,6 +212,7 @@ logsumexp = general(
     self=row_formula(lambda g, self, out, dim, keepdim: g * exp(self - out), by_row=("g", "out")),
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
     doc="The log of the sum of exp over the dimensions `dim`.",
+    kernel="exp_vml_cpu",
 )
 
 
@@ -313,6 +326,8 @@ _var = general(
     namespace="private",
     method=False,
     node="VarBackward0",
+    narrow="complex32",
+    kernel="std_cpu",
     lowering="var",
     samples=_variance_samples,
     doc="The variance over the dimensions `dim`.",
@@ -325,6 +340,8 @@ _std = general(
     namespace="private",
     method=False,
     node="StdBackward0",
+    narrow="complex32",
+    kernel="std_cpu",
     lowering="std",
     samples=_variance_samples,
     doc="The standard deviation over the dimensions `dim`.",
@@ -337,6 +354,8 @@ _var_mean = general(
     namespace="private",
     method=False,
     node="VarMeanBackward0",
+    narrow="complex32",
+    kernel="std_cpu",
     lowering="var_mean",
     samples=_variance_samples,
     doc="The variance and the mean over the dimensions `dim`.",
@@ -349,6 +368,8 @@ _std_mean = general(
     namespace="private",
     method=False,
     node="StdMeanBackward0",
+    narrow="complex32",
+    kernel="std_cpu",
     saved_as={"result": "result0"},
     lowering="std_mean",
     samples=_variance_samples,

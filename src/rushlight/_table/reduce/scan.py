@@ -44,6 +44,7 @@ shifted = linear(
     method=False,
     samples=lambda mk: [(mk(3, 4), 1, 1), (mk(3, 4), 0, -1)],
     doc="The neighbours of the elements along `dim`; zero where there is none.",
+    narrow="all",
 )
 recurrence = general(
     "recurrence(Tensor self, Tensor factor, int dim, bool back) -> Tensor",
@@ -90,6 +91,7 @@ cumsum = linear(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
     out_rules=OutRules(typed=as_out),
     doc="The sums of each element and those before it along `dim`; of integers as int64.",
+    kernel="cumsum_out_cpu",
 )
 
 
@@ -109,6 +111,7 @@ cumprod = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
     out_rules=OutRules(typed=as_out),
     doc="The products of each element and those before it along `dim`; of integers as int64.",
+    kernel="cumprod_out_cpu",
 )
 
 
@@ -155,6 +158,7 @@ logcumsumexp = general(
     self=_logcumsumexp_gradient,
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
     doc="The logs of the running sums of exp along `dim`.",
+    kernel="logcumsumexp_out_cpu",
 )
 accumulated_along = linear(
     "accumulated_along(Tensor self, Tensor index, int dim) -> Tensor",

@@ -74,6 +74,7 @@ SOFTMAX = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     real_only="_softmax",
     doc="exp(input) divided by its sum along `dim`.",
+    kernel="softmax_lastdim_kernel_impl",
 )
 LOG_SOFTMAX = general(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -91,6 +92,7 @@ LOG_SOFTMAX = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     real_only="_log_softmax",
     doc="The logarithm of softmax(input) along `dim`.",
+    kernel="log_softmax_lastdim_kernel_impl",
 )
 
 

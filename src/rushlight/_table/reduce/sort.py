@@ -40,6 +40,7 @@ sort = selection(
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
     doc="The elements in order along `dim`, and where they came from; NaN is the largest.",
+    kernel="sorting_kernel_method_name",
 )
 sort_stable = selection(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
@@ -55,6 +56,7 @@ argsort = general(
     raw.argsort,
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
     doc="Where the elements of each rank are along `dim`.",
+    kernel="sorting_kernel_method_name",
 )
 argsort_stable = general(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
@@ -217,6 +219,7 @@ _search = general(
     refuses_values="any",
     samples=lambda mk: [(mk(5, low=0.1, high=1).cumsum(0), mk(3, 4), False, True, None)],
     doc="Where each value would go into its sorted row.",
+    kernel="searchsorted_out_cpu",
 )
 
 
@@ -355,6 +358,7 @@ _unique2 = general(
     method=False,
     samples=lambda mk: [(mk(7, high=3, integer=True), True, True, True), (mk(3, 4),)],
     doc="The distinct values, the place of each element among them, and how often each occurs.",
+    kernel="unique",
 )
 _unique_dim = general(
     "unique_dim(Tensor self, int dim) -> (Tensor, Tensor, Tensor)",

@@ -117,6 +117,7 @@ fill_tensor = linear(
     out=False,
     samples=lambda mk: [(mk(3, 4), mk())],
     doc="A tensor of the same shape and type with one value everywhere.",
+    narrow="all",
 )
 fill_scalar = general(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",

@@ -52,6 +52,7 @@ index = linear(
     lowering="index",
     samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, high=5, integer=True), mk(5, dtype=bool))],
     doc="The elements at index tensors, one per dimension (None: all), as a copy.",
+    narrow="all",
 )
 index_backward = linear(
     "index_backward(Tensor grad, int[] shape, Indices indices) -> Tensor",
@@ -66,6 +67,7 @@ index_backward = linear(
     lowering="index_backward",
     samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
     doc="A gradient added at index tensors into zeros.",
+    narrow="all",
 )
 
 

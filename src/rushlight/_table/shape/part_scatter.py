@@ -27,6 +27,7 @@ select_scatter = linear(
     saved_as={"src_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(4), 0, 1)],
     doc="A copy whose part at one place of a dimension is `src`.",
+    narrow="all",
 )
 slice_scatter = linear(
     "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) "
@@ -41,6 +42,7 @@ slice_scatter = linear(
     saved_as={"src_shape": None},
     samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
     doc="A copy whose slice of a dimension is `src`.",
+    narrow="all",
 )
 diagonal_scatter = linear(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
@@ -53,6 +55,7 @@ diagonal_scatter = linear(
     saved_as={"src_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(3))],
     doc="A copy whose diagonal is `src`.",
+    narrow="all",
 )
 
 

@@ -42,6 +42,7 @@ repeat = linear(
     lowering="repeat",
     samples=lambda mk: [(mk(2, 3), (2, 1)), (mk(3), (2, 2)), (mk(2), (0,)), (mk(), (3,))],
     doc="A copy repeated along every dimension.",
+    narrow="all",
 )
 repeat_backward = linear(
     "repeat_backward(Tensor grad, int[] shape, int[] repeats) -> Tensor",
@@ -164,6 +165,7 @@ roll = linear(
     out=False,
     samples=lambda mk: [(mk(5), (2,)), (mk(3, 4), (1, -2), (0, 1))],
     doc="A copy with elements moved along dimensions; those past the end come in at the start.",
+    narrow="all",
 )
 rot90 = linear(
     "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
@@ -173,6 +175,7 @@ rot90 = linear(
     out=False,
     samples=lambda mk: [(mk(2, 3),), (mk(2, 3, 4), 3, (2, 0))],
     doc="A copy turned by right angles, from the first of two dimensions to the second.",
+    narrow="all",
 )
 
 # ---- triangles and diagonals --------------------------------------------------------------------
@@ -184,6 +187,8 @@ tril = linear(
     inplace=True,
     samples=lambda mk: [(mk(3, 4),), (mk(2, 3, 3), -1)],
     doc="The lower triangles of matrices, zeros above.",
+    narrow="complex32",
+    kernel="tril",
 )
 triu = linear(
     "triu(Tensor self, int diagonal=0) -> Tensor",
@@ -193,6 +198,8 @@ triu = linear(
     inplace=True,
     samples=lambda mk: [(mk(3, 4),), (mk(2, 3, 3), 1)],
     doc="The upper triangles of matrices, zeros below.",
+    narrow="complex32",
+    kernel="triu",
 )
 
 
@@ -248,6 +255,7 @@ diag_embed = linear(
     out=False,
     samples=lambda mk: [(mk(3),), (mk(2, 3), 1), (mk(2, 3), -1, 0, 2)],
     doc="Matrices with the last dimension on a diagonal, zeros elsewhere.",
+    narrow="all",
 )
 
 
@@ -279,6 +287,7 @@ trace = linear(
     out=False,
     samples=lambda mk: [(mk(3, 4),), (mk(2, 2),)],
     doc="The sum of the diagonal of a matrix.",
+    kernel="trace",
 )
 
 
@@ -297,6 +306,7 @@ constant_pad_nd = general(
     lowering="constant_pad_nd",
     samples=lambda mk: [(mk(2, 3), (1, 2)), (mk(2, 3), (1, -1, 0, 2), 5.0)],
     doc="A copy with one value around it; negative widths cut off.",
+    narrow="all",
 )
 
 

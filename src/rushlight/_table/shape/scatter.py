@@ -43,6 +43,7 @@ index_select = linear(
                         (mk(5, 3), -1, mk(2, low=0, high=3, integer=True))],
     out_rules=OutRules(types_first=before_places, apart=True, grows=True),
     doc="The parts at the places `index` of a dimension.",
+    narrow="all",
 )  # fmt: skip
 index_select_backward = linear(
     "index_select_backward(Tensor grad, int[] shape, int dim, Tensor index) -> Tensor",
@@ -81,6 +82,8 @@ index_add = linear(
     shared="last",
     vmap_write="index_add_",
     doc="A copy with `alpha` times the parts of `source` added at places of a dimension.",
+    narrow="complex32",
+    kernel="index_add_",
 )
 index_copy = linear(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
@@ -93,6 +96,7 @@ index_copy = linear(
     samples=lambda mk: [(mk(2, 3), 0, mk(1, low=0, high=2, integer=True), mk(1, 3))],
     shared="first",
     doc="A copy with the parts of `source` written at the places `index` of a dimension.",
+    narrow="complex32",
 )
 index_fill_tensor = linear(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -108,6 +112,7 @@ index_fill_tensor = linear(
     expanded=warned("index_fill", 1913),
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
+    narrow="complex32",
 )
 index_fill_scalar = general(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -137,6 +142,7 @@ gather = linear(
     samples=lambda mk: [(mk(5, 3), 0, mk(4, 3, low=0, high=5, integer=True))],
     out_rules=OutRules(types_first=before_others, apart=True),
     doc="The elements that `index` names along a dimension.",
+    kernel="scatter_gather_tensor_cpu",
 )
 scatter_src = linear(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
@@ -152,6 +158,7 @@ scatter_src = linear(
     samples=lambda mk: [(mk(4, 3), 0, mk(1, 3, low=0, high=4, integer=True), mk(1, 3))],
     shared="last",
     doc="A copy with the elements of `src` written where `index` names along a dimension.",
+    kernel="scatter_gather_tensor_cpu",
 )
 scatter_value = general(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -232,6 +239,7 @@ scatter_add = linear(
     shared="last",
     vmap_write="scatter_add_",
     doc="A copy with the elements of `src` added where `index` names along a dimension.",
+    kernel="scatter_gather_tensor_cpu",
 )
 
 
@@ -339,6 +347,7 @@ scatter_reduce = general(
     shared="last",
     real_only=True,
     doc="A copy in which the elements of `src` that have one place are reduced.",
+    kernel="scatter_reduce_exclude_input_init",
 )  # fmt: skip
 
 
@@ -382,6 +391,7 @@ index_reduce = general(
     shared="last",
     real_only=True,
     doc="A copy in which the parts of `source` that have one place are reduced.",
+    kernel="index_func_",
 )  # fmt: skip
 
 # ---- flat places ------------------------------------------------------------------------------
@@ -414,6 +424,7 @@ put = linear(
                         (mk(3, 4), mk(3, low=0, high=12, integer=True), mk(3), True)],
     shared="last",
     doc="A copy with the elements of `source` written (or added) at flat places.",
+    kernel="take_put_cpu",
 )  # fmt: skip
 
 
@@ -485,6 +496,7 @@ masked_select = linear(
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0), (mk(3, 4), mk(4) > 0)],
     out_rules=OutRules(types_first=before_others, apart=True),
     doc="The elements where `mask` is true, flat; the two broadcast.",
+    narrow="all",
 )
 masked_place = linear(
     "masked_place(Tensor grad, Tensor mask, int[] shape) -> Tensor",
@@ -518,6 +530,7 @@ masked_scatter = linear(
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk(12))],
     shared="never",
     doc="A copy whose elements where `mask` is true come from `source`, in order.",
+    kernel="masked_scatter",
 )
 masked_scatter_source = linear(
     "masked_scatter_source(Tensor grad, Tensor mask, int[] shape) -> Tensor",
@@ -539,12 +552,15 @@ nonzero_ = general(
     method=False,
     out=False,
     doc="The places of all nonzero elements, a row each.",
+    narrow="complex32",
+    kernel="nonzero_count_cpu",
 )
 nonzero_static = general(
     "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
     raw.nonzero_static,
     samples=lambda mk: [(mk(3, 4), 5)],
     doc="The places of the first `size` nonzero elements, filled up with `fill_value`.",
+    narrow="all",
 )
 
 

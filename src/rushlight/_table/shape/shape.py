@@ -80,6 +80,7 @@ clone_ = linear(
     copies=True,
     lowering="clone",
     doc="A copy, laid out like the tensor where that is dense.",
+    narrow="all",
 )
 clone_contiguous = linear(
     "_clone_contiguous(Tensor self) -> Tensor",

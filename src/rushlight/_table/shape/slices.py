@@ -169,6 +169,7 @@ select_backward = linear(
     lowering="select_backward",
     samples=lambda mk: [(mk(4), (3, 4), 0, 1)],
     doc="A gradient at its place in zeros.",
+    narrow="all",
 )
 slice_backward = linear(
     "slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step) -> "
@@ -181,6 +182,7 @@ slice_backward = linear(
     lowering="slice_backward",
     samples=lambda mk: [(mk(2, 4), (3, 4), 0, 0, 3, 2)],
     doc="A gradient at its place in zeros.",
+    narrow="all",
 )
 diagonal_backward = linear(
     "diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
@@ -191,6 +193,7 @@ diagonal_backward = linear(
     method=False,
     samples=lambda mk: [(mk(3), (3, 4), 0, 0, 1)],
     doc="A gradient on the diagonal of zeros.",
+    narrow="all",
 )
 unfold_backward = linear(
     "unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step) -> Tensor",
@@ -201,6 +204,7 @@ unfold_backward = linear(
     method=False,
     samples=lambda mk: [(mk(3, 3), (7,), 0, 3, 2)],
     doc="The sum of windows, each at its place.",
+    narrow="all",
 )
 
 
@@ -231,4 +235,5 @@ as_strided_values = linear(
     method=False,
     samples=lambda mk: [(mk(2, 3), (3, 1), 0, (3,), (1,), 1)],
     doc="The values in a window over memory into which a tensor is laid.",
+    narrow="all",
 )

@@ -111,6 +111,7 @@ unsafe_split = linear(
     holomorphic=False,
     samples=lambda mk: [(mk(5, 2), 2)],
     doc="The pieces of a size along a dimension: the same memory, without the records of a view.",
+    narrow="all",
 )
 unsafe_split_with_sizes = linear(
     "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
@@ -119,6 +120,7 @@ unsafe_split_with_sizes = linear(
     holomorphic=False,
     samples=lambda mk: [(mk(5, 2), (2, 3))],
     doc="The pieces of the given sizes along a dimension: the same memory, no views.",
+    narrow="all",
 )
 unbind = linear(
     "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",

@@ -47,6 +47,7 @@ def _copy_of(row: Row) -> Row:
         doc=f"{row.doc[:-1]}, as a copy.",
         node=f"{row.node}_copy",
         lowering=row.lowering,
+        narrow="all",
         **row.formulas,
     )
 
@@ -85,6 +86,7 @@ narrow_copy = linear(
     out=True,
     samples=lambda mk: [(mk(5, 2), 0, 1, 3)],
     doc="A copy of `length` places of a dimension from `start` on.",
+    narrow="all",
 )
 
 
