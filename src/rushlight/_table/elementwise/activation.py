@@ -555,12 +555,6 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
-@composite("nn.functional")
-def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
-    return input - input.tanh()
-
-
 @composite("", "nn.functional")
 def selu_(input: Tensor) -> Tensor:
     """In-place version of `selu`."""

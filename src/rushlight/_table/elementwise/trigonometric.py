@@ -10,10 +10,12 @@ from ..._array.lazy_modules import later
 from ..._formula import words
 from ..._formula.words import formula, rsqrt, where
 from ..calls import dtype_checks as _checks
+from ..rows.composite import composite
 from ..rows.row import elementwise, written_as
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
+    from ..._tensor.tensor import Tensor
 
 logistic = later("elementwise.activations")
 trigonometry = later("elementwise.trigonometry")
@@ -187,3 +189,9 @@ rad2deg = elementwise(
     promote="float",
     doc="Radians as degrees.",
 )
+
+
+@composite("nn.functional")
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    return input - input.tanh()

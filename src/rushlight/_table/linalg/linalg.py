@@ -10,7 +10,6 @@ from ..._array.reduce.reduce import name_of
 from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
-from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better, saying_better
 from ..rows.composite import composite
 from ..rows.out_argument import give
@@ -568,11 +567,9 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
         RuntimeError: for matrices that aren't square.
     """
     x = input._raw
-    name = "linalg.matrix_power"
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raw.check(x, name)
-    result = _power(input, n)
-    return give("matrix_power", result, out)
+        raw.check(x, "linalg.matrix_power")
+    return give("matrix_power", _power(input, n), out)
 
 
 def _power(x: Tensor, n: int) -> Any:
@@ -601,6 +598,3 @@ def same_phase(x: Tensor, text: str) -> Tensor:
     if isinstance(x, TensorBase):
         raw.same_phase(x._raw, text)
     return x
-
-
-_ = _checks

@@ -17,7 +17,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_integer
-from ..calls.deprecated_orders import say_better
+from ..calls.deprecated_orders import REINFORCE, say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
 from ..modes.meta import is_meta
 from ..nn.attention import _safe_softmax as safe_softmax_row
@@ -200,9 +200,8 @@ def nuclear_norm(
     say_better("nuclear_norm")
     if isinstance(dim, bool):  # the overload without dimensions
         dim, keepdim = (-2, -1), dim
-    return table("matrix_norm")(
-        input, "nuc", (dim, dim) if is_integer(dim) else dim, keepdim, out=out
-    )
+    both = (dim, dim) if is_integer(dim) else dim
+    return table("matrix_norm")(input, "nuc", both, keepdim, out=out)
 
 
 @composite("", out=True)
@@ -574,31 +573,7 @@ def _sorted_by_stride(sizes: Shape, strides: Shape) -> tuple[tuple[int, ...], bo
     return tuple(reversed(order)), unique
 
 
-_REINFORCE: Final = """reinforce() was removed.
-Use torch.distributions instead.
-See https://pytorch.org/docs/main/distributions.html
-
-Instead of:
-
-probs = policy_network(state)
-action = probs.multinomial()
-next_state, reward = env.step(action)
-action.reinforce(reward)
-action.backward()
-
-Use:
-
-probs = policy_network(state)
-# NOTE: categorical is equivalent to what used to be called multinomial
-m = torch.distributions.Categorical(probs)
-action = m.sample()
-next_state, reward = env.step(action)
-loss = -m.log_prob(action) * reward
-loss.backward()
-"""
-
-
 @composite("private", method=True)
 def reinforce(self: Tensor, reward: object) -> NoReturn:
     """Raises RuntimeError, which names what replaced it."""
-    raise RuntimeError(_REINFORCE)
+    raise RuntimeError(REINFORCE)

@@ -30,6 +30,7 @@ The kind says the rest:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.lazy_modules import Function
@@ -237,31 +238,6 @@ ROWS: Final[dict[str, list[Row]]] = {}  # by operation name, overloads in order 
 _node_numbers: Final[dict[str, int]] = {}
 
 
-def elementwise(schema: str, raw: Any, **declared: Any) -> Row:
-    """Declares an operation whose i-th output element depends on the operands' i-th elements."""
-    return declare("elementwise", schema, raw, **declared)
-
-
-def linear(schema: str, raw: Any, **declared: Any) -> Row:
-    """Declares an operation that is linear in its tensor arguments together."""
-    return declare("linear", schema, raw, **declared)
-
-
-def multilinear(schema: str, raw: AnyCallable, **declared: Any) -> Row:
-    """Declares an operation that is linear in each tensor argument."""
-    return declare("multilinear", schema, raw, **declared)
-
-
-def selection(schema: str, raw: Any, **declared: Any) -> Row:
-    """Declares an operation whose output elements are elements of an argument."""
-    return declare("selection", schema, raw, **declared)
-
-
-def general(schema: str, raw: Any, **declared: Any) -> Row:
-    """Declares an operation of no special kind."""
-    return declare("general", schema, raw, **declared)
-
-
 def declare(
     kind: str,
     schema_text: str,
@@ -414,6 +390,13 @@ def declare(
         _return_types.DECLARED[name.replace(".", "_")] = row
     return row
 
+
+#: What declares a row of each kind; see the module's text for the words.
+elementwise: Final[Callable[..., Row]] = partial(declare, "elementwise")
+linear: Final[Callable[..., Row]] = partial(declare, "linear")
+multilinear: Final[Callable[..., Row]] = partial(declare, "multilinear")
+selection: Final[Callable[..., Row]] = partial(declare, "selection")
+general: Final[Callable[..., Row]] = partial(declare, "general")
 
 _CONSTANT: Final[dict[Any, Any]] = {False: lambda args: False, True: lambda args: True}
 
