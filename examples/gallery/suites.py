@@ -2,32 +2,47 @@
 
 `make gallery-tests`, or `python examples/gallery/suites.py [NAME …]`: fetches each archive into
 `.gallery/sources` with pip, runs its tests on both systems and tells which tests pass on PyTorch
-and not on Rushlight. Nothing of an archive is stored here. Some packages publish archives without
-tests: `--checkout NAME=FOLDER` says where a checkout of one lies, else it is passed over.
+and not on Rushlight; those that `named.py` gives a reason for are counted apart. Results are kept
+in `.gallery/results`, a line for each test: a second run asks PyTorch for nothing. Nothing of an
+archive is stored here. Where an archive has no folder of tests, the examples in its docstrings are
+run, as the package itself does, or `--checkout NAME=FOLDER` says where a checkout of it lies.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import json
+import math
 import os
+import signal
 import subprocess
 import sys
 import tarfile
-import xml.etree.ElementTree as Elements
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+import zlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 
+from named import reason
 from packages import PACKAGES, STORE, Unfetched, fetch
 from process import environment, starter
 
 SOURCES = STORE / "sources"
 PLUGINS = Path(__file__).resolve().parent / "plugins"
-#: A suite that hangs is ended after so many seconds.
+#: Seconds for a suite on PyTorch, and for what pip fetches.
 TIMEOUT = 900.0
 
 
+#: The examples in docstrings, compared as packages ask for.
+DOCTESTS = (
+    "--doctest-modules",
+    "-o",
+    "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS NUMBER",
+)
 VISION = ("torchvision==0.28.0", "pillow")
 #: What scikit-learn needs beside NumPy and SciPy.
 SKLEARN = (
@@ -52,6 +67,10 @@ class Suite:
     source: str = ""
     #: Whether the archive holds the tests; else they are in a checkout.
     archived: bool = True
+    #: How many cases of each parametrized test are run, spread over all; 0 for all.
+    most: int = 0
+    #: Seconds for a test, and for all, on PyTorch; on Rushlight three times that.
+    each: float = 30.0
     timeout: float = TIMEOUT
 
     @property
@@ -105,9 +124,7 @@ SUITES = (
         needs=("opt_einsum==3.4.0", "hypothesis==6.170.15", "sortedcontainers==2.4.0", *VISION),
     ),
     Suite("skorch==1.4.0", ("skorch/tests",), needs=(*SKLEARN, "tabulate==0.10.0", "tqdm==4.70.1")),
-    Suite(
-        "torchopt==0.7.3", ("tests",), needs=("optree==0.20.0", "graphviz==0.21"), archived=False
-    ),
+    Suite("torchopt==0.7.3", ("tests",), needs=("optree==0.20.0", "graphviz==0.21")),
     Suite(
         "accelerate==1.15.0",
         ("tests",),
@@ -136,11 +153,31 @@ SUITES = (
         ),
         timeout=3000.0,
     ),
-    Suite("captum==0.9.0", ("tests",), archived=False),
-    Suite("pytorch-ignite==0.5.5", ("tests/ignite",), archived=False),
-    Suite("pyro-ppl==1.9.2", ("tests",), needs=("pyro-api==0.1.2",), archived=False),
-    Suite("torchmetrics==1.9.0", ("tests/unittests",), archived=False),
-    Suite("kornia==0.9.0", ("tests",), archived=False),
+    # Later archives have no tests.
+    Suite("captum==0.3.1", ("tests",), needs=("tqdm==4.70.1",)),
+    Suite(
+        "pytorch-ignite==0.6.0.dev20261027",
+        ("tests/ignite",),
+        needs=("filelock==4.2.11", "tqdm==4.70.1", *SKLEARN),
+        most=4,
+    ),
+    Suite(
+        "pyro-ppl==1.9.2",
+        ("pyro", "tests"),
+        needs=("pyro-api==0.1.2", "opt_einsum==3.4.0", "tqdm==4.70.1"),
+        # The examples are programs, run one by one in processes of their own.
+        options=(*DOCTESTS, "--ignore=tests/test_examples.py"),
+    ),
+    Suite(
+        "torchmetrics==1.9.0",
+        ("src/torchmetrics",),
+        source="src",
+        needs=("lightning_utilities==0.15.3", *VISION, *SKLEARN),
+        options=DOCTESTS,
+    ),
+    Suite("kornia==0.9.0", ("kornia",), needs=("kornia_rs==0.2.0",), options=DOCTESTS),
+    # Later archives have no tests.
+    Suite("kornia==0.6.7", ("test",), options=("-p", "cpu_fixtures"), most=4),
 )
 
 
@@ -179,54 +216,91 @@ def unpacked(suite: Suite) -> Path:
     return folder
 
 
-def results(report: Path) -> dict[str, str]:
-    """What became of each test in a report of pytest's: passed, failed or skipped."""
+def told(path: Path) -> dict[str, str]:
+    """What became of each test that a file of the plugin's tells of; one that only began failed."""
     found = {}
-    for case in Elements.parse(report).getroot().iter("testcase"):
-        kinds = {child.tag for child in case}
-        name = f"{case.get('classname')}::{case.get('name')}"
-        if kinds & {"failure", "error"}:
-            found[name] = "failed"
-        else:
-            found[name] = "skipped" if "skipped" in kinds else "passed"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, *rest = json.loads(line)
+        if name:
+            found[name] = rest[0] if rest else "failed"
     return found
 
 
-def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
-    """What becomes of each test of a suite on a system. Raises: Failed."""
-    report = STORE / "logs" / f"{suite.name}.{system}.xml"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.unlink(missing_ok=True)
+def at_end(path: Path) -> bool:
+    """Whether the process that told came to its end, and did not crash."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return bool(lines) and json.loads(lines[-1]) == ["", "end"]
+
+
+def kept(suite: Suite, system: str) -> Path:
+    """Where the results of a suite on a system lie; other choices of tests lie elsewhere."""
+    version = metadata.version("torch") if system == "torch" else ""
+    choice = repr((suite.tests, suite.options, suite.most, version)).encode()
+    name = f"{suite.archive.replace('==', '-')}.{system}.{zlib.crc32(choice):08x}.jsonl"
+    return STORE / "results" / name
+
+
+def settings(suite: Suite, folder: Path) -> dict[str, str]:
+    """The variables that a suite runs with."""
     env = environment(1) | dict(suite.variables)
     # Packages that lie beside the suite's own bring plugins of their own.
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    env["PYTHONPATH"] = os.pathsep.join(
-        [env["PYTHONPATH"], str(folder / suite.source), str(PACKAGES), str(PLUGINS)]
-    )
+    paths = [env["PYTHONPATH"], str(folder / suite.source), str(PACKAGES), str(PLUGINS)]
+    return env | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def run(suite: Suite, system: str, folder: Path, only: Collection[str] | None) -> dict[str, str]:
+    """What becomes of the tests of a suite on a system. Raises: Failed.
+
+    `only` are the tests to run, else the suite's choice. A process that crashes is started again
+    after the test that it crashed in.
+    """
+    path = kept(suite, system)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # What PyTorch needs is no limit for an interpreter of operations.
+    slower = 1.0 if system == "torch" else 3.0
     command = [*starter(system), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "vision_operators"]
+    command += ["-p", "vision_operators", "-p", "told"]
     # The settings of this checkout's own tests are not the package's.
-    command += [
-        "-c",
-        os.devnull,
-        f"--rootdir={folder}",
-        f"--junitxml={report}",
-        # What one system cannot import keeps the rest from nobody.
-        "--continue-on-collection-errors",
-        *suite.options,
-        *suite.tests,
-    ]
-    log = report.with_suffix(".txt")
+    command += ["-c", os.devnull, f"--rootdir={folder}"]
+    # What one system cannot import keeps the rest from nobody.
+    command += ["--continue-on-collection-errors", f"--told={path}", f"--most={suite.most}"]
+    command += [f"--each={suite.each * slower}", *suite.options]
+    if only is not None:
+        names = path.with_suffix(".only.json")
+        names.write_text(json.dumps(sorted(only)))
+        command.append(f"--only={names}")
+    log = path.with_suffix(".txt")
+    until = time.monotonic() + suite.timeout * slower
+    before = -1
     with log.open("w", encoding="utf-8") as output:
-        try:
-            subprocess.run(
-                command, cwd=folder, env=env, stdout=output, stderr=output, timeout=suite.timeout
+        while not at_end(path):
+            reached = len(told(path)) if path.exists() else 0
+            left = until - time.monotonic()
+            if reached == before or left < 0:
+                break
+            before = reached
+            process = subprocess.Popen(
+                [*command, f"--within={left}", *suite.tests],
+                cwd=folder,
+                env=settings(suite, folder),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
-        except subprocess.TimeoutExpired:
-            raise Failed(f"not done within {suite.timeout:.0f} s on {system}") from None
-    if not report.exists():
-        raise Failed(f"pytest wrote no report on {system}; see {log}")
-    return results(report)
+            try:
+                process.wait(left + 2 * suite.each * slower)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                # What it has started goes with it.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if not path.exists() or not told(path):
+        raise Failed(f"pytest ran nothing on {system}; see {log}")
+    return told(path)
 
 
 def compare(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
@@ -234,42 +308,79 @@ def compare(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
     return [name for name, end in theirs.items() if end == "passed" and ours.get(name) != "passed"]
 
 
-def main(given: Sequence[str] | None = None) -> int:
-    """Runs the suites; gives 0 when every test that passes on PyTorch passes on Rushlight."""
+def both(suite: Suite, folder: Path, beside: bool, lost: bool) -> tuple[dict[str, str], ...]:
+    """The results on PyTorch, which are kept, and on Rushlight. Raises: Failed."""
+    theirs = run(suite, "torch", folder, None) if beside else {}
+    path = kept(suite, "rushlight")
+    if path.exists():
+        known = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        passed = [line for line in known if lost and line[1:2] == ["passed"]]
+        path.write_text("".join(json.dumps(line) + "\n" for line in passed), encoding="utf-8")
+    passing = [name for name, end in theirs.items() if end == "passed"]
+    return theirs, run(suite, "rushlight", folder, passing if beside else None)
+
+
+def checkout(suite: Suite, checkouts: dict[str, str]) -> Path | None:
+    """Where a suite lies: in a checkout, or in its archive if that has tests. Raises: Failed."""
+    if suite.name in checkouts:
+        return Path(checkouts[suite.name]).resolve()
+    return unpacked(suite) if suite.archived else None
+
+
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(prog="suites", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="packages (default: all)")
     parser.add_argument("--checkout", action="append", default=[], metavar="NAME=FOLDER",
                         help="where a package's own repository lies")  # fmt: skip
-    asked = parser.parse_args(given)
+    parser.add_argument("--lost", action="store_true",
+                        help="run what did not pass on Rushlight the last time")  # fmt: skip
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="for each suite on PyTorch; thrice on Rushlight")  # fmt: skip
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Runs the suites; gives 0 when every test that passes on PyTorch passes or is named."""
+    asked = arguments(given)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     checkouts = dict(x.split("=", 1) for x in asked.checkout)
     beside = importlib.util.find_spec("torch") is not None
     if not beside:
         print("PyTorch is not beside: only Rushlight's own results are told")
-    print(f"{'package':<24} {'on torch':>9} {'on rushlight':>13}  passed on torch alone")
-    lost = 0
+    print(f"{'archive':<32} {'on torch':>9} {'on rushlight':>13} {'named':>6}  lost")
+    sums = [0, 0, 0, 0]
+    unrun = 0
     for suite in SUITES:
         if asked.names and suite.name not in asked.names:
             continue
-        if not suite.archived and suite.name not in checkouts:
-            print(f"{suite.name:<24} its archive has no tests: --checkout {suite.name}=FOLDER")
-            continue
+        suite = replace(suite, timeout=min(suite.timeout, asked.seconds))
         try:
             fetch(suite.needs, TIMEOUT)
-            given_folder = checkouts.get(suite.name)
-            folder = Path(given_folder).resolve() if given_folder else unpacked(suite)
-            ours = run(suite, "rushlight", folder)
-            theirs = run(suite, "torch", folder) if beside else {}
+            folder = checkout(suite, checkouts)
+            if folder is None:
+                print(f"{suite.archive:<32} its archive has no tests: --checkout {suite.name}=…")
+                continue
+            theirs, ours = both(suite, folder, beside, asked.lost)
         except (Failed, Unfetched) as failure:
-            lost += 1
-            print(f"{suite.name:<24} {failure}")
+            unrun += 1
+            print(f"{suite.archive:<32} {failure}")
             continue
         passed = [sum(end == "passed" for end in table.values()) for table in (theirs, ours)]
-        different = compare(theirs, ours)
-        lost += len(different) + (not passed[1])
-        print(f"{suite.name:<24} {passed[0]:>9} {passed[1]:>13}  {len(different) or ''}")
-        for name in different:
+        reasons = {name: reason(suite.name, name) for name in compare(theirs, ours)}
+        lost = [name for name, why in reasons.items() if why is None]
+        cells = [*passed, len(reasons) - len(lost), len(lost)]
+        sums = [x + y for x, y in zip(sums, cells, strict=True)]
+        print(line(suite.archive, cells), flush=True)
+        for name in lost:
             print(f"    {name}")
-    return 1 if lost else 0
+    print(line("together", sums))
+    return 1 if sums[3] or unrun else 0
+
+
+def line(name: str, cells: Sequence[int]) -> str:
+    """A row of the table."""
+    return f"{name:<32} {cells[0]:>9} {cells[1]:>13} {cells[2] or '':>6}  {cells[3] or ''}"
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
-MODULES = ("comparison", "packages", "process", "gallery", "worker", "suites", "__main__")
+MODULES = ("comparison", "packages", "process", "gallery", "worker", "named", "suites", "__main__")
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +165,56 @@ def test_tests_that_pass_on_torch_alone_are_named(parts):
     theirs = {"a": "passed", "b": "passed", "c": "failed", "d": "skipped"}
     ours = {"a": "passed", "b": "failed", "c": "failed"}
     assert parts["suites"].compare(theirs, ours) == ["b"]
+
+
+SUITE = """import os
+
+import pytest
+import torch
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_adds(number):
+    assert (torch.ones(2) + number).sum() == 2 + 2 * number
+
+
+def test_crashes():
+    os._exit(3)
+
+
+def test_fails():
+    assert torch.rand(1) > 1
+
+
+def test_takes_too_long():
+    while True:
+        pass
+"""
+
+
+def test_a_suite_goes_on_after_a_crash_and_keeps_what_it_found(parts, tmp_path, monkeypatch):
+    suites = parts["suites"]
+    monkeypatch.setattr(suites, "STORE", tmp_path)
+    (tmp_path / "test_sums.py").write_text(SUITE)
+    suite = suites.Suite("sums==1", ("test_sums.py",), most=2, each=0.5, timeout=60.0)
+    found = suites.run(suite, "rushlight", tmp_path, None)
+    assert {name.partition("::")[2]: end for name, end in found.items()} == {
+        "test_adds[0]": "passed",
+        "test_adds[3]": "passed",
+        "test_crashes": "failed",
+        "test_fails": "failed",
+        "test_takes_too_long": "failed",
+    }
+    (tmp_path / "test_sums.py").unlink()
+    assert suites.run(suite, "rushlight", tmp_path, None) == found
+
+
+def test_a_named_test_has_a_reason(parts, monkeypatch):
+    named = parts["named"]
+    monkeypatch.setattr(named, "NAMED", {"sums": {"tests/a.py::Test": "it asks for a GPU"}})
+    assert named.reason("sums", "tests/a.py::Test::test_one") == "it asks for a GPU"
+    assert named.reason("sums", "tests/b.py::Test::test_one") is None
+    assert named.reason("other", "tests/a.py::Test::test_one") is None
 
 
 def test_folders_that_hide_other_archives_tests_are_taken_away(parts, tmp_path, monkeypatch):

@@ -1,0 +1,12 @@
+"""Tests of packages that pass on PyTorch and not on Rushlight, each with its reason."""
+
+from __future__ import annotations
+
+#: Under a package's name: what a test's name begins with, and why it does not pass.
+NAMED: dict[str, dict[str, str]] = {}
+
+
+def reason(package: str, test: str) -> str | None:
+    """Why a test of a package does not pass here, if that is known."""
+    known = NAMED.get(package, {})
+    return next((why for start, why in known.items() if test.startswith(start)), None)
