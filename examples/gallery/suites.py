@@ -116,7 +116,6 @@ SUITES = (
             "mpmath==1.3.0",
             *SKLEARN,
         ),
-        timeout=3000.0,
     ),
     Suite(
         "opacus==1.6.0",
@@ -124,7 +123,7 @@ SUITES = (
         needs=("opt_einsum==3.4.0", "hypothesis==6.170.15", "sortedcontainers==2.4.0", *VISION),
     ),
     Suite("skorch==1.4.0", ("skorch/tests",), needs=(*SKLEARN, "tabulate==0.10.0", "tqdm==4.70.1")),
-    Suite("torchopt==0.7.3", ("tests",), needs=("optree==0.20.0", "graphviz==0.21")),
+    Suite("torchopt==0.7.3", ("tests",), needs=("optree==0.20.0", "graphviz==0.21"), most=12),
     Suite(
         "accelerate==1.15.0",
         ("tests",),
@@ -151,15 +150,17 @@ SUITES = (
             "tqdm==4.70.1",
             *VISION,
         ),
-        timeout=3000.0,
+        most=2,
     ),
     # Later archives have no tests.
     Suite("captum==0.3.1", ("tests",), needs=("tqdm==4.70.1",)),
     Suite(
         "pytorch-ignite==0.6.0.dev20261027",
-        ("tests/ignite",),
+        ("tests/ignite/metrics", "tests/ignite/engine", "tests/ignite/handlers"),
         needs=("filelock==4.2.11", "tqdm==4.70.1", *SKLEARN),
-        most=4,
+        # Those of several processes wait for each other, on two cores for long.
+        options=("-k", "not distrib and not multinode"),
+        most=2,
     ),
     Suite(
         "pyro-ppl==1.9.2",
