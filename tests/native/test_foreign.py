@@ -61,7 +61,7 @@ FORMULAS = """
                 given = form.required
                 function = form.times(given, True) if form.key else form.summed(given)
             if hasattr(function, "arrays"):
-                kernels.append(elementwise._of(function, False))
+                kernels.append(elementwise.kernel_of(function, False))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):
             kernel.compile(dtype, 3, False)

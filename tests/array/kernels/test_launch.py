@@ -115,7 +115,7 @@ def test_after_a_failure_of_the_compiler_numpy_goes_on_and_one_warning_says_so(
     assert launch.ready()
     monkeypatch.setattr(launch.engine, "load", refuse)
     x = numbers(300, 100)
-    kernels.rows._of.cache_clear()
+    kernels.rows.kernel_of.cache_clear()
     with pytest.warns(RuntimeWarning, match="no such register"):
         found = SOFTMAX.op.raw(x, -1)
     np.testing.assert_allclose(found, softmax_of(x), rtol=1e-5)

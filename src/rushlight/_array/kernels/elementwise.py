@@ -31,7 +31,8 @@ _WHOLE = Kernel(sum_of_all, "f")
 
 
 @cache
-def _of(function: Any, known: bool) -> Kernel:
+def kernel_of(function: Any, known: bool) -> Kernel:
+    """The kernel of a generated function; see `by_formula` for `known`."""
     kinds = [*["f"] * len(function.arrays), *["s"] * len(function.numbers)]
     return Kernel(formula_of(function, known), *kinds)
 
@@ -48,7 +49,7 @@ def by_formula(
         return None
     out = np.empty(x.shape, x.dtype)
     given = (*arrays, *[float(n) for n in numbers])
-    return out if _of(function, known).flat(x.dtype, given, (out,), x.size) else None
+    return out if kernel_of(function, known).flat(x.dtype, given, (out,), x.size) else None
 
 
 def summed_by_formula(
@@ -60,7 +61,7 @@ def summed_by_formula(
         return None
     parts = np.empty(chunks_of(-(-x.size // FLAT), FLAT), FLOAT64)
     given = (*arrays, *[float(n) for n in numbers])
-    if not _of(function, known).flat(x.dtype, given, (parts,), x.size):
+    if not kernel_of(function, known).flat(x.dtype, given, (parts,), x.size):
         return None
     return float(np.add.reduce(parts))
 

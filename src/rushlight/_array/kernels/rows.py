@@ -86,7 +86,9 @@ def _computed(group: Group, value: int, known: dict[int, Symbol]) -> Symbol:
 
 
 @cache
-def _of(form: Form) -> Kernel:
+def kernel_of(form: Form) -> Kernel:
+    """The kernel of a formula along rows."""
+
     def formula(*symbols: Symbol) -> Any:
         return form.by_symbols(*symbols)
 
@@ -103,7 +105,7 @@ def by_formula(form: Form, columns: int, *operands: Array) -> Array | None:
         return None
     if any(o.size != sizes[kind] for o, kind in zip(operands, form.kinds, strict=True)):
         return None
-    kernel = _of(form)
+    kernel = kernel_of(form)
     if not kernel.takes(columns) or not ready():
         return None
     out = np.empty(x.shape if form.result == "f" else rows, dtype)
@@ -111,7 +113,8 @@ def by_formula(form: Form, columns: int, *operands: Array) -> Array | None:
 
 
 @cache
-def _of_norm(variant: Variant) -> Kernel:
+def kernel_of_norm(variant: Variant) -> Kernel:
+    """The kernel of a norm, for the operands and results of a variant."""
     kernel = Kernel(variant.of_symbols, *variant.asked)
     kernel.name = variant.norm.name
     return kernel
@@ -135,7 +138,7 @@ def norm(
     found = [np.empty(shaped[kind], dtype) for kind in variant.kinds]
     given = [a for a in operands if a is not None]
     things = (*given, 1 / columns, *map(float, numbers))
-    if not _of_norm(variant).rows(dtype, rows, columns, things, tuple(found)):
+    if not kernel_of_norm(variant).rows(dtype, rows, columns, things, tuple(found)):
         return None
     results = [
         np.add.reduce(r, 0).reshape(normalized) if kind == "c" else r

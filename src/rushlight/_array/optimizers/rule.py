@@ -81,7 +81,7 @@ class Rule:
 class Update:
     """A rule with its options settled; `states` are those that there are."""
 
-    def __init__(self, rule: Rule, states: tuple[str, ...], flags: dict[str, object]) -> None:
+    def __init__(self, rule: Rule, states: tuple[str, ...], flags: dict[str, int]) -> None:
         self.rule = rule
         self.name = rule.formula.__name__
         self.states = states
@@ -184,7 +184,9 @@ class Update:
             known = dict(zip(read, symbols[count:], strict=True))
             return self.written(*symbols[:count], *map(known.get, range(len(self.numbers))))
 
-        formula.__name__ = f"{self.name}_{list(self.rule.known.values()).index(self)}"
+        # The name is part of the kernel's text, which says what code is found by: see `prebuilt`.
+        words = [self.name, *self.states, *(str(int(flag)) for flag in self.flags.values())]
+        formula.__name__ = "_".join(words)
         return kernels.launch.Kernel(formula, *["f"] * count, *["s"] * len(read))
 
     def _floats(self, numbers: list[Array]) -> list[float]:

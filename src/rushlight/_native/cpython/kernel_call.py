@@ -59,7 +59,8 @@ class Operand:
 
 
 @cache
-def _entry() -> int:
+def entry() -> int:
+    """The address of the function behind each builtin."""
     return engine.load(_module())["launch"]
 
 
@@ -80,7 +81,7 @@ def launcher(
     for one in operands:
         flags = WRITTEN if one.writes else READ
         words += [_NUMBER if one.dtype is None else id(one.dtype), flags, one.stride]
-    return builtin(name, _entry(), struct.pack(f"{len(words)}q", *words))
+    return builtin(name, entry(), struct.pack(f"{len(words)}q", *words))
 
 
 def _module() -> Module:

@@ -29,13 +29,13 @@ _Judge: TypeAlias = Callable[[Value, Value, Value], Value]
 
 @cache
 def load(kind: str) -> int:
-    """The address of the `draw` of one of the distributions in `_KINDS`."""
+    """The address of the `draw` of one of the distributions in `KINDS`."""
     module = Module(f"{kind}_draws")
     names = ["libm", "words", "limit", "state", "columns", "out", "start", "n"]
     integers = ("limit", "start", "n")
     f = module.function("draw", [(x, I64 if x in integers else PTR) for x in names], I64)
     f.contract = False
-    _KINDS[kind](f).write()
+    KINDS[kind](f).write()
     return engine.load(module)["draw"]
 
 
@@ -289,7 +289,8 @@ class _Binomial(_Transformed):
         return f.choose(k <= 9.0, near, far)[0]
 
 
-_KINDS: Final[dict[str, type[_Draws]]] = {
+#: The distributions, by name.
+KINDS: Final[dict[str, type[_Draws]]] = {
     "binomial": _Binomial,
     "gamma": _Gamma,
     "poisson": _Poisson,

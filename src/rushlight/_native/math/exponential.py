@@ -85,7 +85,7 @@ def _clamp(f: Function, x: Value, low: float, high: float) -> Value:
 def _scaled(f: Function, x: Value, n: Value, whole: Value) -> Value:
     """x * 2**n, rounded once; `whole` is n as a float. In two steps where there is no instruction
     for it: 2**n itself may be beyond the normal numbers."""
-    if x.type.lanes * x.type.size == 64 and machine().triple.startswith("x86"):
+    if x.type.lanes * x.type.size == 64 == machine().width:  # AVX-512
         return _scaled_at_once(f, x, whole)
     half = n >> 1
     return x * _power_of_two(f, half, x) * _power_of_two(f, n - half, x)
