@@ -4,6 +4,10 @@
     RUSHLIGHT_PURE=0     compiled, or the build fails
     (unset)              compiled if possible; if not, plain Python and one line that says why
 
+With the core come the kernels of eager programs, compiled ahead of time where llvmlite is there:
+see `src/rushlight/_native/prebuilt`. RUSHLIGHT_KERNELS=0 leaves them out, RUSHLIGHT_KERNELS=1
+requires them.
+
 Only the commands that need extension modules compile; an editable install never does, so that an
 edit of the core is what runs next. Everything else about the package stands in `pyproject.toml`.
 """
@@ -12,7 +16,9 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -44,9 +50,17 @@ BELOW_THE_CORE = (
 #: One shared library for all modules, in the package; `storage.so` and the others are its doors.
 LIBRARY = "rushlight._core.engine_room"
 
+KERNELS = ROOT / "build" / "kernels"
+
 #: mypy with its compiler; asked for only by builds that will compile.
 MYPYC = ["mypy>=1.18", "types-setuptools"]
 
+#: What compiles kernels, and what the package itself needs to say which.
+LLVM = ["llvmlite>=0.45", "numpy>=2.0"]
+#: Where there are no wheels of llvmlite: asking for it would fail the build.
+WITHOUT_LLVM = "musl" in (sysconfig.get_config_var("SOABI") or "")
+
+KERNEL_SETTING = os.environ.get("RUSHLIGHT_KERNELS", "")
 SETTING = os.environ.get("RUSHLIGHT_PURE", "")
 FORBIDDEN = SETTING not in ("", "0")
 REQUIRED = SETTING == "0"
@@ -63,18 +77,16 @@ def say(line: str) -> None:
 
 def check_compiler() -> None:
     """Raises CannotCompile unless a C file that includes Python.h compiles here."""
-    from setuptools._distutils import ccompiler, sysconfig
+    from setuptools._distutils import ccompiler, sysconfig as of_compiler
 
     try:
-        import sysconfig as paths
-
         compiler = ccompiler.new_compiler()
-        sysconfig.customize_compiler(compiler)
+        of_compiler.customize_compiler(compiler)
         with tempfile.TemporaryDirectory() as folder, silence():
             probe = Path(folder, "probe.c")
             probe.write_text("#include <Python.h>\nint rushlight_probe(void) { return 0; }\n")
             compiler.compile(
-                [str(probe)], output_dir=folder, include_dirs=[paths.get_paths()["include"]]
+                [str(probe)], output_dir=folder, include_dirs=[sysconfig.get_paths()["include"]]
             )
     except Exception as error:
         raise CannotCompile(f"no working C compiler with Python's headers ({error})") from None
@@ -157,6 +169,43 @@ def compiled_core() -> list[Extension]:
     return extensions
 
 
+def compiled_kernels() -> list[Extension]:
+    """Gives an extension module for each set of instructions, its objects already compiled.
+
+    There are none where llvmlite isn't, with one line that says so.
+    """
+    if KERNEL_SETTING == "0":
+        return []
+    KERNELS.mkdir(parents=True, exist_ok=True)
+    source = {**os.environ, "PYTHONPATH": str(SOURCE.parent), "RUSHLIGHT_PURE": "1"}
+    run = {"env": source, "cwd": KERNELS, "text": True, "stdout": subprocess.PIPE}
+    asked = "from rushlight._native import prebuilt; print(*prebuilt.sets())"
+    try:
+        import llvmlite.binding  # noqa: F401 -- whether it is here
+
+        done = subprocess.run([sys.executable, "-c", asked], check=True, **run)
+        command = [sys.executable, "-m", "rushlight._ahead", str(KERNELS)]
+        running = {name: subprocess.Popen([*command, name], **run) for name in done.stdout.split()}
+        written = {name: one.communicate()[0].split("\n") for name, one in running.items()}
+        failed = [name for name, one in running.items() if one.returncode]
+        if failed:
+            raise OSError(f"no objects for {', '.join(failed)}")
+    except (ImportError, OSError, subprocess.CalledProcessError) as error:
+        if KERNEL_SETTING == "1":
+            raise SystemExit(f"rushlight: RUSHLIGHT_KERNELS=1, but {error}") from None
+        say(f"no kernels are compiled ahead of time: {error}")
+        return []
+    return [
+        Extension(
+            f"rushlight._native.prebuilt.{name}",
+            [os.path.relpath(paths[0], ROOT)],
+            extra_objects=[path for path in paths[1:] if path],
+            libraries=["m"] if os.name == "posix" else [],
+        )
+        for name, paths in written.items()
+    ]
+
+
 class BuildCore(build_ext):
     """Compiles all of the core or none of it."""
 
@@ -172,7 +221,10 @@ class BuildCore(build_ext):
             self.extensions = []
             say(f"the core stays plain Python: the C compiler failed ({str(error)[:100]})")
         else:
-            say(f"the core is compiled ({len(self.extensions) - 1} modules)")
+            kernels = [e.name.rpartition(".")[2] for e in self.extensions if "prebuilt" in e.name]
+            say(f"the core is compiled ({len(self.extensions) - 1 - len(kernels)} modules)")
+            if kernels:
+                say(f"kernels are compiled for {' and '.join(kernels)}")
 
 
 class Project(Distribution):
@@ -188,10 +240,10 @@ def main() -> None:
     options: dict[str, object] = {"distclass": Project}
     if not FORBIDDEN and "egg_info" in sys.argv:
         # This is how a build front end asks what it must install before it builds.
-        options["setup_requires"] = MYPYC
+        options["setup_requires"] = MYPYC + ([] if WITHOUT_LLVM else LLVM)
     elif not FORBIDDEN and {"build", "build_ext", "bdist_wheel", "install"} & set(sys.argv):
         try:
-            options["ext_modules"] = compiled_core()
+            options["ext_modules"] = compiled_core() + compiled_kernels()
             options["cmdclass"] = {"build_ext": BuildCore}
         except CannotCompile as error:
             if REQUIRED:

@@ -10,6 +10,7 @@ from importlib.machinery import ExtensionFileLoader
 from ._array import installation
 from ._array.memory import arena
 from ._core import storage
+from ._native import prebuilt
 from ._version import __version__
 
 
@@ -44,6 +45,7 @@ def show() -> str:
         f"  NumPy: {installation.numpy_version()}",
         f"  BLAS: {installation.blas()}",
         f"  threads: {installation.threads()}",
+        f"  kernels of the package: {prebuilt.shown()}",
         f"  objects read by machine code: {_read()}",
         "  optional packages:",
     ]

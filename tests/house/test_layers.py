@@ -21,7 +21,8 @@ LAYERS = {
     6: "func random sparse _compile nn optim optimize distributions distributed utils "
     "serialization amp profiler testing multiprocessing viz",
     7: "_torch __main__",
-    8: "__config__ _loaded rushlight",  # `rushlight` is `__init__.py`: the names that users see
+    # `rushlight` is `__init__.py`: the names that users see.
+    8: "__config__ _ahead _loaded rushlight",
 }
 LAYER = {name: number for number, names in LAYERS.items() for name in names.split()}
 

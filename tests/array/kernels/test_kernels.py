@@ -332,7 +332,7 @@ print("llvmlite" in sys.modules, kernels.LEAST == sys.maxsize)
 def test_the_compiler_is_loaded_at_the_first_large_use_only(native: str, expected: str) -> None:
     found = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "RUSHLIGHT_NATIVE": native},
+        env={**os.environ, "RUSHLIGHT_NATIVE": native, "RUSHLIGHT_PREBUILT": "0"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,9 +1,10 @@
-"""Fused native kernels for large arrays, where llvmlite is installed; NumPy's ways stay beside.
+"""Fused native kernels for large arrays; NumPy's ways stay beside.
 
 A raw function asks by one comparison, `x.size >= kernels.LEAST`, and calls the kernel's function,
-which gives None for what it doesn't take; then the NumPy way goes on. Without llvmlite, or with the
-environment variable RUSHLIGHT_NATIVE=0, `LEAST` is larger than any array. The modules here are
-imported at their first use, and llvmlite with them.
+which gives None for what it doesn't take; then the NumPy way goes on. Kernels come with a package
+that a C compiler has built (`_native.prebuilt`), or are compiled by llvmlite where that is
+installed. With neither, or with the environment variable RUSHLIGHT_NATIVE=0, `LEAST` is larger than
+any array. The modules here are imported at their first use.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any
 
+from ..._native import prebuilt
+
 
 def _installed() -> bool:
+    if prebuilt.present() and not prebuilt.turned_off():
+        return True
     # `importlib.util` asks the same, and takes a third of a millisecond to load.
     return "llvmlite" in sys.modules or PathFinder.find_spec("llvmlite") is not None
 

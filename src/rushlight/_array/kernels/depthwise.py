@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..._native.emitted import depthwise as code
+from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 Sizes = tuple[int, ...]
 _TAPS: Final = 25  # of a kernel, at most: they are unrolled
+#: Kernels that a package with native code brings along; others are compiled when they come.
+FORESEEN: Final = frozenset(
+    [(k, k) for k in range(2, 6)] + [(1, k) for k in (3, 5, 7, 9)] + [(k, 1) for k in (3, 5, 7, 9)]
+)
 _CHUNK: Final = 1 << 15  # elements of a chunk, about
 _WIDE: Final = 1 << 15  # columns are counted in 32 bits, and lanes added
 _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
@@ -36,6 +41,7 @@ def _suits(x: Array, other: Array, k: Sizes, stride: Sizes, dilation: Sizes) -> 
         and dilation == (1, 1)
         and stride in ((1, 1), (2, 2))
         and 1 < k[0] * k[1] <= _TAPS
+        and (k in FORESEEN or target.compiles())
         and max(x.shape[3], other.shape[-1]) < _WIDE
         and plain(x, other)
     )

@@ -12,6 +12,10 @@ Note [When LLVM refuses]
 A kernel that can't be compiled warns once, turns all kernels off, and says that it did nothing: the
 caller goes on with NumPy. It is compiled before anything is written. What is not a `Kernel` gets
 the same by `guarded`.
+
+Note [When a kernel isn't there]
+Without llvmlite there are the kernels that came with the package (see `_native.prebuilt`). One that
+isn't among them says that it did nothing, each time, and the others go on.
 """
 
 from __future__ import annotations
@@ -60,8 +64,8 @@ _Way = TypeVar("_Way", bound=Callable[..., Any])
 
 
 def ready() -> bool:
-    """Whether kernels can run here; else they aren't asked again. The first question imports
-    llvmlite and tries a small one."""
+    """Whether kernels can run here; else they aren't asked again. The first question tries a small
+    one, which came with the package or is compiled."""
     if target.available() and _works():
         return True
     kernels.off()
@@ -70,11 +74,10 @@ def ready() -> bool:
 
 @cache
 def _works() -> bool:
-    probe = Kernel(_doubled, "f", "s")
     x = np.arange(100.0, dtype=FLOAT32)
     out = np.empty_like(x)
     try:
-        if not _launched(probe.compile(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
+        if not _launched(PROBE.compile(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
             return False
     except _REFUSALS:  # LLVM or the linker refuses
         return False
@@ -83,6 +86,8 @@ def _works() -> bool:
 
 def refused(error: Exception) -> None:
     """Leaves everything to NumPy, and says so. See Note [When LLVM refuses]."""
+    if isinstance(error, engine.UnforeseenError):  # see Note [When a kernel isn't there]
+        return
     if is_refusal(error):  # of memory for an array: not LLVM's
         raise error
     kernels.off()
@@ -265,7 +270,7 @@ class Kernel:
     dtype of the call, or a kind and a dtype as in "r i64".
     """
 
-    __slots__ = ("formula", "general", "long", "name", "operands", "whole")
+    __slots__ = ("absent", "formula", "general", "long", "name", "operands", "whole")
 
     def __init__(self, formula: AnyCallable, *operands: str) -> None:
         self.formula = formula
@@ -273,6 +278,7 @@ class Kernel:
         self.operands = operands
         self.general: dict[Any, _Compiled] = {}
         self.whole: dict[Any, _Compiled] = {}
+        self.absent: set[Any] = set()  # see Note [When a kernel isn't there]
         self.long: bool | None = None
 
     def group(self, code: str) -> Group:
@@ -289,12 +295,13 @@ class Kernel:
 
     def _compiled(self, dtype: RawType, vectors: int | None, ragged: bool) -> _Compiled | None:
         known: dict[Any, _Compiled] = self.whole if ragged else self.general
-        if dtype not in _CODES:
+        if dtype not in _CODES or (dtype, vectors, ragged) in self.absent:
             return None
         try:
             found = self.compile(dtype, vectors, ragged)
         except _REFUSALS as error:
             refused(error)
+            self.absent.add((dtype, vectors, ragged))
             return None
         known[dtype if ragged else (dtype, vectors)] = found
         return found
@@ -389,3 +396,7 @@ def grain_of(rows: int, columns: int, summed: bool) -> int:
 def chunks_of(rows: int, columns: int) -> int:
     """How many partial sums over rows a kernel writes."""
     return -(-rows // grain_of(rows, columns, True))
+
+
+#: The small kernel that is tried first.
+PROBE: Final = Kernel(_doubled, "f", "s")

@@ -4,9 +4,9 @@ NumPy's MT19937 yields the words; this file keeps their order, and the state, Py
 means (a uniform, a normal, a shuffle) is told in `distributions`.
 
 Note [Draws become native]
-After a million words a program is one that draws much, and emitted code takes over (sooner where
-llvmlite is loaded anyway), to the same digits: see Note [The same digits] in
-`_native.emitted.mt19937`.
+After a million words a program is one that draws much, and emitted code takes over (sooner where it
+came with the package, or llvmlite is loaded anyway), to the same digits: see Note [The same digits]
+in `_native.emitted.mt19937`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base.fork_locks import lock as make_lock
+from ..._native import prebuilt
 from .. import kernels
 from .box_muller import Polar, Scratch
 
@@ -66,6 +67,11 @@ _FREE: list[tuple[Any, Any]] = []
 _KEPT = 8
 
 
+def _at_hand() -> bool:
+    """Whether the emitted code costs no compiler that isn't there already."""
+    return prebuilt.library() is not None or "llvmlite.binding" in sys.modules
+
+
 class _Native:
     """The emitted code for draws, once enough has been drawn. See Note [Draws become native]."""
 
@@ -83,7 +89,7 @@ class _Native:
         self.spent += n + BLOCK  # a small draw works out a whole block
         if self.spent < self.EARLY or sys.maxsize == kernels.LEAST:
             return None
-        if self.spent < self.LATE and "llvmlite.binding" not in sys.modules:
+        if self.spent < self.LATE and not _at_hand():
             return None
         self.code = kernels.random_draws.code()
         if self.code is None:

@@ -50,7 +50,7 @@ def quickened(
 
     The arguments are of a call that has just passed the guards.
     """
-    if not target.available():
+    if not target.compiles():
         return None
     wrong = unreadable()
     if wrong is not None:

@@ -8,40 +8,66 @@ process. So its memory, and the compiler's, are kept for good.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from ..._base.fork_locks import lock as make_lock
+from .. import prebuilt
 from ..cpython.references import keep_forever
 from . import object_cache as cache
 from .emit import Module
 from .llvmlite_binding import binding
-from .target import foreign, machine
+from .target import compiler, compiles, foreign
 
-VERSION = 1  # of the emitter: a part of the key of each object
 _lock = make_lock()
 _loaded: dict[str, dict[str, int]] = {}
 _linker: Any = None
 _machine: Any = None
 
-#: How many modules were compiled, read from disk, and asked for again in this process.
-statistics = {"compiled": 0, "read": 0, "known": 0}
+#: How many modules came with the package, were compiled, read from disk, and asked for again.
+statistics = {"built": 0, "compiled": 0, "read": 0, "known": 0}
+
+#: The names of modules that didn't come with the package, where nothing can compile them.
+unforeseen: dict[str, None] = {}
+
+_recorder: Callable[[Module, str], dict[str, int]] | None = None
+
+
+class UnforeseenError(RuntimeError):
+    """A module that didn't come with the package, where there is no llvmlite to compile it."""
+
+
+def record(recorder: Callable[[Module, str], dict[str, int]]) -> None:
+    """From now on modules go to `recorder`, which gives their addresses; none is loaded."""
+    global _recorder
+    _recorder = recorder
 
 
 def load(module: Module) -> dict[str, int]:
     """The addresses of the module's functions by name; compiled at most once on a machine.
 
-    Raises: RuntimeError for code that LLVM refuses.
+    Raises: RuntimeError for code that LLVM refuses; UnforeseenError.
     """
     text = str(module)
-    key = _key(text)
+    if _recorder is not None:
+        return _recorder(module, text)
+    digest = prebuilt.key_of(text)
     with _lock:
-        known = _loaded.get(key)
+        known = _loaded.get(digest)
         if known is not None:
             statistics["known"] += 1
             return known
+        found = None if foreign() else prebuilt.find(digest, module.imports)
+        if found is not None:
+            statistics["built"] += 1
+            return _loaded.setdefault(digest, found)
+        if not compiles():
+            unforeseen[module.name] = None
+            raise UnforeseenError(f"{module.name} didn't come with the package")
+        key = _key(digest)
         if foreign():  # compiled, but there is nothing to call
             statistics["compiled"] += 1 if _compile(text) else 0
-            return _loaded.setdefault(key, {f.name: 0 for f in module.functions})
+            return _loaded.setdefault(digest, {f.name: 0 for f in module.functions})
         body = cache.read(key)
         addresses = None
         if body is not None:
@@ -56,7 +82,7 @@ def load(module: Module) -> dict[str, int]:
             addresses = _link(f"{key}.new", body, module)
             statistics["compiled"] += 1
             cache.write(key, body)
-        _loaded[key] = addresses
+        _loaded[digest] = addresses
         return addresses
 
 
@@ -67,16 +93,15 @@ def assembly(module: Module) -> str:
         return str(_target_machine().emit_assembly(parsed))
 
 
-def _key(text: str) -> str:
-    host = machine()
-    parts = (text, host.triple, host.cpu, host.features, host.llvm, str(VERSION))
+def _key(digest: str) -> str:
+    parts = (digest, *compiler())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _target_machine() -> Any:
     global _machine
     if _machine is None:
-        llvm, host = binding(), machine()
+        llvm, host = binding(), compiler()
         _machine = llvm.Target.from_triple(host.triple).create_target_machine(
             cpu=host.cpu, features=host.features, opt=2, reloc="pic", codemodel="small", jit=True
         )
@@ -86,7 +111,7 @@ def _target_machine() -> Any:
 def _parse(text: str) -> Any:
     llvm = binding()
     parsed = llvm.parse_assembly(text)
-    parsed.triple = machine().triple
+    parsed.triple = compiler().triple
     parsed.data_layout = str(_target_machine().target_data)
     parsed.verify()
     return parsed
@@ -98,7 +123,7 @@ def _compile(text: str) -> bytes:
 
 def _link(name: str, body: bytes, module: Module) -> dict[str, int]:
     global _linker
-    llvm, host = binding(), machine()
+    llvm, host = binding(), compiler()
     if _linker is None:
         own = llvm.Target.from_triple(host.triple).create_target_machine(
             cpu=host.cpu, features=host.features, opt=2, reloc="pic", codemodel="small", jit=True

@@ -1,0 +1,70 @@
+"""Compiles the kernels that a package brings along: `python -m rushlight._ahead FOLDER SET`.
+
+Writes objects and a C file for a set of instructions (see `_native.prebuilt`), and prints their
+paths. `setup.py` runs this, and links what it made.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from . import optim, zeros
+from ._array.kernels import foreseen
+from ._native import prebuilt
+from ._native.llvm import loader, target
+from ._native.prebuilt.build import Collected
+from ._table import ROWS
+
+#: The options that choose between an optimizer's formulas, and what they may be.
+_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
+    "weight_decay": (0, 0.01), "maximize": (False, True), "momentum": (0, 0.9),
+    "dampening": (0, 0.1), "nesterov": (False, True), "amsgrad": (False, True),
+    "centered": (False, True), "decoupled_weight_decay": (False, True),
+    "betas": ((0.9, 0.999), (0.5, 0.999)), "alpha": (0.99, 0.5),
+}  # fmt: skip
+#: What an update depends on besides: whether it is the first, how many steps were made, averages.
+_KEYS: Final[dict[str, tuple[Any, ...]]] = {
+    "SGD": (False, True), "ASGD": ((1.0, 1.0), (1.0, 0.5)), "RAdam": (1.0, 1e4),
+    "NAdam": ((1.0, 1.0),),
+}  # fmt: skip
+
+
+def functions() -> Iterator[Any]:
+    """The functions on arrays of the table."""
+    for rows in ROWS.values():
+        for row in rows:
+            yield from (row.op.raw, *row.op.formulas, row.op.joint)
+
+
+def updates() -> list[Any]:
+    """The rules of optimizers, for each choice of options."""
+    found: dict[Any, None] = {}
+    for name, kind in vars(optim).items():
+        if getattr(kind, "_rule", None) is None:
+            continue
+        optimizer = kind([zeros(1, requires_grad=True)])
+        group = optimizer.param_groups[0]
+        asked = [option for option in _OPTIONS if option in group]
+        for chosen in product(*[_OPTIONS[option] for option in asked]):
+            group.update(zip(asked, chosen, strict=True))
+            found.update((optimizer._chosen(group, key), None) for key in _KEYS.get(name, (1.0,)))
+    return list(found)
+
+
+def collect(name: str) -> Collected:
+    """The modules of all kernels for a set of instructions. For a process of its own."""
+    instructions = prebuilt.sets()[name]
+    target.emit_as(instructions.width, instructions.registers)
+    collected = Collected()
+    loader.record(collected)
+    foreseen.ask(functions(), updates())
+    return collected
+
+
+if __name__ == "__main__":
+    for path in collect(sys.argv[2]).write(sys.argv[2], Path(sys.argv[1])):
+        print(path)
