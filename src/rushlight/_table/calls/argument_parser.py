@@ -87,6 +87,19 @@ def misuse(kind: str, name: str, args: tuple[object, ...], kwargs: Named) -> Exc
     return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
 
 
+def refuse_misuse(kind: str, name: str, args: tuple[object, ...]) -> None:
+    """Refuses arguments that no signature takes, as integers of more than 64 bits, once they have
+    been misused.
+
+    Raises:
+        TypeError: in PyTorch's words.
+        ValueError: for an integer that is too long.
+    """
+    problem = complaint(kind, name, args, {})
+    if problem is not None:
+        raise problem from None
+
+
 def in_words_of(
     name: str, values: tuple[object, ...], error: Exception, kind: str = "torch"
 ) -> Exception:
@@ -472,13 +485,24 @@ def _plain(p: Parameter, value: object) -> object:
             return value
         return type(value)([_whole(v) for v in value]) if type(value) in (list, tuple) else value
     if p.type == "float" and not p.is_list and isinstance(value, TensorBase):
-        number = read_by_python(value, "a number").item()
-        if isinstance(number, complex):
-            if number.imag:
-                raise RuntimeError("value cannot be converted to type double without overflow")
-            return number.real
-        return number
+        return real_number(value)
     return value.decode() if p.type == "str" and isinstance(value, bytes) else value
+
+
+def real_number(value: object) -> Any:
+    """The number that a tensor stands for where a real one is asked for; else the value itself.
+
+    Raises:
+        RuntimeError: for a complex number.
+    """
+    if not is_number_tensor(value):
+        return value
+    number = read_by_python(value, "a number").item()  # type: ignore[arg-type]
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return number.real
 
 
 def _whole(value: Any) -> int:

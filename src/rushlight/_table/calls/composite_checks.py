@@ -126,6 +126,11 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
             moved = by_position(kind, name, args, kwargs)
             if moved is None or len(moved[0]) == len(args):
                 raise
+        except Exception:
+            handled = check(kind, name, run, args, kwargs, {}, None)
+            if handled is not NOT_HANDLED:
+                return handled
+            raise
         return function(*moved[0], **moved[1])
 
     if late:  # each names itself: one that isn't used would be a cycle
@@ -261,4 +266,5 @@ def _fits_another(p: Parameter, value: object) -> bool:
         return bool(p.type == "Tensor" and not p.is_list)
     if isinstance(value, (list, tuple)):
         return bool(p.is_list and (p.type == "int" or (p.type == "Tensor" and not p.list_size)))
-    return not isinstance(value, type)  # of which only some are types of elements
+    # Only some classes are types of elements, and some arrays have no dimensions.
+    return not isinstance(value, (type, T.ndarray))

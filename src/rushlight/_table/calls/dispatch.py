@@ -25,7 +25,7 @@ from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
 from ..rows.view_calls import view_function
-from .argument_parser import NUMBERS_TOO, complaint, is_one_for_all
+from .argument_parser import NUMBERS_TOO, complaint, is_index
 from .call_errors import explain_rows
 from .conversions import Unfit, accepts, as_lone_tensor, by_value, integers
 from .deprecated_orders import old_order
@@ -110,7 +110,7 @@ class Dispatcher:
             out = kwargs.pop("out")
         key = call_key(args, kwargs)
         plan = self.plans.get(key)
-        if plan is None or (out is not None and (key, type(out)) not in self.outs):
+        if plan is None or (kwargs is not given and (key, type(out)) not in self.outs):
             try:
                 plan = self.resolve(args, kwargs, given)
             except (TypeError, ValueError):
@@ -122,7 +122,7 @@ class Dispatcher:
                 return handled
             if plan.lasting:
                 self.plans[key] = plan
-                if isinstance(out, TensorBase):
+                if kwargs is not given and (out is None or isinstance(out, TensorBase)):
                     self.outs.add((key, type(out)))
         row = plan.row
         if plan.direct and not kwargs:
@@ -347,8 +347,8 @@ def _packed_from(positional: list[Parameter], args: tuple[object, ...]) -> int |
             p.is_list
             and p.type == "int"
             and i < len(args)
-            and is_one_for_all(args[i])
-            and all(type(a) is bool or is_one_for_all(a) for a in args[i + 1 :])
+            and is_index(args[i])
+            and all(type(a) is bool or is_index(a) for a in args[i + 1 :])
             and (p.list_size is None or (len(args) - i > 1 and i == len(positional) - 1))
         ):
             return i

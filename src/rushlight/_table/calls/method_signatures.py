@@ -23,11 +23,11 @@ addr: (Scalar beta, Scalar alpha, Tensor vec1, Tensor vec2)|deprecated (Scalar b
     Tensor vec2)|deprecated (Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)
 bernoulli_: (Tensor p, *, Generator? generator=None) (float p=0.5, *, Generator? generator=None)
 bmm mm: (Tensor mat2)
-bfloat16 bool byte cdouble cfloat char cpu double float half int long short: (*, MemoryFormat?
+bfloat16 bool byte cdouble cfloat chalf char cpu double float half int long short: (*, MemoryFormat?
     memory_format=None)
 cauchy_: (float median=0, float sigma=1, *, Generator? generator=None)
-coalesce col_indices crow_indices dense_dim indices is_coalesced is_inference is_signed retain_grad
-    sparse_dim values: ()
+ccol_indices coalesce col_indices crow_indices dense_dim indices is_coalesced is_inference is_signed
+    retain_grad row_indices sparse_dim values: ()
 cuda: (Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)
 contiguous is_contiguous: (*, MemoryFormat memory_format=contiguous_format)
 copy_: (Tensor other, bool non_blocking=False) (Tensor other, bool async=False)|deprecated
@@ -65,7 +65,8 @@ to: (Device device=None, ScalarType dtype=None, bool non_blocking=False, bool co
     *, MemoryFormat? memory_format=None)
 to_dense: (ScalarType? dtype=None, *, bool? masked_grad=None)
 to_sparse: (*, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) (int sparse_dim)
-to_sparse_csr: (int? dense_dim=None)
+to_sparse_bsc to_sparse_bsr: (int[2] blocksize, int? dense_dim=None)
+to_sparse_csc to_sparse_csr: (int? dense_dim=None)
 type: (object dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) (object
     dtype=None, bool async=False, *, MemoryFormat? memory_format=None)|deprecated
 unfold: (int dimension, int size, int step)

@@ -45,6 +45,8 @@ torch cdist: torch cdist x1 x2 p 0
 
 #: What NumPy says of operands that nobody has looked at.
 _OF_NUMPY: Final = re.compile("could not broadcast|operands could not|The truth value of an array")
+#: What Python says of a comparison.
+_COMPARED: Final = re.compile("not supported between|^The truth value of an array")
 _OTHERS: Final = {"0": 0, "False": False}
 
 
@@ -68,9 +70,7 @@ def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable)
         try:
             return checked(*args, **kwargs)
         except Exception as error:
-            # Asked by Python itself.
-            asked = type(error) is ValueError and not _OF_NUMPY.match(str(error))
-            if asked or str(error).startswith("Boolean value of Tensor"):
+            if _asked_by_python(error, function):
                 raise
             problem = _refusal(kind, name, function, args, kwargs, error)
             if problem is None:
@@ -78,6 +78,18 @@ def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable)
             raise problem from None
 
     return run
+
+
+def _asked_by_python(error: Exception, function: AnyCallable) -> bool:
+    """Whether an error is of a question that PyTorch's function asks before it calls C."""
+    text = str(error)
+    if _COMPARED.search(text):
+        frame = error.__traceback__
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        return frame is not None and frame.tb_frame.f_code is function.__code__
+    asked = type(error) is ValueError and not _OF_NUMPY.match(text)
+    return asked or text.startswith("Boolean value of Tensor")
 
 
 def _refusal(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
-from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
+from ..shape.create import dtype_or_default
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, DeviceLike
@@ -244,16 +244,8 @@ def _old(
     requires_grad: bool,
 ) -> Any:
     on_meta(device)  # refuses what is none
-    if not isinstance(window_length, int) and not (
-        isinstance(window_length, TensorBase) and window_length._raw.dtype.kind in "iu"
-    ):
-        raise TypeError(
-            f"{name}(): argument 'window_length' (position 1) must be int, not "
-            f"{errors.type_name(window_length)}"
-        )
-    size: Any = window_length
-    n = int(size)
-    want = D.get_default_dtype() if dtype is None else dtype
+    n = int(window_length)
+    want = dtype_or_default(dtype, name)
     shown = _checks._word(want)
     if dtype is None and name == "hann_window":
         shown = "float (default)"

@@ -14,7 +14,7 @@ from ..._core.apply import apply_n
 from ..._core.slow import may_have_tangent
 from ..._core.storage import bump
 from ..._formula.words import column_sum, row_sum, sqrt
-from ..calls.argument_parser import complaint_of_c, in_words_of
+from ..calls.argument_parser import complaint_of_c, in_words_of, real_number
 from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
@@ -161,6 +161,8 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: object = None, bias
     Shapes: normalized_shape the last dimensions, as weight and bias.
     Raises: RuntimeError for shapes that don't fit.
     """
+    if type(eps) is not float:
+        eps = real_number(eps)
     try:
         return apply_n(LAYER_NORM.op, [input, tuple(normalized_shape), weight, bias, eps])[0]
     except Exception as error:
@@ -508,6 +510,8 @@ def group_norm_operator(input: Tensor, num_groups: int, weight: Tensor | None = 
                         bias: Tensor | None = None, eps: float = 1e-5,
                         cudnn_enabled: bool = True) -> Tensor:  # fmt: skip
     """The input normalised by groups of channels: see `nn.functional.group_norm`."""
+    if type(eps) is not float:
+        eps = real_number(eps)
     shape = tuple(input.shape)
     if len(shape) < 2:
         raise IndexError(errors.no_dimension(len(shape), len(shape)))

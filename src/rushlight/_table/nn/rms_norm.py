@@ -10,7 +10,7 @@ from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._formula.words import column_sum, row_sum, sqrt
-from ..calls.argument_parser import in_words_of
+from ..calls.argument_parser import in_words_of, real_number
 from ..calls.conversions import integers
 from ..elementwise.number import plus
 from ..rows.composite import composite
@@ -85,6 +85,7 @@ def rms_norm(
         shape = integers(normalized_shape)
     except Exception as error:
         raise in_words_of("rms_norm", (input, normalized_shape, weight, eps), error) from None
+    eps = real_number(eps)
     if shape and weight is not None and tuple(weight.shape) != shape:
         _refuse_parameters(shape, weight._raw, None)
     if input.dim() < len(shape):

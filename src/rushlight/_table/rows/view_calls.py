@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
+from ..calls.argument_parser import refuse_misuse
 from ..calls.long_integers import refuse_long
 from .row import Row
 
@@ -99,7 +100,14 @@ def _sized(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) 
         size = plain_sizes(args)
         if size is None:
             return general(*args, **kwargs)
-        return apply_view(op, args[0], (size, *rest) if rest else (size,))
+        try:
+            return apply_view(op, args[0], (size, *rest) if rest else (size,))
+        except (RuntimeError, IndexError, ValueError):
+            if packs:
+                refuse_misuse("method", op.name, args[1:])
+            else:
+                refuse_misuse("torch", op.name, args)
+            raise
 
     return function
 

@@ -200,6 +200,8 @@ def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None,
         obj = _over_memory(obj, dtype)
     if copy is False:
         _refuse_copy(obj, dtype, device)
+    elif copy and isinstance(obj, T.ndarray) and not obj.ndim:
+        _refuse_cast(T.from_raw(obj.dtype), dtype)
     if not isinstance(obj, TensorBase):
         make: Any = tensor if copy else as_tensor
         made = make(obj, dtype=dtype, device=device)
@@ -241,7 +243,10 @@ def _refuse_copy(obj: Any, dtype: D.dtype | None, device: DeviceLike | None) -> 
     have = obj.device if isinstance(obj, TensorBase) else "cpu"  # type: ignore[attr-defined]
     if device is not None and on_meta(device) != (str(have) == "meta"):
         raise ValueError(f"can't alias tensor from device '{have}' to '{device}'.")
-    own = T.from_raw(obj._raw.dtype if isinstance(obj, TensorBase) else obj.dtype)
+    _refuse_cast(T.from_raw(obj._raw.dtype if isinstance(obj, TensorBase) else obj.dtype), dtype)
+
+
+def _refuse_cast(own: D.dtype, dtype: D.dtype | None) -> None:
     if dtype is not None and dtype is not own:
         raise ValueError(
             f"can't alias tensor with dtype '{D.scalar_name(own)}' into dtype "

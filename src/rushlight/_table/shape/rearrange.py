@@ -59,7 +59,7 @@ repeat_backward = linear(
 @composite("", method=True)
 def tile(input: Tensor, *dims: Any) -> Tensor:
     """A copy repeated along its last dimensions."""
-    if len(dims) == 1 and not isinstance(dims[0], int):
+    if len(dims) == 1 and isinstance(dims[0], (list, tuple)):
         dims = tuple(dims[0])
     dims = integers(dims)
     lead = input._raw.ndim - len(dims)

@@ -23,7 +23,7 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
-from ..calls.argument_parser import complaint_of_c, misuse
+from ..calls.argument_parser import complaint_of_c, misuse, refuse_misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers
@@ -148,7 +148,11 @@ def _view(self: Tensor, /, *size: object, **kwargs: object) -> Tensor:
             if type(n) is not int:
                 break
         else:
-            return apply_view(view.op, self, (found,))
+            try:
+                return apply_view(view.op, self, (found,))
+            except RuntimeError:
+                refuse_misuse("method", "view", (found,))
+                raise
         if type(size[0]) is D.dtype and len(size) == 1:
             return _as_type(self, size[0])
     handled = check("method", "view", _view, (self, *size), kwargs, {}, None)
@@ -245,9 +249,13 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
             if type(n) is not int:
                 break
         else:
-            if input._raw.flags.c_contiguous:
-                return apply_view(view.op, input, (size,))
-            return _laid_anew(input, size)
+            try:
+                if input._raw.flags.c_contiguous:
+                    return apply_view(view.op, input, (size,))
+                return _laid_anew(input, size)
+            except RuntimeError:
+                refuse_misuse("method", "reshape", (size,))
+                raise
     handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
     if handled is not NOT_HANDLED:
         return handled
@@ -271,9 +279,7 @@ def _reshaped(asking: bool) -> Any:
                 if type(n) is not int:
                     break
             else:
-                if input._raw.flags.c_contiguous:
-                    return apply_view(view.op, input, (size,))
-                return _laid_anew(input, size)
+                return reshape(input, size)
         handled = check("torch", "reshape", reshape_to, args, kwargs, {}, None)
         if handled is NOT_HANDLED and not given:
             handled = misfit(reshape_to, args, kwargs)
@@ -379,7 +385,7 @@ unsqueeze = linear(
 
 
 def _whole(dim: Any) -> int:
-    if isinstance(dim, (bool, float)):
+    if isinstance(dim, (bool, float, T.ndarray)):
         raise TypeError  # the signatures say why
     return index(dim)
 
