@@ -137,3 +137,21 @@ def test_linear_takes_a_sparse_weight_for_inputs_of_any_size() -> None:
             grads = torch.autograd.grad(found.sum(), [parameter, x])
             assert grads[0].layout is layout
             assert grads[1].shape == x.shape
+
+
+def test_a_dense_tensor_in_the_dense_layout_is_itself() -> None:
+    x = torch.ones(2, 3)
+    assert x.to_sparse(layout=torch.strided) is x
+    assert torch.equal(x.to_sparse().to_sparse(layout=torch.strided), x)
+    with pytest.raises(RuntimeError, match="dense_dim argument must be in"):
+        x.to_sparse(layout=torch.strided, dense_dim=1)
+
+
+def test_what_the_methods_do_not_take_is_told() -> None:
+    x = torch.ones(2, 3)
+    with pytest.raises(TypeError, match=r'missing 1 required positional arguments: "blocksize"'):
+        x.to_sparse_bsr()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"TensorBase.ccol_indices\(\) takes no arguments"):
+        x.ccol_indices(1)
+    with pytest.raises(TypeError, match=r"'dense_dim' .* must be int, not float"):
+        x.to_sparse_csc(1.5)

@@ -29,7 +29,7 @@ def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _to_compressed(name: str) -> Callable[..., object]:
-    def method(self: Tensor, *args: object, **kwargs: object) -> object:
+    def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
         return getattr(importlib.import_module(f"{__package__}.rows"), name)(self, *args, **kwargs)
 
     method.__name__ = name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes as D, errors
+from .._base.memory_format import strided
 from .._core.mode import current
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor
@@ -134,6 +135,8 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
                 "argument given is not supported"
             )
         return compressed.convert(self, layout, blocksize)
+    if layout is strided:
+        return _to_strided(self, blocksize, dense_dim)
     if blocksize is not None:
         raise RuntimeError(
             "dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is "
@@ -159,6 +162,26 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
         there = there.flatten(n).any(-1)
     places = there.nonzero().t().contiguous()
     return sparse(places, self[tuple(places)], self.shape, True)
+
+
+def _to_strided(self: Tensor, blocksize: object, dense_dim: int | None) -> Tensor:
+    """The tensor with all its elements, itself where it has them."""
+    head, shown = "to_sparse", "Strided"
+    if isinstance(self, SparseTensor):
+        head, shown = "sparse_coo_to_sparse", "Sparse"
+    elif dense_dim:
+        raise RuntimeError(
+            f"{head}: dense_dim argument must be in [0,0] range, but {dense_dim} is given"
+        )
+    else:
+        dense_dim = None
+    for name, given in (("blocksize", blocksize), ("dense_dim", dense_dim)):
+        if given is not None:
+            raise RuntimeError(
+                f"{head}: conversion from {shown} to Strided with {name} argument given is not "
+                "supported"
+            )
+    return self.to_dense()
 
 
 def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
