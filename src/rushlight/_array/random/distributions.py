@@ -128,6 +128,8 @@ def normal(stream: Stream, mean: Array, std: Any) -> Array:
         raise RuntimeError("normal expects all elements of std >= 0.0")
     dtype = mean.dtype if isinstance(mean, np.ndarray) else std.dtype
     out = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dtype)
+    if not out.size:
+        return out
     normal_(stream, out, 0.0, 1.0 if own else std)
     # Two roundings to the result's dtype, as of a multiplication and an addition in place.
     if own:

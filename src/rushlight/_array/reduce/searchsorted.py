@@ -127,9 +127,9 @@ def runs(x: Array, dim: int | None) -> tuple[Array, Array, Array]:
         axis = 0
         differ = moved[1:] != moved[:-1]
     else:
-        axis = axis_of(x.ndim, dim)
         if x.ndim == 0:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        axis = axis_of(x.ndim, dim)
         _refuse_empty_slices(x, axis)
         moved = np.moveaxis(x, axis, 0)
         differ = (moved[1:] != moved[:-1]).any(tuple(range(1, x.ndim)))

@@ -268,7 +268,8 @@ def refusal(
 ) -> Exception | None:
     """Why a result of type `have` may not be written into an `out` of type `want`.
 
-    For `abs` the type of its operand is told as well: of a complex one the result is real.
+    For `abs` the type of its operand is told as well: of a complex one the result is real. So it is
+    for `mvlgamma`, which names it.
     """
     of_complex = operand is not None and operand.is_complex
     if operand is not None and of_complex and want.is_complex:
@@ -289,7 +290,7 @@ def refusal(
             f"logsumexp(): Expected floating point type for result tensor, but got: {_s(want)}"
         )
     if name == "mvlgamma":
-        return RuntimeError(f"mvlgamma: {errors.cannot_cast(_s(have), _s(have))}")
+        return RuntimeError(f"mvlgamma: {errors.cannot_cast(_s(operand or have), _s(have))}")
     if name in _JOINS:
         return TypeError(_cannot_join(want))
     if name in _SAFELY:

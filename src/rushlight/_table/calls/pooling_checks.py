@@ -311,12 +311,13 @@ def unpool_size(
     default = [(shape[len(shape) - len(k) + d] - 1) * s[d] + k[d] - 2 * p[d] for d in range(len(k))]
     if output_size is None:
         for d, n in enumerate(default):
-            if isinstance(n, TensorBase):
+            fits = n >= 0
+            if isinstance(fits, TensorBase):
                 raise TypeError(
                     "cond must be a bool, but got a Tensor. For tensor conditions, use "
                     "torch._check_tensor_all() to assert that all elements are true."
                 )
-            if n < 0:
+            if not fits:
                 raise ValueError(
                     "max_unpooling: output_size must contain non-negative spatial dimensions, but "
                     f"got output_size[{d}]={n}"

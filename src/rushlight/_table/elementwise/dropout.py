@@ -26,7 +26,7 @@ ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 
 
 def _range(p: float, error: type[Exception]) -> None:
-    if not 0.0 <= p <= 1.0:
+    if p < 0.0 or p > 1.0 or p != p:
         if p != p:  # for which Python's comparisons say nothing
             error = RuntimeError
         shown = f"{p:g}" if error is RuntimeError else p

@@ -149,9 +149,9 @@ def fake_quantize_per_channel_affine(
             raise RuntimeError(f"{name} should be a 1-D tensor")
     if scale._raw.shape != zero_point._raw.shape:
         raise RuntimeError("scale and zero-point need to have the same dimensions")
-    place = axis_of(axis, input._raw.ndim)
     if not input._raw.ndim:
         raise IndexError(errors.no_dimension(axis, 0))
+    place = axis_of(axis, input._raw.ndim)
     if scale._raw.shape != (input._raw.shape[place],):
         raise RuntimeError(
             "dimensions of scale and zero-point are not consistent with input tensor"

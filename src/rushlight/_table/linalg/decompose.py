@@ -13,6 +13,7 @@ from ..calls.deprecated_orders import say_better
 from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
 from ..rows.out_argument import give
+from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .limits import checked_ranks
@@ -124,6 +125,7 @@ geqrf = general(
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     householder.geqrf,
     self=_no_geqrf,
+    real_only=True,
     refuses_values="any",
     samples=lambda mk: [(mk(4, 3),), (mk(2, 3, 3),)],
     doc="The Householder reflectors whose product is the Q of `qr`, and R.",
@@ -511,6 +513,7 @@ def pinv(A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: obje
     """The pseudo-inverse of each matrix; singular values up to max(atol, rtol σ₁) count as zero."""
     if rtol is None:
         rtol = rcond
+    refuse_gradient("linalg_pinv", atol=atol, rtol=rtol)
     return give("pinv", apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian]), out)
 
 

@@ -322,6 +322,8 @@ def _into(
     if out is None:
         return compute()
     if sizes is not None and name[0] != "h":
+        if name[0] == "r":
+            _require_real(x, "rfftn expects a real-valued input tensor, but got ")
         _shape_and_dims(x, *sizes)
     have = T.from_raw(out._raw.dtype)
     name = f"{name[:-1]}n" if name[-1] == "2" else name

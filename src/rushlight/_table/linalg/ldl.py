@@ -12,6 +12,7 @@ from ..._core.slow import holds
 from ..calls import dtype_checks as _checks
 from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
+from ..rows.out_argument import run_into
 from ..rows.row import general
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | None = None)
 
     Raises: RuntimeError for a zero pivot.
     """
+    if out is not None:
+        _return_types.named_results("linalg_ldl_factor_out", ("LD", "pivots"))
+        return run_into("linalg_ldl_factor", lambda: ldl_factor(A, hermitian=hermitian), [A], out)
     ld, pivots, info = apply_n(ldl_factor_ex.op, [A, hermitian, False])
     if holds(lambda x: (x != 0).any(), info):
         raise _failed(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
-    if out is not None:
-        return tuple(target.copy_(value) for target, value in zip(out, (ld, pivots)))
     return _return_types.named_results("linalg_ldl_factor", ("LD", "pivots"))((ld, pivots))
 
 

@@ -72,7 +72,7 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {shown}")
     row, column = (axis_of(d, A._raw.ndim) for d in dim)
     if row == column:
-        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+        raise RuntimeError(f"{name}: dims must be different. Got ({row}, {column})")
     if dtype is not None:
         norms.in_norm_dtype(A._raw[:0], dtype, name)
         A = A.to(dtype)
@@ -331,6 +331,8 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of a tensor as a map of its last dimensions (from `ind` on) to its first."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > A.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {A.ndim}")
     first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     rows, columns = raw.count(first), raw.count(rest)
     if rows != columns:

@@ -60,7 +60,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    if x.dtype.itemsize == 2:
+    if x.dtype.itemsize == 2 and x.size and len(x) > 1:
         kind = D.scalar_name(T.from_raw(x.dtype))
         raise NotImplementedError(errors.not_implemented("pdist", kind))
     return apply_n(_pdist.op, [input.contiguous(), float(p)])

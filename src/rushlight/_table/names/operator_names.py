@@ -321,20 +321,26 @@ def native_batch_norm(
     momentum: float, eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
-    if input.dim() < 2:
+    unknown = input._raw.dtype.kind not in "fV"
+    if input.dim() < 2 and not (unknown and not training):
         raise IndexError(errors.dimension(1, input.dim()))
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    if input._raw.dtype.kind not in "fV":
+    if unknown:
         name = D.scalar_name(T.dtype_of(input))
         raise NotImplementedError(errors.not_implemented("batch_norm", name))
+    if training and not input._raw.size:
+        raise RuntimeError(
+            f"input tensor must have at least one element, but got input_sizes = {[*input.shape]}"
+        )
     out = table("batch_norm")(
         input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )
+    parameters: tuple[Any, ...] = weight, bias, running_mean, running_var
+    kind = next((T.dtype_of(p) for p in parameters if p is not None), T.dtype_of(input))
     if not training:
-        empty = table("empty")(0, dtype=T.dtype_of(input))
-        return out, empty, table("empty")(0, dtype=T.dtype_of(input))
-    x = input.detach()
+        return out, table("empty")(0, dtype=kind), table("empty")(0, dtype=kind)
+    x = input.detach().to(kind)
     dims = [d for d in range(x.dim()) if d != 1]
     return out, x.mean(dims), (x.var(dims, correction=0) + eps).rsqrt()
 

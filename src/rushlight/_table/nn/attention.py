@@ -13,7 +13,7 @@ from ..._core.mode import current
 from ..._core.storage import new_tensor
 from ..._formula.words import exp, row_sum, row_top, where
 from ..calls import dtype_checks as _checks
-from ..elementwise.number import multiplied
+from ..elementwise.number import multiplied, times
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
 from ..rows.row import general
@@ -181,7 +181,7 @@ def _fits(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, gqa: bool) -> bo
 def _empty(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The result without queries or without values: zeros, whatever the other sizes are."""
     zeros = table("zeros")((*q._raw.shape[:-1], v._raw.shape[-1]), dtype=T.dtype_of(q))
-    return zeros + (q.sum() + k.sum() + v.sum()) * 0
+    return zeros + apply_n(times.op, [q.sum() + k.sum() + v.sum(), 0])
 
 
 def _with_equal_heads(q: Any, k: Any, v: Any) -> tuple[Any, Any]:

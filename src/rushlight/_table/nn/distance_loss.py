@@ -191,7 +191,7 @@ def margin_ranking_operator(
 ) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     apart = input1 - input2
-    return R.apply(apply_n(plus.op, [-target * apart, margin]).clamp_min_(0), reduction)
+    return R.apply(apply_n(plus.op, [-target * apart, float(margin)]).clamp_min_(0), reduction)
 
 
 @composite("nn.functional")

@@ -31,11 +31,11 @@ def _check(
     """
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
-    shape, wide = tuple(input.shape), tuple(weight.shape)
-    if len(wide) < 2:
+    if weight.dim() < 2:
         raise RuntimeError(
-            f"expected linear_weight with dimensionality at least 2, got {len(wide)}"
+            f"expected linear_weight with dimensionality at least 2, got {weight.dim()}"
         )
+    shape, wide = tuple(input.shape), tuple(weight.shape)
     if shape[-1] != wide[-1]:
         raise RuntimeError(
             "expected equal input and linear_weight last dimensions (in_features), got "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from ..._array import types as T
@@ -66,7 +67,12 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
         raise RuntimeError(
             f"Found dtype {D.scalar_name(kinds[1])} but expected {D.scalar_name(kinds[0])}"
         )
-    return apply_n(_binomial.op, [count, prob, generator])
+    drawn = apply_n(_binomial.op, [count, prob, generator])
+    if count._raw.size and drawn._raw.shape != count._raw.shape:  # it has its size at first
+        warnings.warn(
+            errors.resized_out(count._raw.shape, drawn._raw.shape), UserWarning, stacklevel=4
+        )
+    return drawn
 
 
 standard_gamma_grad = general(

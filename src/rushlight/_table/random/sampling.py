@@ -352,9 +352,12 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     Raises:
         RuntimeError: for a probability outside [0, 1].
     """
-    made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, True)
     if out is not None:
+        if current().grad and (input.requires_grad or out.requires_grad):
+            raise RuntimeError(errors.out_requires_grad("bernoulli"))
         T.refuse_overlap(out._raw)
+    kind = (input if out is None else out)._raw.dtype
+    made = raw_create.like(input._raw, T.from_raw(kind), None, True)
     if p is None:
         discrete.bernoulli_tensor_(stream_of(generator), made, input._raw)
     else:

@@ -127,7 +127,13 @@ def _nansum_type(asked: D.dtype | None, out: D.dtype, own: D.dtype) -> D.dtype |
         RuntimeError: for another type that is asked for.
         NotImplementedError: for a type without nan, of operands that have one.
     """
-    as_out(asked, out, own)
+    if own.category < D.FLOAT:
+        return as_out(asked, out, own)
+    if asked is not None and asked is not out:
+        raise RuntimeError(
+            "nansum: provided dtype must match dtype of result. Got "
+            f"{D.scalar_name(out)} and {D.scalar_name(asked)}."
+        )
     if out.category != D.FLOAT and own.category == D.FLOAT:
         raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(out)))
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.axes import axes_of
+from ..._array.axes import axes_of, axis_of
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
@@ -93,7 +93,7 @@ def _forward(
     data: Array, reduce: str, lengths: Array, indices: Any, offsets: Any, axis: int, unsafe: bool,
     initial: float | None,
 ) -> Array:  # fmt: skip
-    axis = axis % data.ndim if data.ndim else axis
+    axis = axis_of(axis, data.ndim)
     name = _checked(data, reduce, lengths, indices, offsets, axis, unsafe)
     return raw.segment_reduce(data, name, lengths, offsets, axis, initial)
 

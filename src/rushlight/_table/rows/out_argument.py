@@ -79,6 +79,7 @@ def apply_out(
         row.schema.name if name else row.schema.overload,
         row.op.broadcasts,
         found,
+        row.op.constants,
     )
 
 
@@ -97,6 +98,11 @@ def _typed(row: Row, args: Arguments, have: D.dtype, typed: Typed) -> list[Any]:
         axes_of(dims if isinstance(dims, (list, tuple)) else (dims,), args[0]._raw.ndim)
     wanted = typed(args[place], have, T.dtype_of(args[0]))
     return [*args[:place], wanted, *args[place + 1 :]]
+
+
+def _flat(args: Any) -> list[Any]:
+    """The arguments, with the items of those that are lists."""
+    return [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
 
 
 def _refuse_gradients(
@@ -123,16 +129,17 @@ def run_into(
     overload: str = "",
     broadcasts: bool = False,
     rules: OutRules = AS_MOST,
+    constants: Sequence[int] = (),
 ) -> Any:
     """What `run` gives, written into `out`; `args` are looked at for memory they share with it.
 
-    An operation that `records` nothing takes arguments that require grad; one that `broadcasts`
-    doesn't resize an `out` that is an operand, too.
+    An operation that `records` nothing takes arguments that require grad, as any does at the
+    places of `constants`; one that `broadcasts` doesn't resize an `out` that is an operand, too.
     """
     name = name.removeprefix("_")
     targets = list(out) if isinstance(out, (tuple, list)) else [out]
     mode = ready()
-    operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    operands = _flat(args)
     for t in targets:
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
@@ -143,7 +150,8 @@ def run_into(
             if isinstance(a, TensorBase) and (a is not t or rules.apart):
                 T.refuse_shared(t._raw, a._raw, whole=rules.apart)
     if records:
-        _refuse_gradients(name, operands, [], mode, rules)
+        recorded = [a for i, a in enumerate(args) if i not in constants]
+        _refuse_gradients(name, _flat(recorded), [], mode, rules)
     if mode.dual:
         _refuse_tangents(name, [*args, *targets])
     before = CURRENT.get()
@@ -176,7 +184,7 @@ def run_into(
             T.from_raw(value._raw.dtype),
             T.from_raw(t._raw.dtype),
             i,
-            T.from_raw(operands[0]._raw.dtype) if name == "abs" else None,
+            T.from_raw(operands[0]._raw.dtype) if name in ("abs", "mvlgamma") else None,
         )
         if problem is not None:
             raise problem

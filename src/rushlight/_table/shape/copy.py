@@ -218,11 +218,11 @@ def fill_diagonal_(self: Tensor, fill_value: int, wrap: bool = False) -> Tensor:
     step = sum(strides)
     count = min(shape)
     offset = windows.storage_offset(self._raw)
-    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
-        count = -(-shape[0] * shape[1] // (shape[1] + 1))
-        if not self._raw.flags.c_contiguous:
-            raise RuntimeError("fill_diagonal_ with wrap needs a contiguous matrix here")
     fill_(as_strided(self, (count,), (step,), offset), fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        more = -(-shape[0] * shape[1] // (shape[1] + 1)) - count
+        start = offset + strides[0] * (shape[1] + 1)
+        fill_(as_strided(self, (more,), (step,), start), fill_value)
     return self
 
 

@@ -1,0 +1,140 @@
+"""Calls with arguments that are rarely given, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+
+def test_an_array_without_dimensions_is_a_size_among_sizes() -> None:
+    x = torch.ones(3)
+    assert x.view(np.array(3)).shape == (3,)
+    assert x.repeat(np.array(2)).shape == x.tile(np.array(2)).shape == (6,)
+    with pytest.raises(TypeError, match=r"must be tuple of ints, not numpy.ndarray"):
+        x.tile(np.array([1, 2]))
+    with pytest.raises(TypeError, match=r"'start_dim' .* must be int, not numpy.ndarray"):
+        torch.ones(2, 3).flatten(np.array(1))
+
+
+def test_a_size_of_more_than_64_bits_is_refused_by_its_name() -> None:
+    x = torch.ones(3)
+    for call, name in (
+        (lambda: x.reshape(1, 2**63), "reshape"),
+        (lambda: x.view([1, 2**63]), "view"),
+        (lambda: x.expand(1, 2**63), "expand"),
+    ):
+        with pytest.raises(
+            TypeError, match=rf"{name}\(\): .* failed to unpack the object at pos 2"
+        ):
+            call()
+    with pytest.raises(RuntimeError, match=r"shape '\[\]' is invalid for input of size 3"):
+        torch.reshape(x, [])
+
+
+def test_a_keyword_is_refused_that_a_call_like_it_was_not_asked_about() -> None:
+    x, index, source = torch.ones(3), torch.tensor([1]), torch.ones(1)
+    x.put(index, source)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        x.put(index, source, out=None)  # type: ignore[call-arg]
+
+
+def test_windows_take_numpy_lengths_and_python_types() -> None:
+    assert torch.bartlett_window(np.int64(3)).shape == (3,)  # type: ignore[arg-type]
+    assert torch.hann_window(3, dtype=float).dtype is torch.float64  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="expects floating point dtypes"):
+        torch.hann_window(3, dtype=int)  # type: ignore[arg-type]
+
+
+def test_a_complex_tensor_without_imaginary_part_stands_for_a_number() -> None:
+    x = torch.randn(2, 3)
+    eps = torch.tensor(1 + 0j)
+    layer = torch.nn.functional.layer_norm
+    assert torch.equal(layer(x, [3], eps=eps), layer(x, [3], eps=1.0))  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="cannot be converted to type double"):
+        torch.nn.functional.group_norm(x, 3, eps=torch.tensor(1j))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda one: torch.linalg.pinv(torch.eye(2), rtol=one), "'linalg_pinv' is not differen"),
+        (
+            lambda one: torch.geqrf(one * (1j * torch.ones(2, 2))),
+            "geqrf does not support automatic",
+        ),
+        (lambda one: torch.bernoulli(one, out=torch.ones(())), "bernoulli.*with out=... arguments"),
+        (
+            lambda one: torch.take(torch.ones(3), one, out=torch.ones(())),
+            "Expected a long tensor for index",
+        ),
+    ],
+)
+def test_what_has_no_derivative_is_refused(
+    call: Callable[[torch.Tensor], object], text: str
+) -> None:
+    with pytest.raises(RuntimeError, match=text):
+        call(torch.ones((), requires_grad=True))
+
+
+def test_dimensions_that_are_not_there_are_told() -> None:
+    with pytest.raises(RuntimeError, match=r"ArrayRef: invalid slice, N = 2; size = 1"):
+        torch.linalg.tensorinv(torch.ones(1))
+    with pytest.raises(RuntimeError, match=r"dims must be different. Got \(1, 1\)"):
+        torch.linalg.matrix_norm(torch.ones(2, 2), dim=(-1, 1))
+    with pytest.raises(IndexError, match="Dimension specified as 2 but tensor has no dimensions"):
+        torch.unique_consecutive(torch.tensor(1.0), dim=2)
+    with pytest.raises(IndexError, match=r"range of \[-1, 0\], but got 1"):
+        torch.segment_reduce(torch.ones(2), "amin", lengths=torch.tensor([2]), axis=1)
+
+
+def test_nothing_is_asked_of_a_type_that_no_element_is_computed_in() -> None:
+    assert torch.nn.functional.pdist(torch.ones(1, 3).half()).shape == (0,)
+    assert torch.normal(2.0, torch.zeros(0, dtype=torch.int16)).shape == (0,)
+    with pytest.raises(NotImplementedError, match="pdist"):
+        torch.nn.functional.pdist(torch.ones(2, 3).half())
+
+
+def test_a_wrapped_diagonal_is_written_in_two_parts() -> None:
+    x = torch.zeros(7, 2)
+    x.fill_diagonal_(1, wrap=True)
+    assert x._version == 2
+    assert x.nonzero().tolist() == [[0, 0], [1, 1], [3, 0], [4, 1], [6, 0]]
+
+
+def test_the_types_of_results_that_are_given_are_asked_first() -> None:
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int, but got float"):
+        torch.linalg.ldl_factor(torch.eye(3), out=(torch.eye(3), torch.zeros(3)))
+    with pytest.raises(RuntimeError, match=r"provided dtype must match dtype of result. Got Float"):
+        torch.nansum(torch.ones(3), dtype=torch.float64, out=torch.ones(()))
+    with pytest.raises(RuntimeError, match="result type Byte can't be cast"):
+        torch.mvlgamma(torch.ones(2, dtype=torch.uint8) * 3, 1, out=torch.zeros(2).long())
+
+
+def test_the_statistics_of_a_batch_have_the_type_of_its_parameters() -> None:
+    x, ones = torch.randn(3, 4).half(), torch.ones(4)
+    found = torch.native_batch_norm(x, ones, ones, None, None, True, 0.1, 1e-5)
+    assert [t.dtype for t in found] == [torch.float16, torch.float32, torch.float32]
+    with pytest.raises(RuntimeError, match="must have at least one element"):
+        torch.native_batch_norm(x[:0], None, None, None, None, True, 0.1, 1e-5)
+
+
+def test_a_margin_is_a_real_number() -> None:
+    x = torch.ones(2, dtype=torch.int64)
+    assert torch.margin_ranking_loss(x, x, x, True).dtype is torch.float32
+    with pytest.raises(TypeError, match="'<=' not supported between"):
+        torch.nn.functional.triplet_margin_loss(x, x, x, torch.int64)  # type: ignore[arg-type]
+
+
+def test_more_draws_than_counts_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"it had shape \[\], .* output shape \[3\]"):
+        torch.binomial(torch.ones(()), torch.ones(3))
+
+
+def test_numpy_scalars_are_not_copied_into_another_type() -> None:
+    with pytest.raises(ValueError, match="can't alias tensor with dtype 'Double' into dtype"):
+        torch.asarray(np.float64(2.0), dtype=torch.float32, copy=True)
+    assert torch.asarray(np.ones(2), dtype=torch.float32, copy=True).dtype is torch.float32
