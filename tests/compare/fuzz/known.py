@@ -577,6 +577,7 @@ def reason(difference: Difference, program: list[str]) -> str | None:
 # It needs what is above.
 from tests.compare.fuzz.known_calls import CALLS  # noqa: E402
 from tests.compare.fuzz.known_orders import ORDERS  # noqa: E402
+from tests.compare.fuzz.known_sparse import SPARSE  # noqa: E402
 from tests.compare.fuzz.known_values import VALUES  # noqa: E402
 
-KNOWN += VALUES + CALLS + ORDERS
+KNOWN += VALUES + CALLS + ORDERS + SPARSE

@@ -193,11 +193,6 @@ CALLS: list[Named] = [
         statement=r"\.bernoulli_\((p=)?x\d",
     ),
     Named(
-        "Sparse tensors have a class of their own",
-        kind="class",
-        ours="^(Sparse|(Block)?(Rows|Columns))Tensor$",
-    ),
-    Named(
         "Errors don't list what PyTorch has been built with",
         kind="message",
         torch=r"^Could not run 'aten::[\w.]+' with arguments from the 'CPU' backend\. This could",
@@ -329,20 +324,6 @@ CALLS: list[Named] = [
         kind="accepted|exception type",
         statement=r"-2\*\*63-1",
         torch="^OverflowError: can't convert negative int to unsigned",
-    ),
-    Named(
-        "Sparse tensors are matrices, or lists of places",
-        kind="refused|exception type|message",
-        statement=r"[.]to_sparse_(csr|csc|bsr|bsc)\(",
-        ours=r"Only tensors with two sparse dimensions can be converted to the Sparse\w+ layout|"
-        r"dense_to_sparse_b\w+: dense_dim argument must be in \[0,0\]",
-    ),
-    Named(
-        "Sparse tensors are matrices, or lists of places",
-        kind="warning",
-        statement=r"[.]to_sparse_(csr|csc|bsr|bsc)\(",
-        torch=r"Sparse (CSR|CSC|BSR|BSC) tensor support is in beta state",
-        ours=r"^\[\]$",
     ),
     Named(
         "Compound products take other steps",

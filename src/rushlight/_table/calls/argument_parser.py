@@ -87,19 +87,6 @@ def misuse(kind: str, name: str, args: tuple[object, ...], kwargs: Named) -> Exc
     return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
 
 
-def refuse_misuse(kind: str, name: str, args: tuple[object, ...]) -> None:
-    """Refuses arguments that no signature takes, as integers of more than 64 bits, once they have
-    been misused.
-
-    Raises:
-        TypeError: in PyTorch's words.
-        ValueError: for an integer that is too long.
-    """
-    problem = complaint(kind, name, args, {})
-    if problem is not None:
-        raise problem from None
-
-
 def in_words_of(
     name: str, values: tuple[object, ...], error: Exception, kind: str = "torch"
 ) -> Exception:

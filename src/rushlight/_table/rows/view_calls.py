@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..calls.argument_parser import refuse_misuse
-from ..calls.long_integers import refuse_long
+from ..calls.long_integers import refuse_long, refuse_misuse
 from .row import Row
 
 if TYPE_CHECKING:

@@ -23,11 +23,12 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
-from ..calls.argument_parser import complaint_of_c, misuse, refuse_misuse
+from ..calls.argument_parser import complaint_of_c, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers
 from ..calls.dispatch import Dispatcher
+from ..calls.long_integers import refuse_misuse
 from ..rows.composite import asking_too, asks, composite
 from ..rows.row import linear
 
