@@ -127,3 +127,15 @@ def test_a_node_with_a_number_of_its_own_runs_by_it_but_after_what_leads_to_it()
     assert x.grad.tolist() == [5, 5]
     with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
         a.grad_fn._set_sequence_nr(-1)
+
+
+@pytest.mark.parametrize("left, right, order", [
+    ((2, 4, 3), (2, 3, 4), "ba"), ((2, 4, 3), (3, 4), "ba"), ((2, 4, 3), (3,), "ba"),
+    ((3,), (3, 4), "ba"), ((4, 3), (2, 3, 4), "ab"), ((3,), (2, 3, 4), "ab"),
+    ((4, 3), (3, 2), "ab"), ((4, 3), (3,), "ab"),
+])  # fmt: skip
+def test_the_second_stack_of_a_product_comes_first(
+    left: tuple[int, ...], right: tuple[int, ...], order: str
+) -> None:
+    a, b = torch.randn(left, requires_grad=True), torch.randn(right, requires_grad=True)
+    assert arrivals([("a", a), ("b", b)], lambda: a @ b) == list(order)

@@ -115,13 +115,14 @@ def _product_kernel(raws: Arguments) -> str:
     return "addmm_impl_cpu_" if a == b == 2 else "bmm"
 
 
-def _stacked(name: str) -> Row:
+def _stacked(name: str, *delivers: str) -> Row:
     return multilinear(
         "_matmul(Tensor self, Tensor other) -> Tensor",
         raw.matmul,
         self=_left_gradient,
         other=_right_gradient,
         node=name,
+        delivers=delivers,
         method=False,
         public=False,
         out=False,
@@ -136,9 +137,10 @@ def _stacked(name: str) -> Row:
     )  # fmt: skip
 
 
-_stack_product = _stacked("UnsafeViewBackward0")
-_row_product = _stacked("SqueezeBackward4")
+_stack_product = _stacked("UnsafeViewBackward0", "other", "self")
+_row_product = _stacked("SqueezeBackward4", "other", "self")
 _clone_product = _stacked("CloneBackward0")
+_vector_by_stack = _stacked("UnsafeViewBackward0")
 
 
 @composite("", "linalg", method=True)
@@ -169,6 +171,8 @@ def matmul(input: TensorBase, other: TensorBase, *, out: Tensor | None = None) -
         row = _row_product
     elif a == 2 and b > 2:
         row = _clone_product
+    elif a == 1:
+        row = _vector_by_stack
     else:
         row = _stack_product
     if out is not None:
