@@ -6,13 +6,15 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
-from ..._tensor.tensor import Tensor
-from ...autograd.function import Function
-from ...func import functional_call, vmap
+from ...func import functional_call
+from ...utils._pytree import tree_leaves
 from ..modules.module import Module
+from ._expanded_weights import ExpandedWeight
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Keywords, Positional
+    from collections.abc import Sequence
+
+    from ..._base.annotations import AnyCallable
 
 __all__ = ["call_for_per_sample_grads"]
 
@@ -23,7 +25,7 @@ def call_for_per_sample_grads(
 ) -> AnyCallable:  # fmt: skip
     """`module` as a function of a batch; backward puts `grad_sample` on its parameters.
 
-    Each sample goes through the module by itself, as a batch of one, all at once under `vmap`. With
+    The layers that it is made of must know the samples apart; see `_expanded_weights`. With
     `loss_reduction="mean"` the gradients are multiplied by the size of the batch.
 
     Raises:
@@ -51,65 +53,36 @@ def call_for_per_sample_grads(
             )
 
     @functools.wraps(module.forward)
-    def called(*args: Any, **kwargs: object) -> Any:
-        axis = 0 if batch_first else 1
-        size = batch_size or _size(axis, (*args, *kwargs.values()))
-        names = [name for name, p in module.named_parameters() if p.requires_grad]
-        own = dict(module.named_parameters())
-        state = {name: _Kept.apply(own[name], size, loss_reduction == "mean") for name in names}
-        return _run(module, state, args, kwargs, axis)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        size = batch_size
+        if size is None:
+            size = _size(0 if batch_first else 1, tree_leaves((args, kwargs)))
+        state: dict[str, Any] = {
+            name: ExpandedWeight(own, size, loss_reduction) if own.requires_grad else own
+            for name, own in module.named_parameters()
+        }
+        return functional_call(module, state, args, kwargs)
 
     return called
 
 
-class _Kept(Function):
-    """A parameter as many times as there are samples; backward keeps its gradients apart."""
-
-    @staticmethod
-    def forward(ctx: Any, parameter: Tensor, size: int, mean: bool) -> Tensor:
-        ctx.parameter, ctx.scale = parameter, size if mean else 1
-        return parameter.detach().expand(size, *parameter.shape).clone()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> object:
-        kept = gradient * ctx.scale if ctx.scale != 1 else gradient
-        before = getattr(ctx.parameter, "grad_sample", None)
-        ctx.parameter.grad_sample = kept if before is None else before + kept
-        return None, None, None
-
-
-def _size(axis: int, values: Positional) -> int:
-    sizes = {int(v._raw.shape[axis]) for v in values if isinstance(v, TensorBase)}
-    if len(sizes) != 1:
+def _size(axis: int, values: Sequence[object]) -> int:
+    size = None
+    for value in values:
+        if not isinstance(value, TensorBase):
+            continue
+        own = int(value._raw.shape[axis])
+        if size is not None and size != own:
+            raise RuntimeError(
+                f"When computing batch size, found at least one input with batch size {size} and "
+                f"one with batch size {own}. Please specify it explicitly using the batch size "
+                "kwarg in call_for_per_sample_grads"
+            )
+        size = own
+    if size is None:
         raise RuntimeError(
             "Unable to find a tensor in the passed args and kwargs. They may not be pytree-able "
             "and so ExpandedWeights cannot compute the batch size from the inputs. Please specify "
             "it explicitly"
-            if not sizes
-            else "When computing batch size, found at least one input with batch size "
-            f"{min(sizes)} and one with batch size {max(sizes)}. Please specify it explicitly "
-            "using the batch size kwarg in call_for_per_sample_grads"
         )
-    return sizes.pop()
-
-
-def _run(
-    module: Module, state: dict[str, object], args: tuple[Tensor, ...], kwargs: Keywords, axis: int
-) -> Any:
-    """The module on every sample with parameters of its own, whose gradients are kept apart."""
-
-    def one(parameters: dict[str, Any], inputs: tuple[object, ...], named: Any) -> Any:
-        def whole(x: object) -> object:
-            return x.unsqueeze(axis) if isinstance(x, Tensor) else x
-
-        given = [whole(x) for x in inputs]
-        out = functional_call(
-            module, parameters, tuple(given), {k: whole(v) for k, v in named.items()}
-        )
-        return out.squeeze(axis) if isinstance(out, Tensor) else tuple(o.squeeze(axis) for o in out)
-
-    places = tuple(axis if isinstance(x, TensorBase) else None for x in args)
-    named = {k: axis if isinstance(v, TensorBase) else None for k, v in kwargs.items()}
-    return vmap(one, in_dims=(0, places, named), out_dims=axis, randomness="different")(
-        state, args, kwargs
-    )
+    return size
