@@ -213,3 +213,12 @@ def test_sparse_inputs_have_no_batched_gradients_and_sparse_outputs_no_check() -
         torch.autograd.gradcheck(lambda x: x.to_dense(), (x,), check_batched_grad=True)
     with pytest.raises(ValueError, match="Sparse output is not supported at gradcheck yet"):
         torch.autograd.gradcheck(lambda x: x * x, (x,))
+
+
+def test_fast_mode_takes_numbers_of_its_own() -> None:
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(torch.sin, (x,), fast_mode=True, check_batched_grad=False)
+    assert torch.equal(torch.rand(3), expected)

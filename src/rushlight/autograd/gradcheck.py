@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .._array import types as T
 from .._base.memory_format import strided
 from .._core.storage import TensorBase, new_tensor
+from .._table.random.generator import Generator
 from .backward import grad, is_sparse
 from .grad_mode import enable_grad
 from .gradcheck_laws import (
@@ -356,7 +357,8 @@ def _compare_fast(
 ) -> None:
     live = live_inputs(inputs)
     places = [i for i, o in enumerate(everything) if o.requires_grad]
-    directions = [random_unit(inputs[k]._raw) for k in live]
+    draws = Generator()  # the user's numbers aren't used up, and each check takes the same ones
+    directions = [random_unit(inputs[k]._raw, draws) for k in live]
     found = [_along(func, inputs, k, u, settings.eps) for k, u in zip(live, directions)]
     if not places:
         for per_output in found:
@@ -364,7 +366,7 @@ def _compare_fast(
                 if n is not None and n.size and float(abs(n).max()) > settings.eps:
                     raise GradcheckError("Numerical gradient for function expected to be zero")
         return
-    seeds = [random_unit(everything[place].real._raw) for place in places]
+    seeds = [random_unit(everything[place].real._raw, draws) for place in places]
     if part.forward:
         pushed_ = [pushed(func, inputs, k, u) for k, u in zip(live, directions)]
     else:

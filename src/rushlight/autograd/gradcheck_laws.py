@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
+from .._table.random.generator import Generator
 from .._tensor.batching import Batching, unwrapped, wrap
 from . import forward_ad
-from .backward import grad
+from .backward import grad, is_sparse
 from .function import Function
 from .grad_mode import no_grad
 from .gradcheck_messages import BATCHED, BATCHED_FORWARD, UNDEFINED
@@ -40,6 +41,8 @@ def check_multiplied_by_zero(outputs: list[Tensor], inputs: tuple[Tensor, ...]) 
     for g, x in zip(found, wanted):
         if g is None:
             continue
+        if is_sparse(g) and not is_sparse(x):
+            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout})")
         if bool((g._raw != 0).any()):
             raise GradcheckError("backward not multiplied by grad_output")
         if g.dtype != x.dtype:
@@ -94,7 +97,8 @@ def _warn_of_undefined() -> None:
 def check_undefined_forward(func: Func, inputs: tuple[Tensor, ...]) -> None:
     """A missing tangent must mean the same as zeros."""
     live = live_inputs(inputs)
-    units = {k: new_tensor(T.copy(complex_unit(inputs[k]._raw))) for k in live}
+    draws = Generator()
+    units = {k: new_tensor(T.copy(complex_unit(inputs[k]._raw, draws))) for k in live}
     for k in live:
         results: list[list[Any]] = []
         for zeros in (True, False):

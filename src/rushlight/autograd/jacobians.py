@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
-from .._base import dtypes as D
 from .._base.size import Size
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 from . import forward_ad
-from .backward import grad
+from .backward import grad, is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +52,8 @@ def values_at(
 
 def _elements(t: Tensor) -> Array:
     """The elements of a tensor; one by one where its class has them."""
+    if is_sparse(t):
+        t = t.to_dense()
     if not (t._layered and type(t)._dispatches):
         return T.copy(t._raw)
     found = T.empty(t._raw.shape, t._raw.dtype)
@@ -232,19 +233,20 @@ def pushed(
         return found
 
 
-def random_unit(array: Array) -> Any:
+def random_unit(array: Array, generator: Any = None) -> Any:
     """A random direction of length one, shaped like an array: real, or a pair of real ones."""
     draw = PUBLIC[("", "rand")]
-    count = 2 if array.dtype.kind == "c" else 1
-    made = [draw(tuple(array.shape), dtype=D.float64)._raw for _ in range(count)]
-    length = sum(float((abs(m) ** 2).sum()) for m in made) ** 0.5
-    units = [m / length if length else m for m in made]
-    return tuple(units) if count == 2 else units[0]
+    made = []
+    for _ in range(2 if array.dtype.kind == "c" else 1):
+        unit = draw(tuple(array.shape), generator=generator)._raw.astype(array.real.dtype)
+        length = float((unit**2).sum()) ** 0.5
+        made.append(unit / unit.dtype.type(length) if length else unit)
+    return tuple(made) if len(made) == 2 else made[0]
 
 
-def complex_unit(array: Array) -> Array:
-    """A random direction of length one, of the array's own type."""
-    unit = random_unit(array)
+def complex_unit(array: Array, generator: Any = None) -> Array:
+    """A random direction of the array's own type, of length one in each of its parts."""
+    unit = random_unit(array, generator)
     whole = unit[0] + 1j * unit[1] if isinstance(unit, tuple) else unit
     return whole.astype(array.dtype)
 
