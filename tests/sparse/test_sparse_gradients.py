@@ -227,3 +227,43 @@ def test_a_leaf_keeps_the_gradient_that_takes_another_up(monkeypatch: pytest.Mon
             x.backward(second, create_graph=create_graph)
             assert (x.grad is first) is (same and not create_graph)
             assert x.grad.to_dense()[1].item() >= 3
+
+
+def test_hooks_of_a_sparse_tensor_see_and_replace_sparse_gradients() -> None:
+    x = torch.tensor([[1.0, 0.0], [2.0, 3.0]]).to_sparse().requires_grad_()
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append((g.layout, g.values().tolist())))
+    removed = y.register_hook(lambda g: g * 100)
+    y.register_hook(lambda g: g * 3)
+    removed.remove()
+    y.retain_grad()
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf is x))
+    y.to_dense().sum().backward()
+    assert seen == [(torch.sparse_coo, [1.0, 1.0, 1.0]), True]
+    assert x.grad.values().tolist() == [6.0, 6.0, 6.0]
+    assert y.retains_grad and y.grad.layout is torch.sparse_coo
+    y = x * 2
+    y.register_hook(lambda g: g.to_dense())
+    with pytest.raises(RuntimeError, match=r"was torch.sparse.FloatTensor got torch.FloatTensor"):
+        y.to_dense().sum().backward()
+    z = torch.ones(2, requires_grad=True) * 1
+    z.register_hook(lambda g: g.to_sparse())
+    with pytest.raises(RuntimeError, match=r"was torch.FloatTensor got torch.sparse.FloatTensor"):
+        z.sum().backward()
+
+
+def test_gradcheck_refuses_a_sparse_gradient_of_a_dense_input() -> None:
+    class Sparse(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.to_sparse()
+
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    for fast in (True, False):
+        with pytest.raises(RuntimeError, match=r"sparse_coo is not torch.strided"):
+            torch.autograd.gradcheck(Sparse.apply, (x,), check_batched_grad=False, fast_mode=fast)

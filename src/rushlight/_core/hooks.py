@@ -152,13 +152,15 @@ def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result._raw.shape != before_._raw.shape:
         raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
-    if result._raw.dtype != before_._raw.dtype:
-        raise RuntimeError(
-            f"{hook_name(hook)} has changed the type of value (was "
-            f"{T.internal_type_name(before_._raw.dtype)} got "
-            f"{T.internal_type_name(result._raw.dtype)})"
-        )
+    was, got = _type_name(before_), _type_name(result)
+    if was != got:
+        raise RuntimeError(f"{hook_name(hook)} has changed the type of value (was {was} got {got})")
     return result
+
+
+def _type_name(t: Any) -> str:
+    name = T.internal_type_name(t._raw.dtype)
+    return name.replace("torch.", "torch.sparse.") if isinstance(t, SPARSE.kind) else name
 
 
 def before(node: Node, g: Any, run: Run) -> Any:

@@ -11,6 +11,7 @@ gradients flow through the values and no derivative is written twice.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +20,7 @@ from .._array import types as T
 from .._array.shape import sparse as raw
 from .._base import dtypes as D, errors
 from .._base.memory_format import sparse_coo
-from .._core.hooks import SPARSE
+from .._core.hooks import SPARSE, checked_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.tensor import Tensor
 from .._tensor.torch_function import DisableTorchFunctionSubclass
@@ -196,6 +197,46 @@ class SparseTensor(Tensor):
         with DisableTorchFunctionSubclass():
             first = first.index_copy(0, new_tensor(member), found)
         return sparse(new_tensor(places), first, self.shape, coalesced=True)
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Has `hook(grad)` called with each gradient of this tensor; what it returns replaces it.
+
+        Raises:
+            RuntimeError: where the tensor doesn't require grad.
+        """
+        like = self.detach()
+
+        @functools.wraps(hook)
+        def of_values(found: Tensor | None) -> Any:
+            before = None if found is None else like._gradient(found)
+            after = hook(before)
+            if after is None:
+                return None
+            after = checked_hook_result(hook, after, before)
+            return after.to_dense()[tuple(like.places)] if like.sparse_dim() else after.held.sum(0)
+
+        return self.held.register_hook(of_values)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
+
+        Raises:
+            RuntimeError: where the tensor doesn't require grad or isn't a leaf.
+        """
+        return self.held.register_post_accumulate_grad_hook(lambda _: hook(self))
+
+    def retain_grad(self) -> None:
+        """Lets a tensor that isn't a leaf keep its gradient in `.grad`.
+
+        Raises:
+            RuntimeError: where the tensor doesn't require grad.
+        """
+        self.held.retain_grad()
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether a tensor that isn't a leaf keeps its gradient."""
+        return bool(self.held.retains_grad)
 
     @property
     def data(self) -> SparseTensor:
