@@ -158,7 +158,7 @@ def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
     return result
 
 
-def _type_name(t: Any) -> str:
+def _type_name(t: TensorBase) -> str:
     name = T.internal_type_name(t._raw.dtype)
     return name.replace("torch.", "torch.sparse.") if isinstance(t, SPARSE.kind) else name
 

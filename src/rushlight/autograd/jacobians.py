@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._array.annotations import Array
+    from .._table.random.generator import Generator
     from .._tensor.tensor import Tensor
 
 
@@ -233,7 +234,7 @@ def pushed(
         return found
 
 
-def random_unit(array: Array, generator: Any = None) -> Any:
+def random_unit(array: Array, generator: Generator | None = None) -> Any:
     """A random direction of length one, shaped like an array: real, or a pair of real ones."""
     draw = PUBLIC[("", "rand")]
     made = []
@@ -244,7 +245,7 @@ def random_unit(array: Array, generator: Any = None) -> Any:
     return tuple(made) if len(made) == 2 else made[0]
 
 
-def complex_unit(array: Array, generator: Any = None) -> Array:
+def complex_unit(array: Array, generator: Generator | None = None) -> Array:
     """A random direction of the array's own type, of length one in each of its parts."""
     unit = random_unit(array, generator)
     whole = unit[0] + 1j * unit[1] if isinstance(unit, tuple) else unit

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._array.annotations import Array
+    from .._base.annotations import AnyCallable
     from .._base.dtypes import dtype
+    from .._base.handles import RemovableHandle
     from .._base.memory_format import memory_format
 
 functions: Any = ops.namespace("").module("rushlight's functions")
@@ -198,7 +200,7 @@ class SparseTensor(Tensor):
             first = first.index_copy(0, new_tensor(member), found)
         return sparse(new_tensor(places), first, self.shape, coalesced=True)
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+    def register_hook(self, hook: AnyCallable) -> RemovableHandle:
         """Has `hook(grad)` called with each gradient of this tensor; what it returns replaces it.
 
         Raises:
@@ -207,7 +209,7 @@ class SparseTensor(Tensor):
         like = self.detach()
 
         @functools.wraps(hook)
-        def of_values(found: Tensor | None) -> Any:
+        def of_values(found: Tensor | None) -> Tensor | None:
             before = None if found is None else like._gradient(found)
             after = hook(before)
             if after is None:
@@ -215,15 +217,17 @@ class SparseTensor(Tensor):
             after = checked_hook_result(hook, after, before)
             return after.to_dense()[tuple(like.places)] if like.sparse_dim() else after.held.sum(0)
 
-        return self.held.register_hook(of_values)
+        handle: RemovableHandle = self.held.register_hook(of_values)
+        return handle
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: AnyCallable) -> RemovableHandle:
         """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
 
         Raises:
             RuntimeError: where the tensor doesn't require grad or isn't a leaf.
         """
-        return self.held.register_post_accumulate_grad_hook(lambda _: hook(self))
+        handle: RemovableHandle = self.held.register_post_accumulate_grad_hook(lambda _: hook(self))
+        return handle
 
     def retain_grad(self) -> None:
         """Lets a tensor that isn't a leaf keep its gradient in `.grad`.

@@ -20,9 +20,9 @@ from ...func import vjp, vmap
 from .. import functional as F
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from ..._base.annotations import Keywords
+    from ..._base.annotations import AnyCallable, Arguments, Keywords, Positional
 
 __all__ = ["ExpandedWeight"]
 
@@ -43,7 +43,7 @@ class ExpandedWeight(Tensor):
     #: The layers that take one, and what keeps their gradients apart.
     handled_functions: ClassVar[dict[Any, type[_PerSample]]] = {}
 
-    def __new__(cls, orig_weight: Any, batch_size: int, loss_reduction: str) -> Any:
+    def __new__(cls, orig_weight: Tensor, batch_size: int, loss_reduction: str) -> ExpandedWeight:
         if not isinstance(orig_weight, Tensor):
             raise RuntimeError(
                 f"Can only make Expanded Weights of Tensors, got {type(orig_weight).__name__}"
@@ -52,9 +52,10 @@ class ExpandedWeight(Tensor):
             raise RuntimeError(
                 "Can only build ExpandedWeights objects of tensors that requires_grad"
             )
-        return Tensor._make_subclass(cls, orig_weight, True)
+        made: ExpandedWeight = Tensor._make_subclass(cls, orig_weight, True)
+        return made
 
-    def __init__(self, orig_weight: Any, batch_size: int, loss_reduction: str) -> None:
+    def __init__(self, orig_weight: Tensor, batch_size: int, loss_reduction: str) -> None:
         self.orig_weight = orig_weight
         self.batch_size = batch_size
         self.loss_reduction = loss_reduction
@@ -62,11 +63,11 @@ class ExpandedWeight(Tensor):
     @classmethod
     def __torch_function__(
         cls,
-        func: Any,
+        func: AnyCallable,
         types: Sequence[type],
-        args: Sequence[Any] = (),
+        args: Positional = (),
         kwargs: Keywords | None = None,
-    ) -> Any:
+    ) -> object:
         named = kwargs or {}
         kind = cls.handled_functions.get(func)
         if kind is not None:
@@ -84,19 +85,21 @@ class _PerSample(Function):
     inputs: ClassVar[int] = 1  # how many of the arguments hold the batch
 
     @classmethod
-    def check(cls, given: Sequence[Any]) -> None:
+    def check(cls, given: Positional) -> None:
         """Refuses what this layer can't tell the samples of."""
 
     @classmethod
-    def check_batch(cls, function: Any, x: Any) -> None:
+    def check_batch(cls, function: AnyCallable, x: Tensor) -> None:
         """Refuses, once the layer has been computed, what wasn't a batch."""
 
     @classmethod
-    def repeat(cls, options: dict[str, Any]) -> None:
+    def repeat(cls, options: Keywords) -> None:
         """Switches off what a layer must not do once more when its derivative is taken."""
 
     @classmethod
-    def forward(cls, ctx: Any, names: tuple[str, ...], function: Any, *given: Any) -> Any:
+    def forward(
+        cls, ctx: Any, names: tuple[str, ...], function: AnyCallable, *given: Any
+    ) -> object:
         cls.check(given)
         _check_batch_sizes(function, given, cls.axis)
         out = _call(function, names, [_original(value) for value in given])
@@ -105,7 +108,7 @@ class _PerSample(Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Tensor) -> object:
         kind, given, n = ctx.kind, ctx.given, ctx.kind.inputs
         for value in given[n:]:
             if (
@@ -118,13 +121,13 @@ class _PerSample(Function):
                     "parameters and normal Parameters. Please file and issue with pytorch/pytorch"
                 )
         at = [i for i, value in enumerate(given) if isinstance(value, ExpandedWeight)]
-        own = [_detached(_original(value)) for value in given]
+        own: list[Any] = [_detached(_original(value)) for value in given]
         split = len(own) - len(ctx.names)
         options = dict(zip(ctx.names, own[split:]))
         kind.repeat(options)
         own[split:] = options.values()
 
-        def layer(inputs: Sequence[Any], weights: Sequence[Any]) -> Any:
+        def layer(inputs: Sequence[object], weights: Sequence[Tensor]) -> object:
             values = [*inputs, *own[n:]]
             for i, weight in zip(at, weights):
                 values[i] = weight
@@ -138,8 +141,8 @@ class _PerSample(Function):
 
 
 def _batched(
-    layer: Callable[..., Any], inputs: Sequence[Any], weights: Sequence[Any], gradients: Any
-) -> list[Any]:
+    layer: AnyCallable, inputs: Positional, weights: list[Tensor], gradients: tuple[Tensor, ...]
+) -> list[object]:
     """The gradients of those inputs that require one."""
     wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if not wanted:
@@ -152,21 +155,22 @@ def _batched(
 
 
 def _samples(
-    axis: int, layer: Callable[..., Any], inputs: Sequence[Any], weights: Sequence[Any],
-    gradients: Any,
-) -> Any:  # fmt: skip
+    axis: int, layer: AnyCallable, inputs: list[Tensor], weights: list[Tensor],
+    gradients: tuple[Tensor, ...],
+) -> tuple[Tensor, ...]:  # fmt: skip
     """The gradients of the weights in each sample, batch first."""
 
-    def one(xs: list[Any], gs: list[Any]) -> Any:
+    def one(xs: list[Tensor], gs: list[Tensor]) -> object:
         batch = [x.unsqueeze(axis) for x in xs]
         out, pull = vjp(lambda *ws: layer(batch, ws), *weights)
         wide = tuple(g.unsqueeze(axis) for g in gs)
         return pull(wide if isinstance(out, tuple) else wide[0])
 
-    return vmap(one, in_dims=axis)(list(inputs), list(gradients))
+    found: tuple[Tensor, ...] = vmap(one, in_dims=axis)(inputs, list(gradients))
+    return found
 
 
-def _keep(weight: Any, gradient: Tensor) -> None:
+def _keep(weight: ExpandedWeight, gradient: Tensor) -> None:
     if weight.loss_reduction == "mean":
         gradient = gradient * weight.batch_size
     original = weight.orig_weight
@@ -174,20 +178,20 @@ def _keep(weight: Any, gradient: Tensor) -> None:
     original.grad_sample = gradient if before is None else before + gradient
 
 
-def _call(function: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
+def _call(function: AnyCallable, names: tuple[str, ...], values: Arguments) -> object:
     split = len(values) - len(names)
     return function(*values[:split], **dict(zip(names, values[split:])))
 
 
-def _original(value: Any) -> Any:
+def _original(value: object) -> object:
     return value.orig_weight if isinstance(value, ExpandedWeight) else value
 
 
-def _detached(value: Any) -> Any:
+def _detached(value: object) -> object:
     return value.detach() if isinstance(value, Tensor) else value
 
 
-def _check_batch_sizes(function: Any, given: Sequence[Any], axis: int) -> None:
+def _check_batch_sizes(function: AnyCallable, given: Positional, axis: int) -> None:
     x, name = given[0], function.__name__
     if isinstance(x, ExpandedWeight):
         raise RuntimeError(
@@ -229,7 +233,7 @@ class LinearPerSampleGrad(_PerSample):
     """A linear layer."""
 
     @classmethod
-    def check(cls, given: Sequence[Any]) -> None:
+    def check(cls, given: Positional) -> None:
         rank = len(given[0].shape)
         if rank <= 1:
             raise RuntimeError(
@@ -242,7 +246,7 @@ class ConvPerSampleGrad(_PerSample):
     """A convolution."""
 
     @classmethod
-    def check_batch(cls, function: Any, x: Any) -> None:
+    def check_batch(cls, function: AnyCallable, x: Tensor) -> None:
         rank = int(function.__name__[-2]) + 2
         if x.dim() != rank:
             raise RuntimeError(
@@ -255,11 +259,11 @@ class EmbeddingPerSampleGrad(_PerSample):
     """An embedding."""
 
     @classmethod
-    def repeat(cls, options: dict[str, Any]) -> None:
+    def repeat(cls, options: Keywords) -> None:
         options["max_norm"] = None
 
     @classmethod
-    def check(cls, given: Sequence[Any]) -> None:
+    def check(cls, given: Positional) -> None:
         if len(given[0].shape) == 1:
             raise RuntimeError(
                 f"Expanded Weights needs an input with a batch size, got a 1D tensor, {given[0]}"
@@ -274,7 +278,7 @@ class InstanceNormPerSampleGrad(_PerSample):
     """A norm over each channel of each sample; means and variances are updated once."""
 
     @classmethod
-    def repeat(cls, options: dict[str, Any]) -> None:
+    def repeat(cls, options: Keywords) -> None:
         if options["use_input_stats"]:
             options["running_mean"] = options["running_var"] = None
 
@@ -283,7 +287,7 @@ class LayerNormPerSampleGrad(_PerSample):
     """A norm over the last dimensions."""
 
     @classmethod
-    def check(cls, given: Sequence[Any]) -> None:
+    def check(cls, given: Positional) -> None:
         if len(given[0].shape) <= len(given[1]):
             raise RuntimeError(
                 "Expanded Weights: Layer norm should not normalize over batch dimension for per "
@@ -303,12 +307,12 @@ _STEPWISE = (functions.gru, functions.rnn_tanh, functions.rnn_relu)
 
 
 def _recurrent(
-    function: Any, x: Any, state: Any, weights: list[Any], bias: bool, layers: int, dropout: float,
-    train: bool, both: bool, batch_first: bool,
-) -> Any:  # fmt: skip
+    function: AnyCallable, x: Tensor, state: Tensor, weights: list[Tensor], bias: bool, layers: int,
+    dropout: float, train: bool, both: bool, batch_first: bool,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The recurrent layer `function`, whose weights come in a list."""
 
-    def layer(x: Any, state: Any, *weights: Any) -> Any:
+    def layer(x: Tensor, state: Tensor, *weights: Tensor) -> object:
         return function(x, state, list(weights), bias, layers, dropout, train, both, False)
 
     layer.__name__ = function.__name__

@@ -53,7 +53,7 @@ def call_for_per_sample_grads(
             )
 
     @functools.wraps(module.forward)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> object:
         size = batch_size
         if size is None:
             size = _size(0 if batch_first else 1, tree_leaves((args, kwargs)))
