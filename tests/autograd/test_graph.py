@@ -325,3 +325,10 @@ def test_vectors_of_a_grid_are_views_wherever_they_lie() -> None:
     x = torch.ones(3, 4, requires_grad=True)
     for grid in torch.meshgrid(x[:, 0], x[0], indexing="ij"):
         assert grid.grad_fn.next_functions[0][0].name() == "ViewBackward0"
+
+
+def test_nodes_say_that_they_require_grad() -> None:
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn
+    assert node is not None and node.requires_grad
+    assert node.next_functions[0][0].requires_grad

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextvars
+import pickle
 import threading
+import types
 
 import pytest
 
@@ -200,3 +202,15 @@ def test_a_preserved_version_lets_backward_use_what_was_written() -> None:
         y.mul_(3)
     z.sum().backward()
     assert y._version == 0 and x.grad.tolist() == [6.0, 6.0]
+
+
+def test_a_decorated_function_stands_in_a_file_whose_globals_can_be_pickled() -> None:
+    # Whoever pickles it by value (dill, cloudpickle) takes them along.
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    for mode in (torch.no_grad(), torch.enable_grad(), torch.inference_mode()):
+        space = mode(double).__globals__
+        for name, value in space.items():
+            if not name.startswith("__") and not isinstance(value, types.ModuleType):
+                pickle.dumps(value)

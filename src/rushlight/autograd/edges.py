@@ -161,6 +161,11 @@ def _call(self: Any, *grads: Any) -> Any:
     return shown[0] if len(shown) == 1 else shown
 
 
+def _requires_grad(self: object) -> bool:
+    """True: what requires no gradient has no node."""
+    return True
+
+
 def _register_hook_dict(self: Any, tensor: Tensor) -> None:
     """Lets the hooks of a tensor run before the node, which they do anyway.
 
@@ -194,12 +199,13 @@ class _NodeFace:
     _set_sequence_nr = _set_sequence_nr
     _register_hook_dict = _register_hook_dict
     _input_metadata = property(_input_metadata)
+    requires_grad = property(_requires_grad)
     __call__ = _call
 
 
 for _attribute in ("name", "next_functions", "metadata", "register_hook", "register_prehook",
                    "_sequence_nr", "_set_sequence_nr", "_register_hook_dict", "_input_metadata",
-                   "__call__"):  # fmt: skip
+                   "requires_grad", "__call__"):  # fmt: skip
     setattr(CoreNode, _attribute, _NodeFace.__dict__[_attribute])
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,9 +14,9 @@ from .._core.mode import (
     set_grad,
 )
 from .._core.storage import TensorBase, version_cell, version_of
+from .context_decorator import context_decorator
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
 
@@ -84,59 +81,6 @@ class _ModeContext:
 
     def __call__(self, function: F) -> F:
         return context_decorator(self, function)
-
-
-def context_decorator(context: _ModeContext, function: AnyCallable) -> Any:
-    """`function` made to run inside a fresh copy of `context`; generators at each step.
-
-    A coroutine function is called inside the context, but what it awaits runs outside of it, as in
-    PyTorch: put `with` into its body instead.
-    """
-    if inspect.isclass(function):
-        warnings.warn(
-            "Decorating classes is deprecated and will be disabled in future versions. You should "
-            "only decorate functions or methods. To preserve the current behavior of class "
-            "decoration, you can directly decorate the `__init__` method and nothing else.",
-            FutureWarning,
-            stacklevel=3,
-        )
-        function.__init__ = context_decorator(context, function.__init__)  # type: ignore[method-assign]
-        return function
-    if inspect.isgeneratorfunction(function):
-        return _decorated_generator(context, function)
-
-    @functools.wraps(function)
-    def decorate_context(*args: object, **kwargs: object) -> Any:
-        with context.clone():
-            return function(*args, **kwargs)
-
-    return decorate_context
-
-
-def _decorated_generator(context: _ModeContext, function: AnyCallable) -> object:
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        generator = function(*args, **kwargs)
-        try:
-            with context.clone():
-                value = generator.send(None)
-            while True:
-                try:
-                    sent = yield value
-                except GeneratorExit:
-                    with context.clone():
-                        generator.close()
-                    raise
-                except BaseException as error:
-                    with context.clone():
-                        value = generator.throw(error)
-                else:
-                    with context.clone():
-                        value = generator.send(sent)
-        except StopIteration as stop:
-            return stop.value
-
-    return run
 
 
 class _GradMode(_ModeContext):

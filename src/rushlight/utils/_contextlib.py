@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from ..autograd.grad_mode import context_decorator as _decorated
+from ..autograd.context_decorator import context_decorator as _decorated
 
 if TYPE_CHECKING:
     from types import TracebackType
