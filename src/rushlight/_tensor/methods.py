@@ -9,6 +9,7 @@ or says why not.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from operator import mul
@@ -300,6 +301,10 @@ def _method(name: str) -> object:
     return method_of(name, TENSOR_METHODS[name])
 
 
+def _view_method(name: str) -> object:
+    return getattr(importlib.import_module(f"{__package__}.view_functions"), name[1:])
+
+
 def attach() -> None:
     """Gives `Tensor` every method of the table and the operators."""
     taken = frozenset(vars(Tensor))
@@ -316,6 +321,8 @@ def attach() -> None:
     for name in ("div", "rdiv", "idiv"):
         same = f"__{name.replace('div', 'truediv')}__"
         setattr(Tensor, f"__{name}__", Later(f"__{name}__", partial(getattr, Tensor, same)))
+    for name in ("_view_func", "_view_func_unsafe", "_rev_view_func_unsafe"):
+        setattr(Tensor, name, Later(name, partial(_view_method, name)))
 
 
 def settle() -> None:
