@@ -152,8 +152,10 @@ def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result._raw.shape != before_._raw.shape:
         raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
-    was, got = _type_name(before_), _type_name(result)
-    if was != got:
+    if result._raw.dtype != before_._raw.dtype or (
+        isinstance(result, SPARSE.kind) is not isinstance(before_, SPARSE.kind)
+    ):
+        was, got = _type_name(before_), _type_name(result)
         raise RuntimeError(f"{hook_name(hook)} has changed the type of value (was {was} got {got})")
     return result
 
