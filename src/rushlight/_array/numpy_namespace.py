@@ -11,23 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._base import dtypes as D
-from .elementwise.division import pow as pow, rsqrt as rsqrt
 from .elementwise.masks import keep as keep, where as where
-from .elementwise.rounding import sgn as sgn
 from .lazy_modules import Function, attribute
 from .linalg.matmul import product
 from .number import typed as number_typed
-from .reduce.extreme import placed_along as placed_along, taken_along as taken_along, ties as ties
 from .reduce.reduce import mean as mean
-from .reduce.scan import (
-    accumulated_along as accumulated_along,
-    cumsum as cumsum,
-    exclusive_products as exclusive_products,
-    others_product as others_product,
-    recurrence as recurrence,
-    reverse_cumsum as reverse_cumsum,
-    shifted as shifted,
-)
 from .shape.as_strided import (
     diagonal as diagonal,
     diagonal_backward as diagonal_backward,
@@ -73,6 +61,19 @@ if TYPE_CHECKING:
 # ---- what is loaded when it is first asked for ------------------------------------------------
 # See Note [Raw modules load late] in `later`.
 _LATE: Final[dict[str, tuple[str, str]]] = {
+    "pow": ("elementwise.division", "pow"),
+    "rsqrt": ("elementwise.division", "rsqrt"),
+    "sgn": ("elementwise.rounding", "sgn"),
+    "placed_along": ("reduce.extreme", "placed_along"),
+    "taken_along": ("reduce.extreme", "taken_along"),
+    "ties": ("reduce.extreme", "ties"),
+    "accumulated_along": ("reduce.scan", "accumulated_along"),
+    "cumsum": ("reduce.scan", "cumsum"),
+    "exclusive_products": ("reduce.scan", "exclusive_products"),
+    "others_product": ("reduce.scan", "others_product"),
+    "recurrence": ("reduce.scan", "recurrence"),
+    "reverse_cumsum": ("reduce.scan", "reverse_cumsum"),
+    "shifted": ("reduce.scan", "shifted"),
     "constant_pad": ("shape.rearrange", "constant_pad"),
     "diag_embed": ("shape.rearrange", "diag_embed"),
     "flip": ("shape.rearrange", "flip"),

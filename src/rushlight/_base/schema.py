@@ -13,11 +13,12 @@ from typing import Final
 
 REQUIRED: Final = object()  # the default of a parameter that has none
 
-_PARAM = re.compile(
+# Compiled when a schema is parsed for the first time, which importing the package needn't do.
+_PARAM: Final = (
     r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]\d*!?)\))?(?P<opt_item>\?)?"
     r"(?P<list>\[(?P<size>\d*)\])?(?P<opt>\?)?\s+(?P<name>\w+)(?:=(?P<default>.+))?$"
 )
-_RETURN = re.compile(
+_RETURN: Final = (
     r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]\d*!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$"
 )
 
@@ -176,7 +177,7 @@ def _split(inside: str) -> list[str]:
 
 
 def _parameter(piece: str, kw_only: bool, text: str) -> Parameter:
-    m = _PARAM.match(piece)
+    m = re.match(_PARAM, piece)
     if m is None:
         raise ValueError(f"not a parameter: {piece!r} in {text!r}")
     default = _value(m["default"]) if m["default"] is not None else REQUIRED
@@ -213,7 +214,7 @@ def _value(text: str) -> object:
 
 
 def _return(piece: str, text: str) -> Return:
-    m = _RETURN.match(piece)
+    m = re.match(_RETURN, piece)
     if m is None:
         raise ValueError(f"not a result: {piece!r} in {text!r}")
     return Return(m["base"], m["alias"] or "", m["list"] is not None, m["name"] or "")

@@ -8,7 +8,6 @@ from typing import Any
 from . import (
     attributes as _attributes,  # noqa: F401
     forward_ad,
-    graph,
 )
 from .anomaly import (
     detect_anomaly,
@@ -56,7 +55,7 @@ def __getattr__(name: str) -> Any:
     """Loads a part when it is first asked for."""
     if name == "torch":  # a name that PyTorch's package has by importing itself
         return importlib.import_module(__package__.rpartition(".")[0])
-    if name in ("_functions", "anomaly_mode"):
+    if name in ("_functions", "anomaly_mode", "graph"):
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -17,16 +17,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._base import errors
 from .._base.handles import RemovableHandle, register
 from .._core.arrivals import RENUMBERED
+from .._core.copyslices import custom_op
 from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import current, ready
-from .._core.node import STEP, Node as CoreNode, Vertex, note_output
+from .._core.node import STEP, Node as CoreNode, Vertex, new_node, note_output
+from .._core.saved import IDENTITY
 from .._core.storage import TensorBase
 from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs, takes_gradients
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .._base.annotations import AnyCallable
     from .._tensor.tensor import Tensor
 
@@ -349,6 +352,27 @@ def place_of(x: Tensor | GradientEdge) -> tuple[Vertex, int]:
     if not x.requires_grad:
         raise RuntimeError(errors.INPUT_NO_GRAD)
     return vertex_of_tensor(x)
+
+
+class AliasBackward0(CoreNode):
+    """The node of an unpacked copy of a leaf: its gradient goes to the leaf.
+
+    Users don't see it: such a copy looks like a leaf, and edges to it like edges to the leaf.
+    """
+
+    __slots__ = ()
+
+    def shown(self) -> None:
+        """Nothing."""
+        return
+
+    def call(self, grads: list[Array], need: list[bool], traced: bool) -> list[Array]:
+        """The gradient as it is."""
+        return [grads[0]]
+
+
+_ALIAS = custom_op("alias", AliasBackward0)
+IDENTITY.make = lambda leaf: new_node(_ALIAS, (leaf,), ())
 
 
 __all__ = [

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._array import types as T
 from .._array.memory import disk
 from .._base import errors
-from .._core.copyslices import custom_op
 from .._core.mode import CURRENT, ready, replaced
-from .._core.node import Node as CoreNode, new_node
-from .._core.saved import IDENTITY
 from .._core.storage import new_tensor, version_cell
 from .._table.rows.node_classes import SavedTensor
 
@@ -22,27 +19,6 @@ if TYPE_CHECKING:
     from .._array.annotations import Array
     from .._core.storage import TensorBase
     from .._tensor.tensor import Tensor
-
-
-class AliasBackward0(CoreNode):
-    """The node of an unpacked copy of a leaf: its gradient goes to the leaf.
-
-    Users don't see it: such a copy looks like a leaf, and edges to it like edges to the leaf.
-    """
-
-    __slots__ = ()
-
-    def shown(self) -> None:
-        """Nothing."""
-        return
-
-    def call(self, grads: list[Array], need: list[bool], traced: bool) -> list[Array]:
-        """The gradient as it is."""
-        return [grads[0]]
-
-
-_ALIAS = custom_op("alias", AliasBackward0)
-IDENTITY.make = lambda leaf: new_node(_ALIAS, (leaf,), ())
 
 
 class saved_tensors_hooks:

@@ -17,8 +17,6 @@ import re
 from typing import Final
 
 from ..._base.schema import REQUIRED, Parameter
-from .function_signatures import TORCH
-from .method_signatures import METHODS, MODULES, PYTHON
 
 _SHORT: Final = {
     "@in": "Tensor input",
@@ -92,6 +90,9 @@ def _of_method(name: str) -> tuple[Signature, ...]:
 
 @functools.cache
 def _texts() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    from .function_signatures import TORCH
+    from .method_signatures import METHODS, MODULES
+
     return _entries(TORCH), _entries(METHODS), _entries(MODULES)
 
 
@@ -130,6 +131,8 @@ def _parameters(text: str) -> list[Parameter]:
 @functools.cache
 def python_signature(kind: str, name: str) -> tuple[str, str] | None:
     """The qualified name and the parameters of a function that is Python there and differs here."""
+    from .method_signatures import PYTHON
+
     for line in PYTHON.replace("\n    ", " ").strip().splitlines():
         head, _, rest = line.partition(": ")
         if head == f"{kind} {name}":

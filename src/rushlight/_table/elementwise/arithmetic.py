@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw, types as T
-from ..._array.elementwise import division as quotients
+from ..._array.lazy_modules import later
 from ..._array.number import number_like
 from ..._base import dtypes as D
 from ..._core.storage import TensorBase
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
+
+quotients = later("elementwise.division")
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -6,7 +6,8 @@ from math import log
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
-from ..._array.elementwise import comparison as relations, masks
+from ..._array.elementwise import masks
+from ..._array.lazy_modules import later
 from ..._array.number import filling
 from ..._base import dtypes as D, errors
 from ..._core.interposers import NOT_HANDLED
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Arguments, Scalar
     from ..._tensor.tensor import Tensor
+
+relations = later("elementwise.comparison")
 
 
 def _nothing(xp: ModuleType, g: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.elementwise import rounding as raw
+from ..._array.lazy_modules import later
 from ..._array.number import number_like
 from ..._base import errors
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
+
+raw = later("elementwise.rounding")
 
 
 def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:

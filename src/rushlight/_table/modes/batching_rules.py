@@ -26,7 +26,6 @@ from ..rows.row import Row
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array
     from ..._base.annotations import Arguments, MappedDims, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -251,10 +250,3 @@ def _ones_example(arg: Any, dim: Any) -> Tensor | int:
     if isinstance(dim, (list, tuple)):
         return type(arg)([_ones_example(a, d) for a, d in zip(arg, dim)])
     return table("ones")(example_shape(arg, dim), dtype=T.from_raw(arg._raw.dtype))
-
-
-def memory_of(t: Tensor) -> Array:
-    """The array behind a tensor: under vmap that of the whole batch."""
-    while hasattr(t, "_value"):
-        t = t._value
-    return t._raw

@@ -13,7 +13,6 @@ from ..._core.inplace import count_write
 from ..._core.mode import current
 from ..._core.storage import new_tensor
 from ..elementwise.number import minus, plus
-from ..modes.batching_rules import memory_of
 from ..reduce.norm import _norm_gradient
 from ..rows import reduction_argument as R, tensor_namespace as _traced
 from ..rows.composite import composite
@@ -63,10 +62,17 @@ def _number(value: float, like: Tensor) -> Any:
     return new_tensor(raw.filled(value, like._raw.dtype))
 
 
+def _memory_of(t: Any) -> Any:
+    """The array behind a tensor: under vmap that of the whole batch."""
+    while hasattr(t, "_value"):
+        t = t._value
+    return t._raw
+
+
 def _lengths(x: Tensor, dim: int, eps: float) -> Tensor:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
-    raw.floor_at(memory_of(norm), eps)
+    raw.floor_at(_memory_of(norm), eps)
     mode = current()
     if mode.recorder is not None:
         mode.recorder.refilled(norm, partial(raw.floor_at, low=eps), draws=0)

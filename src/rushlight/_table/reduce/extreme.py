@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.elementwise import rounding as raw_rounding
 from ..._array.lazy_modules import later
-from ..._array.reduce import extreme as raw
 from ..rows.out_rules import OutRules, always
 from ..rows.row import elementwise, general, linear, selection
 
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._base.dtypes import dtype
 
+raw_rounding = later("elementwise.rounding")
+raw = later("reduce.extreme")
 raw_sort = later("reduce.sort")
 
 # ---- what the gradients are made of -----------------------------------------------------------

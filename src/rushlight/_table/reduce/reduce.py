@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
-from ..._array.reduce import reduce as raw, scan as raw_scan
+from ..._array.reduce import reduce as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
+raw_scan = later("reduce.scan")
 raw_spread = later("reduce.variance")
 
 _count = raw.count_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.reduce import scan as raw
+from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
+
+raw = later("reduce.scan")
 
 # ---- what the gradients are made of -----------------------------------------------------------
 reverse_cumsum = linear(

@@ -449,6 +449,8 @@ def _make_twin(row: Row) -> Row:
     twin.simple_op = None
     twin.simple_defaults = ()
     twin.op = _op(schema, row.raw, row.formulas, row.joint, row)
+    if type(row.formula) is Function:
+        row.formula = row.formula.found()
     twin.op.formula = row.formula or getattr(row.raw, "formula", None)
     twin.op.node_class = _nodes.node_class(
         row.node, twin.op, schema, declared.saved_as, declared.node_shows
