@@ -24,7 +24,8 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: the package's name.
-        homes: for each name the submodule that it is, or `submodule:attribute`.
+        homes: for each name the submodule that it is, or `submodule:attribute`; a place that begins
+            with dots is relative to the package.
     """
 
     def __getattr__(name: str) -> AnyCallable | ModuleType:
@@ -32,7 +33,7 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         if home is None:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         place, _, attribute = home.partition(":")
-        found: Any = importlib.import_module(f"{package}.{place}")
+        found: Any = importlib.import_module(place if place[0] == "." else f".{place}", package)
         if attribute:
             found = getattr(found, attribute)
         # Set it even where the import has bound a submodule of the same name.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from .._base.lazy import lazy
 from . import (
     attributes as _attributes,  # noqa: F401
     forward_ad,
@@ -30,41 +28,28 @@ from .variable import Variable
 
 # Parts that few programs use, by name: the module that has it.
 _LATER = {
-    "NestedIOFunction": "function",
-    "_calculate_shape": "engine_calls",
-    "_engine_run_backward": "engine_calls",
-    "_is_checkpoint_valid": "engine_calls",
-    "_make_grads": "engine_calls",
-    "_tensor_or_tensors_to_tuple": "engine_calls",
-    "SavedTensor": "saving",
-    "kineto_available": "profiler",
-    "_force_original_view_tracking": "grad_mode",
-    "_unsafe_preserve_version_counter": "grad_mode",
-    "is_view_replay_enabled": "grad_mode",
-    "GradcheckError": "gradcheck",
-    "functional": "functional",
-    "gradcheck": "gradcheck",
-    "gradgradcheck": "gradcheck",
-    "_profiler_enabled": "profiler",
-    "profiler": "profiler",
-    "profiler_util": "profiler_util",
-}
+    "torch": "..",  # a name that PyTorch's package has by importing itself
+    "NestedIOFunction": "function:NestedIOFunction",
+    "SavedTensor": "saving:SavedTensor",
+    "GradcheckError": "gradcheck:GradcheckError",
+    "gradcheck": "gradcheck:gradcheck",
+    "gradgradcheck": "gradcheck:gradgradcheck",
+    "kineto_available": "profiler:kineto_available",
+    "_profiler_enabled": "profiler:_profiler_enabled",
+    **{name: name for name in (
+        "_functions", "anomaly_mode", "functional", "graph", "profiler", "profiler_util",
+    )},
+    **{name: f"engine_calls:{name}" for name in (
+        "_calculate_shape", "_engine_run_backward", "_is_checkpoint_valid", "_make_grads",
+        "_tensor_or_tensors_to_tuple",
+    )},
+    **{name: f"grad_mode:{name}" for name in (
+        "_force_original_view_tracking", "_unsafe_preserve_version_counter",
+        "is_view_replay_enabled",
+    )},
+}  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """Loads a part when it is first asked for."""
-    if name == "torch":  # a name that PyTorch's package has by importing itself
-        return importlib.import_module(__package__.rpartition(".")[0])
-    if name in ("_functions", "anomaly_mode", "graph"):
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    module = importlib.import_module(f"{__name__}.{_LATER[name]}")
-    found = module if name in ("functional", "profiler", "profiler_util") else getattr(module, name)
-    globals()[name] = found
-    if _LATER[name] == "gradcheck":  # importing the submodule has bound its own name here
-        globals()["gradcheck"] = module.gradcheck
-    return found
+__getattr__ = lazy(__name__, _LATER)
 
 
 __all__ = [

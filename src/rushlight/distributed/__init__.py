@@ -6,11 +6,11 @@ which the extra `mpi` installs, when the group is made.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 from typing import Any
 
+from .._base.lazy import lazy
 from . import distributed_c10d
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
@@ -104,20 +104,16 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
-def __getattr__(name: str) -> Any:
-    """Loads a submodule, or what lies in another package, when it is first asked for."""
-    if name == "GradBucket":
-        return importlib.import_module("..nn.parallel.gradient_reduction", __name__).GradBucket
-    if name in (
-        "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
-        "utils",
-    ):  # fmt: skip
-        try:
-            return importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = lazy(
+    __name__,
+    {
+        "GradBucket": "..nn.parallel.gradient_reduction:GradBucket",
+        **{name: name for name in (
+            "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
+            "tensor",
+        )},
+    },
+)  # fmt: skip
 
 
 __all__ = [

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .. import random
 from .._array import types as T
+from .._base.lazy import lazy
 from .._core.mode import CURRENT, current, ready, replaced
 from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor, version_cell
@@ -510,21 +511,15 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
     """Sets the random states of devices other than the CPU: there are none."""
 
 
-_SELECTIVE: Final = frozenset({
-    "CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
-    "create_selective_checkpoint_contexts", "_CachedTorchDispatchMode", "_CachingTorchDispatchMode",
-})  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Loads selective checkpointing, with the operators it needs, when it is first asked for."""
-    if name not in _SELECTIVE:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from . import _selective_checkpoint
-
-    found = getattr(_selective_checkpoint, name)
-    globals()[name] = found
-    return found
+#: Selective checkpointing comes, with the operators it needs, when it is first asked for.
+__getattr__ = lazy(
+    __name__,
+    {name: f".._selective_checkpoint:{name}" for name in (
+        "CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
+        "create_selective_checkpoint_contexts", "_CachedTorchDispatchMode",
+        "_CachingTorchDispatchMode",
+    )},
+)  # fmt: skip
 
 
 __all__ = [  # noqa: F822 - some are loaded when first asked for

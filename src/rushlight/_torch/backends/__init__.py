@@ -5,9 +5,7 @@ Rushlight computes with NumPy, so switches are remembered and change nothing.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from ..._base.lazy import lazy
 from ._switches import checked
 
 _MODULES = frozenset(
@@ -29,11 +27,7 @@ def flags_frozen() -> bool:
     return _frozen
 
 
-def __getattr__(name: str) -> Any:
-    """Loads a submodule when it is first asked for."""
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = lazy(__name__, {name: name for name in _MODULES})
 
 
 checked(__name__, {})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from ..._base.lazy import lazy
 
 __all__ = [
     "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count",
@@ -120,8 +121,4 @@ def get_capabilities() -> dict[str, Any]:
     return found
 
 
-def __getattr__(name: str) -> Any:
-    """Loads `amp` when it is first asked for."""
-    if name == "amp":
-        return importlib.import_module(f"{__name__}.amp")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = lazy(__name__, {"amp": "amp"})
