@@ -138,3 +138,8 @@ def test_numpy_scalars_are_not_copied_into_another_type() -> None:
     with pytest.raises(ValueError, match="can't alias tensor with dtype 'Double' into dtype"):
         torch.asarray(np.float64(2.0), dtype=torch.float32, copy=True)
     assert torch.asarray(np.ones(2), dtype=torch.float32, copy=True).dtype is torch.float32
+
+
+def test_more_terms_than_memory_has_room_for_are_refused_at_once() -> None:
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        torch.mvlgamma(torch.ones(2) * 9, 2**62)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 # In this order they are looked for within a statement.
 KINDS = (
     "crash", "hang", "accepted", "refused", "exception type", "message", "warning", "printed",
@@ -33,6 +35,11 @@ TURNS = re.compile(r"\.(t|permute|transpose|swap\w+|movedim|adjoint)\(|\.(T|H|mT
 WINDOWS = re.compile(r"unfold|as_strided|expand|broadcast|masked_scatter")
 SHARED = re.compile(r"(\w+)\.share_memory_\(")
 SET = re.compile(r"(\w+)\.set_\(")
+INVERTS = re.compile(r"solve|inv|inverse|slogdet|float_power|\*\*|cholesky|cross\(")
+#: What has the condition of an inverse twice: its derivative, and what turns by its elements.
+TWICE = re.compile(r"backward|grad|jacobian|hessian|jvp|vjp|\b(sin|cos|tan)_?\(")
+#: Behind a condition, or a factor, of so much four digits are left of single precision.
+LARGE = 1e3
 READS_TOO = re.compile(r"(addb?mm|baddbmm|addmv|addr|masked_scatter)_\(|out=")
 
 
@@ -50,6 +57,8 @@ class Difference:
     `set_view`: a view that is part of a graph has been given other memory by `set_`.
     `mixed`: operands of different layouts meet in the statement.
     `laid_out`: an operand comes in that is laid out in another way on the two sides.
+    `singular`: a matrix whose condition costs the digits that are compared has been inverted, or
+    factored.
     """
 
     kind: str
@@ -68,6 +77,7 @@ class Difference:
     laid_out: bool = False
     rounded: bool = False
     bits: bool = False
+    singular: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -128,6 +138,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
     theirs: dict[str, Any] = {}
     muted: set[tuple[str, str]] = set()
     tangled = set_view = False
+    worst = 0.0  # condition of what has been inverted
     shared: set[str] = set()
     for number, (a, b) in enumerate(zip(torch, ours)):
         last = number == len(program)
@@ -140,7 +151,12 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
             views = SET.findall(program[number])
             set_view = set_view or any(theirs.get(n, {}).get("is_view") is True for n in views)
         tangled = tangled or (not last and tangles(program[number], theirs))
+        inverts = not last and bool(INVERTS.search(program[number]))
+        if inverts:
+            worst = max(worst, condition(program[number], theirs))
         for kind, variable, seen, got in of_step(a, b, theirs, mine, last):
+            if inverts:
+                worst = max(worst, largest(theirs.get(variable, {}).get("values", 0.0)))
             statement = made_by(program, variable) if last else program[number]
             if (kind, variable) not in muted:
                 muted.add((kind, variable) if variable else ("", ""))
@@ -159,6 +175,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                     kind, number, statement, variable, seen, got, tangled, signs, halves, said,
                     not last and shares(variable, shared, theirs), set_view, mixed, laid_out,
                     rounded, kind == "value" and same_but_bits(theirs[variable], mine[variable]),
+                    worst ** (2 if TWICE.search(statement) else 1) >= LARGE,
                 )  # fmt: skip
             if kind in PARTING:
                 return
@@ -176,6 +193,32 @@ def tangles(statement: str, states: dict[str, Any]) -> bool:
     places = [state["shares"] for state in named]
     gaps = any(has_gaps(state) for state in named)
     return (gaps or bool(READS_TOO.search(statement))) and len(set(places)) < len(places)
+
+
+def condition(statement: str, states: dict[str, Any]) -> float:
+    """The largest condition of the matrices that a statement names, of their squares where it
+    multiplies; 0 where there are none."""
+    named = [states[name] for name in re.findall(r"\w+", statement) if name in states]
+    found = max((condition_of(state.get("values")) for state in named), default=0.0)
+    return found**2 if " @ " in statement else found
+
+
+def condition_of(values: Any) -> float:
+    """The largest condition of the matrices in nested lists; 0 where there are none."""
+    try:
+        found = np.asarray(values)
+        if found.ndim < 2 or not found.size or found.dtype.kind not in "iufc":
+            return 0.0
+        found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+        return float(np.max(np.linalg.cond(found)))
+    except (ValueError, np.linalg.LinAlgError):  # ragged, or not finite
+        return math.inf
+
+
+def largest(values: Any) -> float:
+    """The largest element, which an inverse of a large condition has."""
+    found = np.asarray(values)
+    return float(np.abs(found).max()) if found.dtype.kind in "fc" and found.size else 0.0
 
 
 def laid_out_otherwise(theirs: dict[str, Any], mine: dict[str, Any]) -> set[str]:

@@ -133,6 +133,7 @@ VALUES: list[Named] = [
         r"solve|inv|inverse|pinv|slogdet|float_power|\*\*",
         torch=r"\d{5}\.\d|e\+\d|-19\.",
         program=r"solve\(|inv\(|inverse\(|slogdet\((\w+) @ \1\.t\(\)",
+        singular=True,
     ),
     # The inverse's own numbers, of rows that attention has made nearly equal, and of its square.
     Named(
@@ -141,6 +142,7 @@ VALUES: list[Named] = [
         r"inv\(|inverse\(",
         torch=r"\d{4}\.\d",
         program=r"scaled_dot_product_attention\(|softmax\(",
+        singular=True,
     ),
     Named(
         "A matrix that is nearly singular",
@@ -148,6 +150,7 @@ VALUES: list[Named] = [
         r"slogdet\((\w+) @ \1\.t\(\)\)",
         torch=r"^-?1\d\.\d",
         program=r"inv\(|inverse\(",
+        singular=True,
     ),
     Named(
         "A matrix that is nearly singular",
@@ -155,25 +158,29 @@ VALUES: list[Named] = [
         r"solve\(|inv\(|inverse\(|cholesky\(",
         torch="_LinAlgError|^ok$",
         ours="_LinAlgError|^ok$",
+        singular=True,
     ),
-    Named("A matrix that is nearly singular", "value", r"solve\((\w+), \1\)"),
+    Named("A matrix that is nearly singular", "value", r"solve\((\w+), \1\)", singular=True),
     Named(
         "A matrix that is nearly singular",
         "value",
         r"\b(sin|cos|tan)_?\(",
         program=r"\b(inverse|inv|pinv)\(",
+        singular=True,
     ),
     Named(
         "A matrix that is nearly singular",
         "value",
         GRADIENTS,
         program=r"pinv\((\w+)\)(.*\n)+.*tensordot\(\1, ",
+        singular=True,
     ),
     Named(
         "A matrix that is nearly singular",
         "value",
         r"normalize|corrcoef",
         program=r"cross\((\w+), \1, dim=-?\d\)",
+        singular=True,
     ),
     Named(
         "PyTorch refuses what it laid out itself",
@@ -296,4 +303,6 @@ VALUES: list[Named] = [
         torch="could not infer output dtype",
     ),
     Named("The last digits", "value", r"cosine_similarity\(|out=", rounded=True),
+    # Two thousand million elements take longer to show than a program has.
+    Named("A program that fills memory is given up", "hang", program=r"repeat_interleave\(2\*\*31"),
 ]

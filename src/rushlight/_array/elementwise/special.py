@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from math import log, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..types import empty
 from . import bessel
 from .blocked import fits
 from .erf import erf
@@ -115,14 +116,20 @@ def trigamma(x: Array) -> Array:
     return total.astype(x.dtype)
 
 
+#: Of more terms it is asked whether memory would have room for them all.
+_TERMS: Final = 1 << 24
+
+
 def mvlgamma(x: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p.
 
     Raises:
-        RuntimeError: where p is below 1.
+        RuntimeError: where p is below 1, or more than memory has room for.
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if p > _TERMS:
+        empty((p,), x.dtype)
     total = lgamma(x)
     for j in range(1, p):
         total = np.add(total, lgamma(np.subtract(x, 0.5 * j)))
