@@ -45,7 +45,7 @@ from .leaf import receive
 from .mode import CURRENT, Mode, current
 from .node import GENERAL, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED
-from .run import ANOMALY, RUNNING, Run
+from .run import ANOMALY, LIVE, RUNNING, Run
 from .saved import free, unpack
 from .slots import HOLDER, clean, slots
 from .storage import TensorBase
@@ -137,7 +137,7 @@ def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
     rest.
     """
     mode: Mode = current()
-    if not isinstance(t, TensorBase) or not t._plain or RUNNING.get() is not None:
+    if not isinstance(t, TensorBase) or not t._plain or LIVE or RUNNING.get() is not None:
         return False
     if mode.slow and (not mode.anomaly or mode.dual or mode.dispatch or mode.profiler is not None):
         return False

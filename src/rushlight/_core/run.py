@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 runs: Final = count(1)
 
+#: The living instances of classes with a `__torch_dispatch__`, by identity: weak references.
+LIVE: Final[dict[int, Any]] = {}
+
 #: How many derivatives of functions (`func.grad` and the like) are being computed in this context.
 TRANSFORMS: Final[ContextVar[int]] = ContextVar("rushlight_transforms", default=0)
 

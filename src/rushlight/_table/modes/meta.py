@@ -22,6 +22,7 @@ from ..._core.inplace import check_cast, check_writable, write
 from ..._core.interposers import NOT_HANDLED, Interposer, elements_of, interpose, look
 from ..._core.mode import Mode, current, ready
 from ..._core.op import PROMOTE_NONE, Op
+from ..._core.run import LIVE as LIVE
 from ..._core.slow import ERRORS
 from ..._core.storage import TensorBase, bump, new_tensor
 
@@ -37,10 +38,6 @@ NO_DATA: Final = "Cannot copy out of meta tensor; no data!"
 NO_ITEM: Final = "Tensor.item() cannot be called on meta tensors"
 _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
                    "masked_select", "bincount", "histc")  # fmt: skip
-
-
-#: The instances of such classes that live, by identity: weak references.
-LIVE: Final[dict[int, Any]] = {}
 
 
 def is_meta(t: object) -> bool:

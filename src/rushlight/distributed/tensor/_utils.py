@@ -1,12 +1,20 @@
-"""`torch.distributed.tensor._utils`: which piece of a tensor a process has; of one, the whole."""
+"""`torch.distributed.tensor._utils`: which piece of a tensor a rank has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ._layout import local_piece
+
+if TYPE_CHECKING:
+    from ..device_mesh import DeviceMesh
+    from .placement_types import Placement
 
 
 def compute_local_shape_and_global_offset(
-    global_shape: Sequence[int], mesh: object, placements: Sequence[object], **options: object
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape of this process's piece and where it begins: the whole, from its start."""
-    return tuple(global_shape), (0,) * len(global_shape)
+    global_shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement],
+    **options: object,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+    """The shape of this rank's piece, and where it begins."""
+    return local_piece(global_shape, mesh, tuple(placements))

@@ -1,4 +1,4 @@
-"""How a tensor lies over processes: whole on each, in pieces, or as parts of a sum."""
+"""How a tensor lies over ranks: whole on each, in pieces, or as parts of a sum."""
 
 from __future__ import annotations
 
@@ -8,42 +8,57 @@ __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
 
 class Placement:
-    """How a tensor lies over the processes of one dimension of a mesh."""
+    """How a tensor lies over the ranks of one side of a mesh."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Whether each process has a piece, of this dimension where one is given."""
+        """Whether each rank has a piece, of this dimension where one is given."""
         return isinstance(self, Shard) and (dim is None or self.dim == dim)
 
     def is_replicate(self) -> bool:
-        """Whether each process has the whole."""
+        """Whether each rank has the whole."""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Whether each process has a part of a sum, or of what is named."""
+        """Whether each rank has a part of a sum, or of what is named."""
         return isinstance(self, Partial) and (reduce_op is None or self.reduce_op == reduce_op)
 
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """Each process has a piece of a dimension."""
+    """Each rank has a piece of a dimension."""
 
     dim: int
+
+    def __str__(self) -> str:
+        return f"S({self.dim})"
 
 
 @dataclass(frozen=True)
 class _StridedShard(Shard):
-    """Each process has a piece of a piece."""
+    """Each rank has a piece of a piece."""
 
     split_factor: int = 1
 
 
 @dataclass(frozen=True)
 class Replicate(Placement):
-    """Each process has the whole."""
+    """Each rank has the whole."""
+
+    def __repr__(self) -> str:
+        return "Replicate()"
+
+    def __str__(self) -> str:
+        return "R"
 
 
 @dataclass(frozen=True)
 class Partial(Placement):
-    """Each process has a part of what is to be reduced."""
+    """Each rank has a part of what is to be reduced."""
 
     reduce_op: str = "sum"
+
+    def __repr__(self) -> str:
+        return f"Partial({self.reduce_op})"
+
+    def __str__(self) -> str:
+        return f"P({self.reduce_op})"

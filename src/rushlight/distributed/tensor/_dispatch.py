@@ -1,0 +1,201 @@
+"""How an operator is computed on tensors that lie over ranks: each rank on its pieces."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..._tensor.tensor import Tensor
+from ...autograd.grad_mode import no_grad
+from .._ground import f
+from ._layout import DTensorSpec, TensorMeta, local_piece, moved
+from ._rules import Call, Choice, choices_of, cost
+from .placement_types import Partial, Placement, Replicate, Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..annotations import Given
+    from ..device_mesh import DeviceMesh
+    from ._api import DTensor
+
+__all__ = ["Replicating", "compute"]
+
+#: Operators whose argument is the shape of the whole.
+_SIZED = frozenset({"view", "reshape", "_unsafe_view", "expand"})
+
+
+class Replicating:
+    """Whether plain tensors stand for what every rank has."""
+
+    on: bool = False
+
+
+def compute(
+    kind: type[DTensor], func: Given, args: Sequence[Given], kwargs: dict[str, Given]
+) -> Given:
+    """What an operator gives for arguments among which tensors lie over ranks."""
+    name: str = func.overloadpacket.__name__
+    found: list[Tensor] = []
+    _each(args, found.append)
+    _each(list(kwargs.values()), found.append)
+    mesh = next(t for t in found if isinstance(t, kind)).device_mesh
+    tensors = [_spread(kind, t, mesh, func) for t in found]
+    writes = name.endswith("_") and not name.endswith("__")
+    with no_grad():
+        meta = _whole_result(func, args, kwargs)
+    first = _first_tensor(meta)
+    if first is None:
+        return _of_values(func, args, kwargs, tensors)
+    call = Call(name, args, kwargs, [t._spec.shape for t in tensors], tuple(first.shape))
+    out, wanted = _cheapest(call, tensors, mesh, writes)
+    locals_ = []
+    for tensor, placements in zip(tensors, wanted):
+        locals_.append(moved(tensor._local_tensor, tensor._spec, placements))
+    pieces = iter(locals_)
+    given = [_filled(arg, pieces) for arg in args]
+    named = {key: _filled(value, pieces) for key, value in kwargs.items()}
+    if name in _SIZED:
+        given[1:] = [local_piece(call.out, mesh, out)[0]]
+        named.pop("size", None)
+    result = func(*given, **named)
+    if writes:
+        return args[0]
+    return _wrapped(kind, result, meta, mesh, out)
+
+
+def _each(values: Sequence[Given], take: Given) -> None:
+    for value in values:
+        if isinstance(value, Tensor):
+            take(value)
+        elif isinstance(value, list | tuple):
+            _each(value, take)
+
+
+def _filled(value: Given, pieces: Given) -> Given:
+    if isinstance(value, Tensor):
+        return next(pieces)
+    if isinstance(value, list | tuple):
+        return type(value)(_filled(item, pieces) for item in value)
+    return value
+
+
+def _spread(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) -> DTensor:
+    if isinstance(tensor, kind):
+        if tensor.device_mesh != mesh:
+            raise RuntimeError(
+                f"{func}: DTensors of two meshes meet: {mesh} and {tensor.device_mesh}"
+            )
+        return tensor
+    if (tensor.numel() == 1 and tensor.dim() <= 1) or Replicating.on:
+        whole = (Replicate(),) * mesh.ndim
+        return kind(tensor.detach(), _spec_of(mesh, whole, tensor), requires_grad=False)
+    raise RuntimeError(
+        f"{func}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
+        "before calling distributed operators! Please see "
+        "https://docs.pytorch.org/docs/main/distributed.tensor.html#mixed-tensor-and-dtensor-"
+        "operations for more details."
+    )
+
+
+def _spec_of(mesh: DeviceMesh, placements: tuple[Placement, ...], like: Tensor) -> DTensorSpec:
+    meta = TensorMeta(tuple(like.shape), tuple(like.stride()), like.dtype)  # type: ignore[arg-type]
+    return DTensorSpec(mesh, placements, meta)
+
+
+def _whole_result(func: Given, args: Sequence[Given], kwargs: dict[str, Given]) -> Given:
+    """What the operator would give for the whole tensors, without elements."""
+
+    def emptied(value: Given) -> Given:
+        if isinstance(value, Tensor):
+            steps: Given = value.stride()
+            return f.empty_strided(tuple(value.shape), steps, dtype=value.dtype, device="meta")
+        if isinstance(value, list | tuple):
+            return type(value)(emptied(item) for item in value)
+        return value
+
+    name = func.overloadpacket.__name__
+    if name in ("_local_scalar_dense", "item", "equal", "is_nonzero"):
+        return None
+    return func(*[emptied(a) for a in args], **{k: emptied(v) for k, v in kwargs.items()})
+
+
+def _first_tensor(value: Given) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, list | tuple):
+        return next((t for t in map(_first_tensor, value) if t is not None), None)
+    return None
+
+
+def _of_values(
+    func: Given, args: Sequence[Given], kwargs: dict[str, Given], tensors: list[DTensor]
+) -> Given:
+    """A value of Python, which every rank computes from the whole."""
+    wholes = iter(
+        [moved(t._local_tensor, t._spec, (Replicate(),) * t.device_mesh.ndim) for t in tensors]
+    )
+    given = [_filled(arg, wholes) for arg in args]
+    return func(*given, **{key: _filled(value, wholes) for key, value in kwargs.items()})
+
+
+def _cheapest(
+    call: Call, tensors: list[DTensor], mesh: DeviceMesh, writes: bool
+) -> tuple[tuple[Placement, ...], list[tuple[Placement, ...]]]:
+    """The placements of the result and of each tensor, by side."""
+    choices = choices_of(call)
+    taken: list[Choice] = []
+    for side in range(mesh.ndim):
+        now = [t.placements[side] for t in tensors]
+        best, least = choices[0], math.inf
+        for choice in choices:
+            if writes and (choice.out != now[0] or choice.inputs[0] != now[0]):
+                continue
+            if not _fits(call, choice, mesh.size(side)):
+                continue
+            price = sum(
+                cost(a, b, t._spec.shape, mesh.size(side))
+                for a, b, t in zip(now, choice.inputs, tensors)
+            )
+            if price < least:
+                best, least = choice, price
+        if writes and least == math.inf:
+            raise RuntimeError(
+                f"{call.name}: in-place operations that require placement changes are not "
+                f"supported: the tensor is {now[0]}"
+            )
+        taken.append(best)
+    out = tuple(choice.out for choice in taken)
+    return out, [tuple(choice.inputs[i] for choice in taken) for i in range(len(tensors))]
+
+
+def _fits(call: Call, choice: Choice, ranks: int) -> bool:
+    """Whether the pieces of what goes in give pieces of the result."""
+    if isinstance(choice.out, Partial) and choice.out.reduce_op == "avg":
+        placement = choice.inputs[0]
+        return not isinstance(placement, Shard) or not call.shapes[0][placement.dim] % ranks
+    if call.name in ("view", "reshape", "_unsafe_view", "flatten") and isinstance(
+        choice.out, Shard
+    ):
+        (placement,) = choice.inputs
+        before = call.shapes[0][placement.dim] if isinstance(placement, Shard) else 1
+        after = call.out[choice.out.dim]
+        return before == after or not (before % ranks or after % ranks)
+    return True
+
+
+def _wrapped(
+    kind: type[DTensor],
+    result: Given,
+    meta: Given,
+    mesh: DeviceMesh,
+    placements: tuple[Placement, ...],
+) -> Given:
+    if isinstance(meta, Tensor):
+        own = placements
+        if meta.dim() == 0:
+            own = tuple(Replicate() if isinstance(p, Shard) else p for p in placements)
+        return kind(result, _spec_of(mesh, own, meta), requires_grad=False)
+    if isinstance(meta, list | tuple):
+        return type(meta)(_wrapped(kind, r, m, mesh, placements) for r, m in zip(result, meta))
+    return result

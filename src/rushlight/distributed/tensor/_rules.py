@@ -1,0 +1,299 @@
+"""Which layouts an operator can work on: for each side of a mesh the cheapest choice is taken.
+
+A choice is the placement of the results and of each tensor that goes in. That all have the whole is
+always one, so that an operator without a rule of its own is computed by every rank.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from .placement_types import Partial, Placement, Replicate, Shard
+
+if TYPE_CHECKING:
+    from ..annotations import Given
+
+__all__ = ["Call", "Choice", "choices_of"]
+
+R, P = Replicate(), Partial()
+Shape = tuple[int, ...]
+
+
+class Choice(NamedTuple):
+    """The placement of the results, and of each tensor that goes in."""
+
+    out: Placement
+    inputs: tuple[Placement, ...]
+
+
+class Call(NamedTuple):
+    """An operator's call, with the shapes of its tensors and of its first result."""
+
+    name: str
+    args: Sequence[Given]
+    kwargs: dict[str, Given]
+    shapes: list[Shape]
+    out: Shape
+
+
+Rule = Callable[[Call], Iterable[Choice]]
+
+#: Operators that give the sum of what they give for the parts of a sum.
+LINEAR = frozenset({
+    "add", "sub", "neg", "clone", "detach", "alias", "_to_copy", "to", "add_", "sub_", "positive",
+    "contiguous", "copy_", "lift_fresh", "view_as_real", "real", "mul", "div", "mul_", "div_",
+})  # fmt: skip
+
+
+def _pointwise(call: Call) -> Iterable[Choice]:
+    for dim in range(len(call.out)):
+        inputs: list[Placement] = []
+        for shape in call.shapes:
+            own = dim - (len(call.out) - len(shape))
+            cut = own >= 0 and shape[own] == call.out[dim] and call.out[dim] != 1
+            inputs.append(Shard(own) if cut else R)
+        if any(isinstance(placement, Shard) for placement in inputs):
+            yield Choice(Shard(dim), tuple(inputs))
+    if call.name not in LINEAR:
+        return
+    count = len(call.shapes)
+    if call.name.rstrip("_") in ("mul", "div"):
+        yield Choice(P, (P, *(R,) * (count - 1)))
+        if count == 2 and call.name == "mul":
+            yield Choice(P, (R, P))
+    elif call.name.rstrip("_") not in ("add", "sub") or count == 2:
+        yield Choice(P, (P,) * count)
+
+
+def _mm(call: Call) -> Iterable[Choice]:
+    yield Choice(Shard(0), (Shard(0), R))
+    yield Choice(Shard(1), (R, Shard(1)))
+    yield Choice(P, (Shard(1), Shard(0)))
+    yield Choice(P, (P, R))
+    yield Choice(P, (R, P))
+
+
+def _addmm(call: Call) -> Iterable[Choice]:
+    bias = call.shapes[0]
+    cut = [
+        Shard(d - 2 + len(bias)) if d - 2 + len(bias) >= 0 and bias[d - 2 + len(bias)] > 1 else R
+        for d in (0, 1)
+    ]
+    yield Choice(Shard(0), (cut[0], Shard(0), R))
+    yield Choice(Shard(1), (cut[1], R, Shard(1)))
+    yield Choice(P, (P, Shard(1), Shard(0)))
+
+
+def _bmm(call: Call) -> Iterable[Choice]:
+    yield Choice(Shard(0), (Shard(0), Shard(0)))
+    yield Choice(Shard(1), (Shard(1), R))
+    yield Choice(Shard(2), (R, Shard(2)))
+    yield Choice(P, (Shard(2), Shard(1)))
+
+
+def _dims(given: Given, count: int) -> set[int]:
+    if given is None or given in ([], ()):
+        return set(range(count))
+    return {d % count for d in ([given] if isinstance(given, int) else given)} if count else set()
+
+
+def _argument(call: Call, place: int, name: str, default: Given = None) -> Given:
+    if name in call.kwargs:
+        return call.kwargs[name]
+    return call.args[place] if len(call.args) > place else default
+
+
+def _reduction(partial: str | None) -> Rule:
+    def rule(call: Call) -> Iterable[Choice]:
+        shape = call.shapes[0]
+        reduced = _dims(_argument(call, 1, "dim"), len(shape))
+        kept = bool(_argument(call, 2, "keepdim", False))
+        for dim in range(len(shape)):
+            if dim not in reduced:
+                after = dim if kept else dim - sum(d < dim for d in reduced)
+                yield Choice(Shard(after), (Shard(dim),))
+            elif partial is not None:
+                yield Choice(Partial(partial), (Shard(dim),))
+        if partial == "sum":
+            yield Choice(P, (P,))
+
+    return rule
+
+
+def _extreme(partial: str) -> Rule:
+    def rule(call: Call) -> Iterable[Choice]:
+        if len(call.args) > 1 or call.kwargs:
+            yield from _along(1)(call)
+        else:
+            for dim in range(len(call.shapes[0])):
+                yield Choice(Partial(partial), (Shard(dim),))
+
+    return rule
+
+
+def _along(place: int) -> Rule:
+    """What is computed along one dimension, and keeps the others or all."""
+
+    def rule(call: Call) -> Iterable[Choice]:
+        shape = call.shapes[0]
+        (along,) = _dims(_argument(call, place, "dim", -1), len(shape)) or {0}
+        for dim in range(len(shape)):
+            if dim != along:
+                after = dim if len(call.out) == len(shape) or dim < along else dim - 1
+                yield Choice(Shard(after), (Shard(dim), *(R,) * (len(call.shapes) - 1)))
+
+    return rule
+
+
+def _layer_norm(call: Call) -> Iterable[Choice]:
+    for dim in range(len(call.shapes[0]) - len(call.args[1])):
+        yield Choice(Shard(dim), (Shard(dim), *(R,) * (len(call.shapes) - 1)))
+
+
+def _embedding(call: Call) -> Iterable[Choice]:
+    for dim in range(len(call.shapes[1])):
+        yield Choice(Shard(dim), (R, Shard(dim)))
+    yield Choice(Shard(len(call.out) - 1), (Shard(1), R))
+
+
+def _attention(call: Call) -> Iterable[Choice]:
+    if len(call.shapes) == 3:
+        for dim in range(len(call.out) - 2):
+            yield Choice(Shard(dim), (Shard(dim),) * 3)
+
+
+def _permuted(order: Sequence[int]) -> Iterable[Choice]:
+    for after, before in enumerate(order):
+        yield Choice(Shard(after), (Shard(before),))
+    yield Choice(P, (P,))
+
+
+def _permute(call: Call) -> Iterable[Choice]:
+    count = len(call.shapes[0])
+    return _permuted([d % count for d in call.args[1]])
+
+
+def _transpose(call: Call) -> Iterable[Choice]:
+    order = list(range(len(call.shapes[0])))
+    a, b = (call.args[1:3] if len(call.args) > 2 else (-2, -1)) if len(order) > 1 else (0, 0)
+    order[a], order[b] = order[b], order[a]
+    return _permuted(order)
+
+
+def _view(call: Call) -> Iterable[Choice]:
+    """A dimension stays cut where it is the first of those that it shares its elements with."""
+    before, after = call.shapes[0], call.out
+    yield Choice(P, (P,))
+    if 0 in before:
+        return
+    starts = {n: d for d, n in reversed(list(enumerate(_outer(after)))) if after[d] != 1}
+    for dim, outer in enumerate(_outer(before)):
+        other = starts.get(outer)
+        if before[dim] != 1 and other is not None:
+            yield Choice(Shard(other), (Shard(dim),))
+
+
+def _outer(shape: Shape) -> list[int]:
+    """How many elements the dimensions before each have together."""
+    return list(accumulate(shape[:-1], lambda a, b: a * b, initial=1)) if shape else []
+
+
+def _expand(call: Call) -> Iterable[Choice]:
+    shape = call.shapes[0]
+    yield Choice(P, (P,))
+    for dim, length in enumerate(shape):
+        if length != 1 or call.out[dim + len(call.out) - len(shape)] == 1:
+            yield Choice(Shard(dim + len(call.out) - len(shape)), (Shard(dim),))
+
+
+def _cat(call: Call) -> Iterable[Choice]:
+    (along,) = _dims(_argument(call, 1, "dim", 0), len(call.out))
+    for dim in range(len(call.out)):
+        if dim != along:
+            yield Choice(Shard(dim), (Shard(dim),) * len(call.shapes))
+    yield Choice(P, (P,) * len(call.shapes))
+
+
+def _stack(call: Call) -> Iterable[Choice]:
+    (along,) = _dims(_argument(call, 1, "dim", 0), len(call.out))
+    for dim in range(len(call.out) - 1):
+        yield Choice(Shard(dim + (dim >= along)), (Shard(dim),) * len(call.shapes))
+    yield Choice(P, (P,) * len(call.shapes))
+
+
+def _like(call: Call) -> Iterable[Choice]:
+    for dim in range(len(call.out)):
+        yield Choice(Shard(dim), (Shard(dim),))
+
+
+def _none(call: Call) -> Iterable[Choice]:
+    return ()
+
+
+_RULES: dict[str, Rule] = {
+    "mm": _mm, "addmm": _addmm, "bmm": _bmm, "sum": _reduction("sum"), "mean": _reduction("avg"),
+    "amax": _reduction("max"), "amin": _reduction("min"), "max": _extreme("max"),
+    "min": _extreme("min"), "var": _reduction(None), "std": _reduction(None),
+    "any": _reduction(None), "all": _reduction(None), "prod": _none,
+    "_softmax": _along(1), "_log_softmax": _along(1), "softmax": _along(1), "cumsum": _along(1),
+    "log_softmax": _along(1), "argmax": _along(1), "argmin": _along(1), "sort": _along(1),
+    "split": _along(2), "split_with_sizes": _along(2), "chunk": _along(2), "slice": _along(1),
+    "select": _along(1), "gather": _none, "scatter": _none, "native_layer_norm": _layer_norm,
+    "embedding": _embedding, "scaled_dot_product_attention": _attention, "permute": _permute,
+    "transpose": _transpose, "t": _transpose, "view": _view, "reshape": _view,
+    "_unsafe_view": _view, "squeeze": _view, "unsqueeze": _view, "flatten": _view,
+    "expand": _expand, "cat": _cat, "stack": _stack, "ones_like": _like, "zeros_like": _like,
+    "empty_like": _like, "full_like": _like, "rand_like": _like, "randn_like": _like,
+}  # fmt: skip
+
+#: Operators on each element alone, by name where no rule is found: their results are of the shape
+#: that broadcasting gives. Those that aren't of this kind though they look so are named here.
+_NOT_POINTWISE = frozenset({
+    "index", "index_put", "index_add", "index_select", "nonzero", "masked_select", "roll", "flip",
+    "scatter_add", "nll_loss_forward", "native_batch_norm", "convolution", "topk", "unique",
+    "cumprod", "logsumexp", "tril", "triu", "linalg_vector_norm", "norm", "matmul", "dot", "mv",
+    "linear", "einsum", "diagonal", "new_zeros", "new_empty", "new_ones", "new_full",
+    "masked_scatter", "histc", "bincount", "inverse", "linalg_qr", "linalg_svd", "fft_fft",
+    "embedding_dense_backward", "batch_norm", "layer_norm", "group_norm", "instance_norm",
+    "cross_entropy_loss", "logcumsumexp", "renorm", "bernoulli", "fill_diagonal", "take",
+    "native_group_norm", "rms_norm", "put", "searchsorted", "cdist", "trace", "addr", "addmv",
+    "linalg_inv", "cholesky", "linalg_cholesky", "matrix_exp", "rot90", "repeat", "tile", "msort",
+})  # fmt: skip
+
+
+def choices_of(call: Call) -> list[Choice]:
+    """The choices for one side; the last, where all have the whole, is always there."""
+    base = call.name.rstrip("_") if not call.name.startswith("_") else call.name
+    rule = _RULES.get(base)
+    if rule is None:
+        broadcast = _broadcast(call.shapes)
+        rule = _pointwise if base not in _NOT_POINTWISE and broadcast == call.out else _none
+    return [Choice(R, (R,) * len(call.shapes)), *rule(call)]
+
+
+def _broadcast(shapes: list[Shape]) -> Shape | None:
+    count = max(map(len, shapes))
+    out = []
+    for dim in range(-count, 0):
+        lengths = {s[dim] for s in shapes if len(s) >= -dim} - {1}
+        if len(lengths) > 1:
+            return None
+        out.append(lengths.pop() if lengths else 1)
+    return tuple(out)
+
+
+def cost(current: Placement, target: Placement, shape: Shape, ranks: int) -> float:
+    """How many elements a change sends; infinite for one that isn't made."""
+    if current == target:
+        return 0.0
+    count = math.prod(shape)
+    if isinstance(target, Partial):
+        return 0.5 if isinstance(current, Replicate) and target.reduce_op == "sum" else math.inf
+    if isinstance(current, Replicate):
+        return 0.1
+    if isinstance(current, Partial):
+        return float(count) if isinstance(target, Shard) else 2.0 * count
+    return count / ranks if isinstance(target, Shard) else float(count)

@@ -1,0 +1,219 @@
+"""How a module's parameters, inputs and outputs lie over ranks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from ....nn.modules.linear import Linear
+from ....nn.modules.sparse import Embedding
+from ....nn.parameter import Parameter
+from .._api import DTensor, distribute_module, distribute_tensor
+from ..placement_types import Placement, Replicate, Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ....nn.modules.module import Module
+    from ...annotations import Given
+    from ...device_mesh import DeviceMesh
+
+__all__ = [
+    "ColwiseParallel", "ParallelStyle", "PrepareModuleInput", "PrepareModuleOutput",
+    "RowwiseParallel", "SequenceParallel",
+]  # fmt: skip
+
+Layouts = tuple[Placement | None, ...]
+
+
+class ParallelStyle(ABC):
+    """A way to spread a module over ranks."""
+
+    src_data_rank: int | None = 0
+
+    @abstractmethod
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module: ...
+
+
+def _laid_out(value: Given, mesh: DeviceMesh, now: Given, wanted: Given) -> Given:
+    """A tensor in the wanted layout: a plain one is a piece in the layout `now`."""
+    if now is None or not hasattr(value, "dtype"):
+        return value
+    if not isinstance(value, DTensor):
+        value = DTensor.from_local(value, mesh, (now,), run_check=False)
+    if wanted is not None and value.placements != (wanted,):
+        value = value.redistribute(placements=(wanted,))
+    return value
+
+
+class _OfParameters(ParallelStyle):
+    """A module of one input and output, with parameters that are cut."""
+
+    wanted: Placement
+    cuts: dict[type[Module], dict[str, Placement]]
+
+    def __init__(
+        self, input_layouts: Placement, output_layouts: Placement, use_local_output: bool
+    ) -> None:
+        self.input_layouts = (input_layouts,)
+        self.output_layouts = (output_layouts,)
+        self.use_local_output = use_local_output
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        cuts = next((c for kind, c in self.cuts.items() if isinstance(module, kind)), None)
+        if cuts is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} currently only support nn.Linear and nn.Embedding!"
+            )
+        wanted = self._wanted(module)
+
+        def partition(name: str, part: Module, mesh: DeviceMesh) -> None:
+            for key, parameter in list(part.named_parameters()):
+                placement = cuts.get(key, Replicate())
+                spread = distribute_tensor(
+                    parameter, mesh, [placement], src_data_rank=self.src_data_rank
+                )
+                part.register_parameter(key, Parameter(spread, parameter.requires_grad))
+
+        def prepare(part: Module, inputs: Sequence[Given], mesh: DeviceMesh) -> Given:
+            return (_laid_out(inputs[0], mesh, self.input_layouts[0], wanted), *inputs[1:])
+
+        def finish(part: Module, outputs: Given, mesh: DeviceMesh) -> Given:
+            outputs = outputs.redistribute(placements=self.output_layouts)
+            return outputs.to_local() if self.use_local_output else outputs
+
+        return distribute_module(module, device_mesh, partition, prepare, finish)
+
+    def _wanted(self, module: Module) -> Placement:
+        return Replicate()
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(input_layouts={self.input_layouts}, "
+            f"output_layouts={self.output_layouts}, use_local_output={self.use_local_output})"
+        )
+
+
+class ColwiseParallel(_OfParameters):
+    """A linear layer by its outputs, or an embedding by its columns."""
+
+    cuts = {Linear: {"weight": Shard(0), "bias": Shard(0)}, Embedding: {"weight": Shard(1)}}
+
+    def __init__(
+        self, *, input_layouts: Placement | None = None, output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            input_layouts or Replicate(), output_layouts or Shard(-1), use_local_output
+        )
+
+
+class RowwiseParallel(_OfParameters):
+    """A linear layer by its inputs, or an embedding by its rows."""
+
+    cuts = {Linear: {"weight": Shard(1)}, Embedding: {"weight": Shard(0)}}
+
+    def __init__(
+        self, *, input_layouts: Placement | None = None, output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            input_layouts or Shard(-1), output_layouts or Replicate(), use_local_output
+        )
+
+    def _wanted(self, module: Module) -> Placement:
+        return Shard(-1) if isinstance(module, Linear) else Replicate()
+
+
+class SequenceParallel(ParallelStyle):
+    """A module that works on each position alone: each rank has some positions."""
+
+    def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:
+        self.sequence_sharding = (Shard(sequence_dim),)
+        self.use_local_output = use_local_output
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        (cut,) = self.sequence_sharding
+
+        def prepare(part: Module, inputs: Sequence[Given], mesh: DeviceMesh) -> Given:
+            return (_laid_out(inputs[0], mesh, cut, cut), *inputs[1:])
+
+        def finish(part: Module, outputs: Given, mesh: DeviceMesh) -> Given:
+            return outputs.to_local() if self.use_local_output else outputs
+
+        return distribute_module(module, device_mesh, None, prepare, finish)
+
+
+def _tuple(given: Given) -> Layouts:
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
+
+
+class PrepareModuleInput(ParallelStyle):
+    """Lays a module's inputs out before it runs.
+
+    Raises:
+        AssertionError: for as many layouts as there aren't wanted ones.
+    """
+
+    def __init__(
+        self, *, input_layouts: Given = None, desired_input_layouts: Given = None,
+        input_kwarg_layouts: dict[str, Placement] | None = None,
+        desired_input_kwarg_layouts: dict[str, Placement] | None = None,
+        use_local_output: bool = False,
+    ) -> None:  # fmt: skip
+        self.input_layouts = _tuple(input_layouts)
+        self.desired_input_layouts = _tuple(desired_input_layouts)
+        self.kwargs = input_kwarg_layouts or {}
+        self.desired_kwargs = desired_input_kwarg_layouts or {}
+        self.use_local_output = use_local_output
+        if len(self.input_layouts) != len(self.desired_input_layouts):
+            raise AssertionError("input_layouts and desired_input_layouts should have same length!")
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        def one(value: Given, now: Given, wanted: Given) -> Given:
+            out = _laid_out(value, device_mesh, now, wanted)
+            return out.to_local() if self.use_local_output and isinstance(out, DTensor) else out
+
+        def prepare(part: Module, inputs: Given, kwargs: dict[str, Given]) -> Given:
+            if len(inputs) != len(self.input_layouts) and self.input_layouts != (None,):
+                raise ValueError("module inputs and input_layouts should have same length!")
+            if self.input_layouts != (None,):
+                inputs = tuple(map(one, inputs, self.input_layouts, self.desired_input_layouts))
+            return inputs, {
+                key: one(value, self.kwargs.get(key), self.desired_kwargs.get(key))
+                for key, value in kwargs.items()
+            }
+
+        module.register_forward_pre_hook(prepare, with_kwargs=True)
+        return module
+
+
+class PrepareModuleOutput(ParallelStyle):
+    """Lays a module's outputs out after it has run."""
+
+    def __init__(
+        self, *, output_layouts: Given, desired_output_layouts: Given,
+        use_local_output: bool = True,
+    ) -> None:  # fmt: skip
+        self.output_layouts = _tuple(output_layouts)
+        self.desired_output_layouts = _tuple(desired_output_layouts)
+        self.use_local_output = use_local_output
+        if len(self.output_layouts) != len(self.desired_output_layouts):
+            raise AssertionError(
+                "output_layouts and desired_output_layouts should have same length!"
+            )
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        def finish(part: Module, inputs: Given, outputs: Given) -> Given:
+            given = outputs if isinstance(outputs, tuple) else (outputs,)
+            if len(given) != len(self.output_layouts):
+                raise ValueError("module outputs and output_layouts should have same length!")
+            done = []
+            for value, now, wanted in zip(given, self.output_layouts, self.desired_output_layouts):
+                out = _laid_out(value, device_mesh, now, wanted)
+                local = self.use_local_output and isinstance(out, DTensor)
+                done.append(out.to_local() if local else out)
+            return tuple(done) if isinstance(outputs, tuple) else done[0]
+
+        module.register_forward_hook(finish)
+        return module
