@@ -1,7 +1,8 @@
-"""Parameters spread over processes: programs ask whether a module is of this class."""
+"""Modules of whose parameters each rank keeps a part."""
 
 from __future__ import annotations
 
+from ._fully_shard import FSDPModule, fully_shard
 from .api import (
     BackwardPrefetch,
     CPUOffload,
@@ -20,13 +21,7 @@ from .api import (
     StateDictType,
 )
 from .fully_sharded_data_parallel import FullyShardedDataParallel
-from .policies import (
-    CPUOffloadPolicy,
-    FSDPModule,
-    MixedPrecisionPolicy,
-    OffloadPolicy,
-    fully_shard,
-)
+from .policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 
 __all__ = [
     "BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "FSDPModule", "FullOptimStateDictConfig",

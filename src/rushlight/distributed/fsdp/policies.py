@@ -1,24 +1,12 @@
-"""How parameters would be kept and computed with if they were spread over processes."""
+"""In which types the parameters of `fully_shard` are computed with, and where they wait."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
 
 from ..._base.dtypes import dtype
-from ..._base.error_notes import advised
 
-if TYPE_CHECKING:
-    from ...nn.modules.module import Module
-
-
-__all__ = [
-    "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
-]  # fmt: skip
-
-
-class FSDPModule:
-    """The class that `fully_shard` gives a module besides its own: here no module has it."""
+__all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +29,3 @@ class CPUOffloadPolicy(OffloadPolicy):
     """Parameters wait in main memory."""
 
     pin_memory: bool = True
-
-
-def fully_shard(module: Module, *args: object, **kwargs: object) -> NoReturn:
-    """Raises RuntimeError: there is one process."""
-    raise advised(
-        RuntimeError("fully_shard spreads parameters over several processes"),
-        "Rushlight runs in one process: use the module itself",
-    )

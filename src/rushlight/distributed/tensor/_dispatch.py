@@ -9,8 +9,8 @@ from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from .._ground import f
 from ._layout import DTensorSpec, TensorMeta, local_piece, moved
-from ._rules import Call, Choice, choices_of, cost
-from .placement_types import Partial, Placement, Replicate, Shard
+from ._rules import Call, Choice, choices_of, cost, takes_shape
+from .placement_types import Placement, Replicate, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ._api import DTensor
 
 __all__ = ["Replicating", "compute"]
-
-#: Operators whose argument is the shape of the whole.
-_SIZED = frozenset({"view", "reshape", "_unsafe_view", "expand"})
 
 
 class Replicating:
@@ -47,7 +44,7 @@ def compute(
     first = _first_tensor(meta)
     if first is None:
         return _of_values(func, args, kwargs, tensors)
-    call = Call(name, args, kwargs, [t._spec.shape for t in tensors], tuple(first.shape))
+    call = Call(name, args, kwargs, [t._spec.shape for t in tensors], tuple(first.shape), 1)
     out, wanted = _cheapest(call, tensors, mesh, writes)
     locals_ = []
     for tensor, placements in zip(tensors, wanted):
@@ -55,7 +52,7 @@ def compute(
     pieces = iter(locals_)
     given = [_filled(arg, pieces) for arg in args]
     named = {key: _filled(value, pieces) for key, value in kwargs.items()}
-    if name in _SIZED:
+    if takes_shape(call):
         given[1:] = [local_piece(call.out, mesh, out)[0]]
         named.pop("size", None)
     result = func(*given, **named)
@@ -143,15 +140,13 @@ def _cheapest(
     call: Call, tensors: list[DTensor], mesh: DeviceMesh, writes: bool
 ) -> tuple[tuple[Placement, ...], list[tuple[Placement, ...]]]:
     """The placements of the result and of each tensor, by side."""
-    choices = choices_of(call)
     taken: list[Choice] = []
     for side in range(mesh.ndim):
+        choices = choices_of(call._replace(ranks=mesh.size(side)))
         now = [t.placements[side] for t in tensors]
         best, least = choices[0], math.inf
         for choice in choices:
             if writes and (choice.out != now[0] or choice.inputs[0] != now[0]):
-                continue
-            if not _fits(call, choice, mesh.size(side)):
                 continue
             price = sum(
                 cost(a, b, t._spec.shape, mesh.size(side))
@@ -167,21 +162,6 @@ def _cheapest(
         taken.append(best)
     out = tuple(choice.out for choice in taken)
     return out, [tuple(choice.inputs[i] for choice in taken) for i in range(len(tensors))]
-
-
-def _fits(call: Call, choice: Choice, ranks: int) -> bool:
-    """Whether the pieces of what goes in give pieces of the result."""
-    if isinstance(choice.out, Partial) and choice.out.reduce_op == "avg":
-        placement = choice.inputs[0]
-        return not isinstance(placement, Shard) or not call.shapes[0][placement.dim] % ranks
-    if call.name in ("view", "reshape", "_unsafe_view", "flatten") and isinstance(
-        choice.out, Shard
-    ):
-        (placement,) = choice.inputs
-        before = call.shapes[0][placement.dim] if isinstance(placement, Shard) else 1
-        after = call.out[choice.out.dim]
-        return before == after or not (before % ranks or after % ranks)
-    return True
 
 
 def _wrapped(

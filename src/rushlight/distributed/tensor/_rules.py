@@ -16,7 +16,7 @@ from .placement_types import Partial, Placement, Replicate, Shard
 if TYPE_CHECKING:
     from ..annotations import Given
 
-__all__ = ["Call", "Choice", "choices_of"]
+__all__ = ["Call", "Choice", "choices_of", "cost", "takes_shape"]
 
 R, P = Replicate(), Partial()
 Shape = tuple[int, ...]
@@ -30,22 +30,17 @@ class Choice(NamedTuple):
 
 
 class Call(NamedTuple):
-    """An operator's call, with the shapes of its tensors and of its first result."""
+    """An operator's call, with its tensors' shapes, its first result's, and a side's ranks."""
 
     name: str
     args: Sequence[Given]
     kwargs: dict[str, Given]
     shapes: list[Shape]
     out: Shape
+    ranks: int
 
 
 Rule = Callable[[Call], Iterable[Choice]]
-
-#: Operators that give the sum of what they give for the parts of a sum.
-LINEAR = frozenset({
-    "add", "sub", "neg", "clone", "detach", "alias", "_to_copy", "to", "add_", "sub_", "positive",
-    "contiguous", "copy_", "lift_fresh", "view_as_real", "real", "mul", "div", "mul_", "div_",
-})  # fmt: skip
 
 
 def _pointwise(call: Call) -> Iterable[Choice]:
@@ -57,15 +52,27 @@ def _pointwise(call: Call) -> Iterable[Choice]:
             inputs.append(Shard(own) if cut else R)
         if any(isinstance(placement, Shard) for placement in inputs):
             yield Choice(Shard(dim), tuple(inputs))
-    if call.name not in LINEAR:
-        return
-    count = len(call.shapes)
-    if call.name.rstrip("_") in ("mul", "div"):
-        yield Choice(P, (P, *(R,) * (count - 1)))
-        if count == 2 and call.name == "mul":
-            yield Choice(P, (R, P))
-    elif call.name.rstrip("_") not in ("add", "sub") or count == 2:
-        yield Choice(P, (P,) * count)
+
+
+def _linear(call: Call) -> Iterable[Choice]:
+    """Each element alone, and of the parts of a sum the parts of the result."""
+    yield from _pointwise(call)
+    yield Choice(P, (P,) * len(call.shapes))
+
+
+def _sum_of_two(call: Call) -> Iterable[Choice]:
+    return _linear(call) if len(call.shapes) == 2 else _pointwise(call)
+
+
+def _times(call: Call) -> Iterable[Choice]:
+    yield from _over(call)
+    if len(call.shapes) == 2:
+        yield Choice(P, (R, P))
+
+
+def _over(call: Call) -> Iterable[Choice]:
+    yield from _pointwise(call)
+    yield Choice(P, (P, *(R,) * (len(call.shapes) - 1)))
 
 
 def _mm(call: Call) -> Iterable[Choice]:
@@ -115,7 +122,7 @@ def _reduction(partial: str | None) -> Rule:
             if dim not in reduced:
                 after = dim if kept else dim - sum(d < dim for d in reduced)
                 yield Choice(Shard(after), (Shard(dim),))
-            elif partial is not None:
+            elif partial is not None and (partial != "avg" or not shape[dim] % call.ranks):
                 yield Choice(Partial(partial), (Shard(dim),))
         if partial == "sum":
             yield Choice(P, (P,))
@@ -192,8 +199,15 @@ def _view(call: Call) -> Iterable[Choice]:
     starts = {n: d for d, n in reversed(list(enumerate(_outer(after)))) if after[d] != 1}
     for dim, outer in enumerate(_outer(before)):
         other = starts.get(outer)
-        if before[dim] != 1 and other is not None:
+        if before[dim] == 1 or other is None:
+            continue
+        lengths = before[dim], after[other]
+        if lengths[0] == lengths[1] or not any(length % call.ranks for length in lengths):
             yield Choice(Shard(other), (Shard(dim),))
+
+
+def _reshape(call: Call) -> Iterable[Choice]:
+    return _view(call)
 
 
 def _outer(shape: Shape) -> list[int]:
@@ -234,6 +248,9 @@ def _none(call: Call) -> Iterable[Choice]:
 
 
 _RULES: dict[str, Rule] = {
+    "add": _sum_of_two, "sub": _sum_of_two, "mul": _times, "div": _over, "neg": _linear,
+    "clone": _linear, "detach": _linear, "alias": _linear, "_to_copy": _linear, "to": _linear,
+    "positive": _linear, "contiguous": _linear, "copy": _linear, "real": _linear,
     "mm": _mm, "addmm": _addmm, "bmm": _bmm, "sum": _reduction("sum"), "mean": _reduction("avg"),
     "amax": _reduction("max"), "amin": _reduction("min"), "max": _extreme("max"),
     "min": _extreme("min"), "var": _reduction(None), "std": _reduction(None),
@@ -243,8 +260,8 @@ _RULES: dict[str, Rule] = {
     "split": _along(2), "split_with_sizes": _along(2), "chunk": _along(2), "slice": _along(1),
     "select": _along(1), "gather": _none, "scatter": _none, "native_layer_norm": _layer_norm,
     "embedding": _embedding, "scaled_dot_product_attention": _attention, "permute": _permute,
-    "transpose": _transpose, "t": _transpose, "view": _view, "reshape": _view,
-    "_unsafe_view": _view, "squeeze": _view, "unsqueeze": _view, "flatten": _view,
+    "transpose": _transpose, "t": _transpose, "view": _reshape, "reshape": _reshape,
+    "_unsafe_view": _reshape, "squeeze": _view, "unsqueeze": _view, "flatten": _view,
     "expand": _expand, "cat": _cat, "stack": _stack, "ones_like": _like, "zeros_like": _like,
     "empty_like": _like, "full_like": _like, "rand_like": _like, "randn_like": _like,
 }  # fmt: skip
@@ -264,13 +281,22 @@ _NOT_POINTWISE = frozenset({
 })  # fmt: skip
 
 
-def choices_of(call: Call) -> list[Choice]:
-    """The choices for one side; the last, where all have the whole, is always there."""
+def takes_shape(call: Call) -> bool:
+    """Whether the operator's argument is the shape of the whole."""
+    return _rule_of(call) in (_reshape, _expand)
+
+
+def _rule_of(call: Call) -> Rule | None:
+    """The rule, which an operator shares with its form that writes in place."""
     base = call.name.rstrip("_") if not call.name.startswith("_") else call.name
-    rule = _RULES.get(base)
+    return _none if base in _NOT_POINTWISE else _RULES.get(base)
+
+
+def choices_of(call: Call) -> list[Choice]:
+    """The choices for one side; the first, where all have the whole, is always there."""
+    rule = _rule_of(call)
     if rule is None:
-        broadcast = _broadcast(call.shapes)
-        rule = _pointwise if base not in _NOT_POINTWISE and broadcast == call.out else _none
+        rule = _pointwise if _broadcast(call.shapes) == call.out else _none
     return [Choice(R, (R,) * len(call.shapes)), *rule(call)]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...._base import dtypes as D
 from ....random import Generator, fork_rng, manual_seed
 from ....utils._futures import Future
-from ..._ground import f
+from ..._ground import f, linalg
 from ...collectives import all_reduce
 from ...process_group import chosen, default_group
 from .default_hooks import mean_over_ranks
@@ -93,7 +93,7 @@ def _orthogonalize(matrices: Tensor, epsilon: float) -> None:
     """Makes the columns of each matrix orthogonal and of length 1, in place."""
     columns = matrices.shape[2]
     if columns > 2 and matrices.dtype not in (D.float16, D.bfloat16):
-        matrices.copy_(f.linalg.qr(matrices)[0])
+        matrices.copy_(linalg.qr(matrices)[0])
         return
     for i in range(columns):
         column = matrices[:, :, i : i + 1]

@@ -1,0 +1,139 @@
+"""Programs of several processes: modules of whose parameters each rank keeps a part."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import functools
+import importlib
+
+from programs import program
+
+
+def model_of(torch, seed=0):
+    torch.manual_seed(seed)
+    nn = torch.nn
+    block = lambda: nn.Sequential(nn.Linear(7, 9), nn.Tanh(), nn.Linear(9, 7))  # noqa: E731
+    return nn.Sequential(nn.Linear(5, 7), block(), block(), nn.LayerNorm(7), nn.Linear(7, 3))
+
+
+def stepped(torch, rank, model, steps=3, clip=None, kind="Adam", dtype=None):
+    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.02)
+    out = []
+    for step in range(steps):
+        x = torch.sin(torch.arange(30.0).reshape(6, 5) * (rank + 1) + step)
+        optimizer.zero_grad()
+        loss = (model(x).float() - 0.2).pow(2).mean()
+        loss.backward()
+        if clip:
+            norm = clip(model)
+            out.append(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+        optimizer.step()
+        out.append(loss)
+    return out, optimizer
+
+
+def full(state):
+    return {k: v.full_tensor() if hasattr(v, "full_tensor") else v for k, v in state.items()}
+
+
+def fsdp_of(torch):
+    return importlib.import_module(f"{torch.__name__}.distributed.fsdp")
+
+
+def wrapped(torch, f, **options):
+    wrap = importlib.import_module(f"{f.__name__}.wrap")
+    block = lambda m: len(list(m.children())) == 3  # noqa: E731
+    policy = functools.partial(wrap.lambda_auto_wrap_policy, lambda_fn=block)
+    return f.FullyShardedDataParallel(
+        model_of(torch), auto_wrap_policy=policy, device_id=torch.device("cpu"), **options
+    )
+
+
+@program
+def modules_cut_in_a_row(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    out = []
+    for name in ("FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD"):
+        for pieces in (False, True):
+            strategy = getattr(f.ShardingStrategy, name)
+            model = wrapped(torch, f, sharding_strategy=strategy, use_orig_params=pieces)
+            clip = lambda m: m.clip_grad_norm_(0.05)  # noqa: E731
+            losses, _ = stepped(torch, rank, model, clip=clip)
+            count = len(f.FullyShardedDataParallel.fsdp_modules(model))
+            out.append([name, losses, full(model.state_dict()), count])
+    return out
+
+
+@program
+def state_of_modules_cut_in_a_row(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    own = f.FullyShardedDataParallel
+    model = wrapped(torch, f)
+    losses, optimizer = stepped(torch, rank, model)
+    state, optim_state = model.state_dict(), own.optim_state_dict(model, optimizer)
+    other = wrapped(torch, f)
+    other.load_state_dict(state)
+    after = torch.optim.Adam(other.parameters(), lr=0.02)
+    after.load_state_dict(own.optim_state_dict_to_load(other, after, optim_state))
+    x = torch.ones(2, 5) * rank
+    again = []
+    for one, steps in ((model, optimizer), (other, after)):
+        steps.zero_grad()
+        one(x).pow(2).sum().backward()
+        steps.step()
+        loss = one(x).pow(2).sum()
+        loss.backward()
+        again.append(loss)
+    return [losses, state, optim_state["state"], again]
+
+
+@program
+def gradients_kept_for_later(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    model = wrapped(torch, f)
+    x = torch.ones(2, 5) * (rank + 1)
+    with model.no_sync():
+        model(x).pow(2).sum().backward()
+    model(x * 2).pow(2).sum().backward()
+    norm = model.clip_grad_norm_(1e9)
+    rows = importlib.import_module(f"{torch.__name__}.distributed.fsdp")
+    other = model_of(torch)
+    rows.fully_shard(other)
+    other.set_requires_gradient_sync(False)
+    other(x).pow(2).sum().backward()
+    other.set_requires_gradient_sync(True)
+    other(x * 2).pow(2).sum().backward()
+    return [norm, {k: p.grad.full_tensor() for k, p in other.named_parameters()}]
+
+
+@program
+def modules_cut_by_rows(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    out = []
+    for kind, again in (("SGD", True), ("Adam", False), ("AdamW", None)):
+        model = model_of(torch)
+        for part in (model[1], model[2]):
+            f.fully_shard(part, reshard_after_forward=again)
+        f.fully_shard(model)
+        clip = lambda m: torch.nn.utils.clip_grad_norm_(m.parameters(), 0.05)  # noqa: E731
+        losses, _ = stepped(torch, rank, model, clip=clip, kind=kind)
+        out.append([kind, losses, full(model.state_dict()), type(model).__name__])
+        out.append([[str(p.placements), list(p.to_local().shape)] for p in model.parameters()])
+    return out
+
+
+@program
+def modules_cut_in_16_bits(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    half = torch.bfloat16
+    policy = f.MixedPrecision(param_dtype=half, reduce_dtype=torch.float32)
+    model = wrapped(torch, f, mixed_precision=policy)
+    losses, _ = stepped(torch, rank, model, steps=2, kind="SGD")
+    other = model_of(torch)
+    single = torch.float32
+    precise = f.MixedPrecisionPolicy(param_dtype=half, reduce_dtype=single, output_dtype=single)
+    f.fully_shard(other, mp_policy=precise)
+    more, _ = stepped(torch, rank, other, steps=2, kind="SGD")
+    y = other(torch.ones(1, 5))
+    y.sum().backward()
+    near = lambda values: [round(float(v), 2) for v in values]  # noqa: E731
+    return [near(losses), near(more), str(y.dtype), str(half)]
