@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 import rushlight as torch
 from rushlight._compile.guards.guards import structure_of
 from rushlight._compile.passes.common_subexpressions import without_repeats
@@ -43,6 +45,11 @@ def test_what_writes_or_draws_is_kept() -> None:
     program = program_of(function, torch.ones(2))
     without_dead(program)
     assert names(program) == ["rand", "add"]
+
+
+def test_a_step_may_be_the_first_in_its_process_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.default_generator, "_stream", None)
+    assert names(program_of(lambda x: x + torch.rand(2), torch.ones(2))) == ["rand", "add"]
 
 
 def test_the_same_call_is_done_once() -> None:

@@ -213,7 +213,7 @@ def test_a_state_continues_where_it_was_taken(used: int) -> None:
 def test_seeding_again_starts_again() -> None:
     stream = Stream(5)
     first = dist.randn(stream, (3,), F32)  # keeps a normal back, which seeding forgets
-    stream.seed(5)
+    stream.restart(5)
     np.testing.assert_array_equal(dist.randn(stream, (3,), F32), first)
 
 
@@ -289,7 +289,7 @@ def test_threads_share_a_stream_without_losing_words() -> None:
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
 def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match="Overflow when unpacking long long"):
-        Stream(0).seed(seed)
+        Stream(0).restart(seed)
 
 
 def test_a_state_that_is_none_is_refused_and_changes_nothing() -> None:

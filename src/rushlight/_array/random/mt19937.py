@@ -123,7 +123,7 @@ class Stream:
         try:
             self._bits, self._seeder = _FREE.pop()
         except IndexError:
-            # The seed given here saves a question to the operating system; `seed` replaces it.
+            # The seed given here saves a question to the operating system; `restart` replaces it.
             self._bits = np.random.MT19937(0)
             # NumPy's public door to the generator's first, 32-bit way of seeding.
             self._seeder = np.random.RandomState(self._bits)
@@ -131,9 +131,9 @@ class Stream:
         self.next_float: float | None = None
         # Whether large float32 normals are PyTorch's to the last digit, or near them and faster.
         self.exact_normals = True
-        self.seed(seed)
+        self.restart(seed)
 
-    def seed(self, n: int) -> None:
+    def restart(self, n: int) -> None:
         """Starts the stream of the seed `n` and forgets the normal that was kept back.
 
         Raises: ValueError where `n` is outside [-2**63, 2**64).

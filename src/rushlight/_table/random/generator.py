@@ -52,13 +52,13 @@ class Generator:
         if self._stream is None:
             self._stream = _new_stream(seed)
         else:
-            self._stream.seed(seed)
+            self._stream.restart(seed)
         return self
 
     def seed(self) -> int:
         """Starts the stream anew from a number that the system draws, which is returned."""
         number = T.system_random_seed()
-        self.stream.seed(number)
+        self.stream.restart(number)
         return number
 
     def initial_seed(self) -> int:
@@ -128,7 +128,7 @@ class Generator:
 
     def __setstate__(self, state: tuple[int, int | None, Tensor]) -> None:
         seed, _, kept = state
-        self.stream.seed(seed)
+        self.stream.restart(seed)
         self.set_state(kept)
 
 
