@@ -1,6 +1,7 @@
 """The memory behind tensors, and operations on lists of tensors."""
 
 import copy
+import gc
 import pathlib
 import warnings
 import weakref
@@ -133,6 +134,27 @@ def test_a_storage_grows_for_what_is_set_to_it() -> None:
         b.set_(a, -1, (1,))
     with pytest.raises(RuntimeError, match=r"unequal size length \(1\) and stride length \(2\)"):
         b.set_(a, 0, (1,), (1, 1))
+
+
+def test_memory_moves_past_objects_that_hide_their_class() -> None:
+    class Hiding:
+        @property
+        def __class__(self) -> type:
+            raise RuntimeError("asked for its class")
+
+    hiding = Hiding()
+    a = torch.arange(2.0)
+    b = torch.empty(0).set_(a.untyped_storage(), 1, (3,))
+    b[0] = 7.0
+    assert a.tolist() == [0.0, 7.0] and type(hiding) is Hiding
+
+
+def test_memory_moves_for_tensors_the_collector_has_frozen() -> None:
+    a = torch.arange(2.0)
+    gc.freeze()
+    b = torch.empty(0).set_(a.untyped_storage(), 1, (3,))
+    b[0] = 7.0
+    assert a.tolist() == [0.0, 7.0]
 
 
 def test_copies_share_memory_as_the_originals_do() -> None:

@@ -135,9 +135,12 @@ def _holders(whole: Array) -> list[Any]:
     """The tensors and storages that look at some memory."""
     kinds = (TensorBase, *STORAGES)
     found = []
+    if gc.get_freeze_count():
+        gc.unfreeze()  # what is frozen isn't told
     for thing in gc.get_objects():
-        if isinstance(thing, kinds):
-            array = getattr(thing, "_raw" if isinstance(thing, TensorBase) else "_data", None)
+        kind = type(thing)  # `isinstance` would run what objects of others tell as their class
+        if issubclass(kind, kinds):
+            array = getattr(thing, "_raw" if issubclass(kind, TensorBase) else "_data", None)
             if type(array) is T.ndarray and T.owner(array) is whole:
                 found.append(thing)
     return found
