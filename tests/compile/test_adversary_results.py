@@ -291,3 +291,17 @@ def test_a_sparse_gradient_stays_one(name: str, native: bool) -> None:
             twin.note([table.grad.is_sparse, table.grad.to_dense(), table])
 
     check(scenario, native)
+
+
+@BOTH
+def test_gradients_may_come_as_numbers_of_numpy_and_in_any_layout(native: bool) -> None:
+    def scenario(twin: Twin) -> None:
+        single = twin(lambda x: sum(v * k for k, v in enumerate(x.unbind())))
+        table = twin(lambda x: torch.stack([x * 2, x.exp()]))
+        x = torch.arange(1.0, 5.0, dtype=torch.float64, requires_grad=True)
+        for _ in range(5):
+            y, z = single(x), table(x)
+            for total in (y.sin(), z.sum(), (z.t() * 2)[::2].sum(), (z.flip(1) * y).sum()):
+                twin.note(torch.autograd.grad(total, x, retain_graph=True)[0])
+
+    check(scenario, native)

@@ -10,7 +10,7 @@ import numpy as np
 from ..types import as_array, copy_like
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape, TensorLike
+    from ..._base.annotations import Shape
     from ..annotations import Array, RawType
 
 ndarray: Final = np.ndarray
@@ -86,9 +86,9 @@ def zeros(shape: object, dtype: object) -> Any:
     return np.zeros(shape, dtype)
 
 
-def in_order(array: Array) -> TensorLike:
-    """The array, or a copy of it, in C order."""
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+def in_order(array: Array) -> Array:
+    """The array, or a copy of it, in C order; NumPy's numbers become arrays."""
+    return np.asarray(array, order="C")
 
 
 def in_new_order(array: object) -> Array:
