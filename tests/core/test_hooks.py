@@ -277,3 +277,14 @@ def test_notes_about_the_end_of_an_edge_leave_its_gradient_alone() -> None:
     end.metadata["note"] = 1
     x.sum().backward()
     assert x.grad.tolist() == [1] * 3
+
+
+def test_a_node_before_a_leaf_whose_hook_raises_has_done_its_part() -> None:
+    x = leaf(2.0)
+    y = x.exp()
+    handle = x.register_hook(lambda g: g.no_such_method())
+    with pytest.raises(AttributeError):
+        y.backward()
+    handle.remove()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()

@@ -436,3 +436,12 @@ def test_a_formula_that_can_not_use_what_was_unpacked_says_so(name: str) -> None
     with pytest.raises(RuntimeError, match="a hook has unpacked one to another shape or type"):
         y.sum().backward()
     assert x.grad is None
+
+
+def test_take_keeps_what_it_takes_from() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    z = y.take(torch.tensor([0, 0]))
+    y.exp_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()

@@ -475,3 +475,32 @@ def test_a_copy_with_places_written_is_laid_out_as_the_operand() -> None:
     assert written.stride() == x.stride()
     assert written.flatten().tolist() == [0.0, 1.0] + [0.0] * 10
     assert torch.cdist(x, torch.zeros(5, 4)).stride() == (5, 1)
+
+
+def test_the_start_of_a_slice_is_looked_at_before_its_step_is_zero() -> None:
+    x = torch.ones(3)
+    with pytest.raises(TypeError, match="slice indices must be integers"):
+        x[1.5:2:0]
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        x[-1:1.5:0]
+
+
+def test_too_many_indices_of_integers_are_told_before_how_the_view_was_made() -> None:
+    with torch.no_grad():
+        x = torch.arange(6).view(2, 3)[0, 1]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
+        x.index_put_((torch.tensor([0]),), torch.tensor(1))
+
+
+def test_a_value_without_its_leading_ones_is_a_view() -> None:
+    x = torch.ones(3, 2, requires_grad=True)
+    y = torch.zeros(3, 3)
+    y[0] = (x * 1)[:, :1].t()
+    assert y.grad_fn.next_functions[1][0].name() == "ViewBackward0"
+
+
+@pytest.mark.parametrize("name", ["index_add_", "index_copy_", "scatter_"])
+def test_a_tensor_of_nothing_overlaps_with_itself(name: str) -> None:
+    x = torch.empty(0)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+        getattr(x, name)(0, torch.empty(0, dtype=torch.int64), x)

@@ -99,3 +99,31 @@ def test_a_python_class_is_the_dtype_that_an_out_must_have() -> None:
 def test_a_device_is_one_before_an_out_has_a_type() -> None:
     with pytest.raises(RuntimeError, match="device type at start of device string: a"):
         torch.ones(2, dtype=torch.uint8, device="a", out=torch.ones(2))
+
+
+@pytest.mark.parametrize("name", ["hann_window", "kaiser_window"])
+def test_a_window_takes_pythons_types(name: str) -> None:
+    assert getattr(torch, name)(3, dtype=float).dtype is torch.float64
+    with pytest.raises(RuntimeError, match="expects floating point dtypes"):
+        getattr(torch, name)(3, dtype=int)
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_an_out_of_as_many_elements_keeps_its_shape(name: str) -> None:
+    out = torch.zeros(2, 2)
+    assert getattr(torch, name)(0, 1, 4, out=out) is out and out.shape == (2, 2)
+    assert out.reshape(-1).tolist() == getattr(torch, name)(0, 1, 4).tolist()
+
+
+def test_an_end_that_is_none_is_not_one_left_out() -> None:
+    assert torch.arange(2).tolist() == [0, 1]
+    with pytest.raises(TypeError, match=r"invalid combination of arguments - got .int, NoneType"):
+        torch.arange(2, None)
+
+
+def test_a_copy_of_a_tensor_has_its_warning_before_its_device_is_looked_at() -> None:
+    with (
+        pytest.warns(UserWarning, match="To copy construct from a tensor"),
+        pytest.raises(RuntimeError, match="Expected one of cpu, cuda"),
+    ):
+        torch.tensor(torch.ones(()), device="a")

@@ -197,3 +197,20 @@ def test_a_function_looks_like_a_builtin_and_is_pickled_by_its_name() -> None:
     for f in (function, torch.linalg.inv, torch.fft.fft, torch.special.erf, F.gelu, len, [].append):
         assert pickle.loads(pickle.dumps(f)) == f or f.__self__ == []
         assert copy.deepcopy(f) is f
+
+
+def test_a_view_taken_where_nothing_is_recorded_warns_as_a_number() -> None:
+    torch.set_warn_always(True)
+    try:
+        whole = torch.ones(2, requires_grad=True) * 1
+        with torch.no_grad():
+            part = whole[0]
+        with pytest.warns(UserWarning, match="requires_grad=True to a scalar"):
+            float(part)
+    finally:
+        torch.set_warn_always(False)
+
+
+def test_a_copy_to_the_same_type_is_a_conversion() -> None:
+    x = torch.ones(2, requires_grad=True)
+    assert x.to(torch.float32, copy=True).grad_fn.name() == "ToCopyBackward0"

@@ -355,13 +355,18 @@ def finish_leaf(leaf: Vertex, run: Run) -> None:
 
 def finish_leaves(node: Node, leaves: list[Vertex], run: Run) -> None:
     """The leaves that a node has brought their last contributions, all of which have arrived."""
-    for leaf in in_order(node, leaves):
-        if run.profiler is None:
-            finish_leaf(leaf, run)
-        else:
-            event = run.profiler.enter_leaf()
-            finish_leaf(leaf, run)
-            run.profiler.leave(event)
+    try:
+        for leaf in in_order(node, leaves):
+            if run.profiler is None:
+                finish_leaf(leaf, run)
+            else:
+                event = run.profiler.enter_leaf()
+                finish_leaf(leaf, run)
+                run.profiler.leave(event)
+    except BaseException:  # a hook's: the node has done its part
+        if not run.keep:
+            free(node)
+        raise
 
 
 def execute(order: list[Node], run: Run) -> None:
@@ -453,7 +458,12 @@ def execute(order: list[Node], run: Run) -> None:
             if several is not None:
                 finish_leaves(node, several, run)
             elif complete is not None:
-                finish_leaf(complete, run)
+                try:
+                    finish_leaf(complete, run)
+                except BaseException:  # a hook's: the node has done its part
+                    if not keep:
+                        free(node)
+                    raise
         if not keep:
             if node.op.simple:
                 node.saved = node.op.freed

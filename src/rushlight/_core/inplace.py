@@ -186,6 +186,8 @@ def refuse_memory_of(array: Array, raws: Arguments) -> None:
         RuntimeError: in PyTorch's words.
     """
     for other in raws[1:]:
+        if other is array:  # without elements, too
+            raise RuntimeError(errors.SHARED_WITH_WRITTEN)
         if type(other) is ndarray:
             T.refuse_shared(array, other, True)
 

@@ -392,7 +392,7 @@ class Tensor(_Methods):
         return bool(_meta.elements(self).item())
 
     def __float__(self) -> float:
-        if self._requires_grad and current().grad:
+        if self.requires_grad and current().grad:
             warn_of_lost_history()
         return float(_real(self, "double"))
 
@@ -400,7 +400,7 @@ class Tensor(_Methods):
         return int(_real(self, "int64_t"))
 
     def __complex__(self) -> complex:
-        if self._requires_grad and current().grad:
+        if self.requires_grad and current().grad:
             warn_of_lost_history()
         return complex(_only(self))
 

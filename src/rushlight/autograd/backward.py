@@ -305,11 +305,9 @@ def backward(
             if isinstance(x, TensorBase):
                 retain_grad(x)
         places = [place_of(x) for x in wanted]
-    try:
-        run(roots, nrs, values, keep, create_graph, places, True)
-    finally:
-        if create_graph:
-            warn_of_cycles()
+    if create_graph:
+        warn_of_cycles()
+    run(roots, nrs, values, keep, create_graph, places, True)
 
 
 class _Told:

@@ -8,6 +8,19 @@ VALUES: list[Named] = [
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
     Named(
+        "Overlapping memory is written as a whole",
+        "value",
+        r"squeeze\(\)\.mul_\(",
+        program=r"unfold\(",
+    ),
+    Named(
+        "Overlapping memory is written as a whole",
+        "refused",
+        r"\w+\[\.\.\.\] = ",
+        ours="more than one element of the written-to tensor",
+        program=r"expand\(",
+    ),
+    Named(
         "A write with a place outside writes nothing", "shape|value|version", r"out=", raised=r"\w"
     ),
     Named(
@@ -49,8 +62,15 @@ VALUES: list[Named] = [
     Named(
         "Of several faults one is told",
         "message",
-        r"\b(scatter|scatter_reduce|index_reduce)_\(",
+        r"\b(scatter|scatter_reduce|index_reduce|index_add|index_copy)_\(",
         ours="^unsupported operation: more than one element of the written-to tensor",
+    ),
+    Named(
+        "Of several faults one is told",
+        "exception type",
+        r"\b(scatter|scatter_reduce|index_reduce|index_add|index_copy)_\(",
+        torch="^IndexError: ",
+        ours="^RuntimeError: unsupported operation: more than one element of the written-to tensor",
     ),
     Named(
         "A tensor that is shared takes its base along, and no other view",
@@ -148,8 +168,8 @@ VALUES: list[Named] = [
         "A matrix that is nearly singular",
         "value",
         r"slogdet\((\w+) @ \1\.t\(\)\)",
-        torch=r"^-?1\d\.\d",
-        program=r"inv\(|inverse\(",
+        torch=r"^-?[12]\d\.\d",
+        program=r"inv\(|inverse\(|diff\(",
         singular=True,
     ),
     Named(
@@ -161,6 +181,20 @@ VALUES: list[Named] = [
         singular=True,
     ),
     Named("A matrix that is nearly singular", "value", r"solve\((\w+), \1\)", singular=True),
+    Named(
+        "A matrix that is nearly singular",
+        "value|grad",
+        r"log\(|" + GRADIENTS,
+        program=r"(\w+) = .*solve\((\w+), \2\)(.*\n)+.*\1\.(log|sum)\(",
+    ),
+    Named("A matrix that is nearly singular", "value", r"frac\(", program=r"inv\(|inverse\("),
+    Named("A matrix that is nearly singular", "value", r"pinv\(", program=r"kron\("),
+    Named(
+        "A matrix that is nearly singular",
+        "value",
+        torch=r"\[\[-?\d{3}\.",
+        program=r"lstsq\(.*(\n.*)*multi_dot|multi_dot(.*\n)+.*lstsq\(",
+    ),
     Named(
         "A matrix that is nearly singular",
         "value",
@@ -274,6 +308,68 @@ VALUES: list[Named] = [
         variable=r"\w+\[0\]",
     ),
     Named("The last digits", "value", program=r"view\(torch.int32\)", bits=True),
+    # What is nothing but rounding where vectors are parallel.
+    Named("The last digits", "value", r"bool\(|entr\(", program=r"cross\("),
+    # A large number's sine.
+    Named(
+        "The last digits", "value", r"sin_\(", program=r"(\w+) = \w+\.exp\(\)(.*\n)+.*\1\.exp_\("
+    ),
+    Named("Where PyTorch is the less accurate one", "value", r"\b(r?sub|subtract)_?\(.*-2\*\*63"),
+    Named(
+        "Large numbers are rounded into a complex half",
+        "accepted",
+        r"2\*\*63",
+        torch=r"cannot be converted to type c10::complex<c10::Half> without overflow",
+    ),
+    Named(
+        "Of several faults one is told",
+        "warning",
+        r"torch\.range\(",
+        torch=r"torch\.range is deprecated",
+        ours=r"^\[\]$",
+        raised=r"\w",
+    ),
+    Named(
+        "Of several faults one is told",
+        "exception type",
+        r"\bldexp\(",
+        torch="^NotImplementedError: .* not implemented for 'ComplexHalf'",
+        ours="size of tensor",
+    ),
+    Named(
+        "Of several faults one is told",
+        "exception type",
+        r"\b(lin|log)space\(",
+        torch="^RuntimeError: Expected one of cpu, cuda",
+        ours="^ValueError: Overflow when unpacking",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message",
+        torch=r"^Output 0 of (Split|Unbind|Chunk)\w* is a view and its base",
+        ours="tensors expected",
+    ),
+    Named(
+        "Of several faults one is told",
+        "message|exception type",
+        torch=r"^(A view was created in inference mode|IndexError: Dimension out of range)",
+        ours=r"^(The size of tensor|RuntimeError: a view of a leaf)",
+        statement=r"(gcd|lcm|baddbmm)_\(",
+    ),
+    # Two places of one element whose steps differ, which nobody goes.
+    Named(
+        "Layout has fewer details",
+        "accepted",
+        torch="some elements of the input tensor and the written-to tensor refer",
+        program=r"::2\](.*\n)+.*reshape\(-1\)",
+    ),
+    Named(
+        "Overlapping memory is written as a whole",
+        "message",
+        torch=r"^The size of tensor a",
+        ours=r"^unsupported operation: some elements of the input tensor",
+        program=r"view\(torch\.int32\)",
+    ),
     # Of sums that come to nothing but rounding, and of what is large.
     Named(
         "The last digits",

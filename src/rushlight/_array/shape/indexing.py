@@ -224,7 +224,9 @@ def index_put_into(
     masked = None
     if values.size == 1 and not accumulate:
         masked = _lone_mask(out, indices)
-    if masked is None and (values.base is not None or out.base is not None or values is out):
+    if masked is None and values is out:  # without elements, too
+        raise RuntimeError(errors.SHARED_WITH_WRITTEN)
+    if masked is None and (values.base is not None or out.base is not None):
         refuse_shared(out, values, whole=True)
     for index in indices:
         if type(index) is np.ndarray and (

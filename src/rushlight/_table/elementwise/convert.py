@@ -100,7 +100,7 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
         _refuse_rank(self, memory_format)
     result = self if found is None else converted(self, found)
     if result is self and copy:
-        return self.clone(memory_format=preserve_format if memory_format is None else memory_format)
+        result = apply_n(cast.op, [self, T.from_raw(self._raw.dtype)])
     if memory_format is not None and memory_format is not preserve_format:
         return _laid_out(result, memory_format)
     return result

@@ -457,7 +457,7 @@ def _frequencies(
         raise RuntimeError(errors.negative_dimension([count]))
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
-        return delivered(found, out, grad, by_count=True)
+        return delivered(found, out, grad, by_count=True, warns=True)
     made: Any = new_tensor(found)
     if nowhere:
         made = _meta.emptied(made)

@@ -211,10 +211,10 @@ def _huber_value(x: TensorLike, target: TensorLike, delta: float | Symbol) -> Te
 
 def _huber_types(self: Any, target: Any) -> None:
     """Refuses integers, and complex targets of real numbers."""
+    kinds = [T.from_raw(x.dtype) for x in (target, self)]
+    if kinds[0].category > max(kinds[1].category, D.INT):
+        raise RuntimeError(errors.cannot_cast(*map(D.scalar_name, kinds)))
     raw.require_floats(self, "huber_cpu")
-    if target.dtype.kind == "c" and self.dtype.kind != "c":
-        names = [D.scalar_name(T.from_raw(x.dtype)) for x in (target, self)]
-        raise RuntimeError(errors.cannot_cast(*names))
 
 
 _huber = element_loss(

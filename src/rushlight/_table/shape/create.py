@@ -65,10 +65,12 @@ def filled(array: Array, requires_grad: bool) -> TensorBase:
     return t
 
 
-def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False) -> Any:
+def delivered(
+    array: Any, out: Any, requires_grad: bool, by_count: bool = False, warns: bool = False
+) -> Any:
     """A fresh array in `out` where that is given (resized where it must be), else in a tensor.
 
-    With `by_count` an `out` of as many elements keeps its shape, and any other has a warning.
+    With `by_count` an `out` of as many elements keeps its shape; `warns`: of any other.
     """
     if out is None:
         return finished(array, requires_grad)
@@ -77,7 +79,7 @@ def delivered(array: Any, out: Any, requires_grad: bool, by_count: bool = False)
     T.refuse_overlap(out._raw)
     if by_count and out._raw.size == array.size:
         array = array.reshape(out._raw.shape)
-    elif by_count and out._raw.size:
+    elif warns and out._raw.size:
         warnings.warn(errors.another_count(out._raw.shape, out._raw.size, array.size), stacklevel=4)
     if out._raw.shape != array.shape:
         out._raw = T.empty(array.shape, out._raw.dtype)
@@ -130,10 +132,7 @@ _USUAL: Final = frozenset({list, tuple, int, float, bool, T.ndarray})
 def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | None = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
-    nowhere = _looked_at(device, lambda: tensor(data, dtype=dtype))
     if isinstance(data, TensorBase):
-        import warnings
-
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
             ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
@@ -141,8 +140,11 @@ def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | N
             UserWarning,
             stacklevel=2,
         )
-    if isinstance(data, TensorBase) and _meta.is_meta(data):
-        return copy_meta(data, dtype, device, requires_grad)
+        nowhere = on_meta(device)
+        if _meta.is_meta(data):
+            return copy_meta(data, dtype, device, requires_grad)
+    else:
+        nowhere = _looked_at(device, lambda: tensor(data, dtype=dtype))
     found = None if dtype is None else dtype_or_default(dtype, "tensor")
     if type(data) not in _USUAL and hasattr(type(data), "_tensor_over"):
         made = over_storage(data, found).requires_grad_(requires_grad)

@@ -143,7 +143,7 @@ def index_put_(
 ) -> Tensor:
     """Writes (or adds) `values` at index tensors, in place."""
     checked = _checked(indices)
-    if len(checked) > input._raw.ndim and current().grad:
+    if len(checked) > input._raw.ndim and current().grad and not T.is_discrete(input._raw.dtype):
         check_writable(input)
     return _put_at(input, _counted(input, checked), values, accumulate)
 
@@ -512,7 +512,7 @@ def _without_ones(value: Tensor) -> Tensor:
     if not lead and not value._requires_grad:  # else PyTorch's view is part of the graph
         return value
     if lead and not value._raw.flags.c_contiguous:
-        return table("reshape")(value, shape[lead:])
+        return table("view")(value, shape[lead:])
     return apply_view(view.op, value, (shape[lead:],))
 
 

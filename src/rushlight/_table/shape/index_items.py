@@ -165,10 +165,11 @@ def _bounds(item: slice) -> tuple[int, int, int]:
         ValueError: for a step that isn't positive.
     """
     step = _bound(item.step, 1)
-    start, end = _bound(item.start, 0), _bound(item.stop, END)
-    assert start is not None and end is not None
+    start = _bound(item.start, 0)
     if step == 0:
         raise ValueError("slice step cannot be zero")
+    end = _bound(item.stop, END)
+    assert start is not None and end is not None
     if step is None or step < 0:
         raise ValueError("step must be greater than zero")
     return start, end, step

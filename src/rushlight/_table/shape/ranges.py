@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.number import number_like
@@ -12,7 +12,7 @@ from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
-from ..calls.argument_parser import is_number_tensor
+from ..calls.argument_parser import complaint_of_c, is_number_tensor
 from ..calls.call_errors import combination
 from ..modes import meta as _meta
 from ..rows.composite import composite
@@ -41,12 +41,13 @@ def _real(value: Any, kind: str = "double") -> Any:
     return value.real
 
 
+_ABSENT: Final = object()
 _PLACES = (("start", 1), ("end", 2), ("step", 3))
 _ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
 
 
 @composite()
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None, dtype: Any = None,
            layout: object = None, device: DeviceLike | None = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
     """start, start + step, … below `end`; int64 where all are integers, else the default float.
@@ -56,9 +57,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     """
     nowhere = on_meta(device, out)
     places = _PLACES
-    if end is None:
+    if end is _ABSENT:
         start, end = 0, start
         places = _ALONE
+    elif end is None:
+        raise complaint_of_c("torch", "arange", (start, None, step), {}) or TypeError("arange()")
     if type(start) is not int or type(end) is not int or type(step) is not int:
         for (name, place), bound in zip(places, (start, end, step)):
             if isinstance(bound, TensorBase) and not is_number_tensor(bound):
@@ -81,7 +84,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     if nowhere and out is None:
         count = max(0, math.ceil((end - start) / step))
         return _meta.empty_meta((count,), found, requires_grad)
-    return delivered(raw.arange(start, end, step, found), out, requires_grad, by_count=True)
+    return delivered(raw.arange(start, end, step, found), out, requires_grad, True, warns=True)
 
 
 def _format(value: float) -> str:
@@ -128,7 +131,7 @@ def range_(
         return _meta.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step
-    return delivered(raw.arange(start, last, step, found), out, requires_grad)
+    return delivered(raw.arange(start, last, step, found), out, requires_grad, by_count=True)
 
 
 def _check_range(start: float, end: float, step: float) -> None:
@@ -171,7 +174,7 @@ def linspace(
         start, end = _real(start, kind), _real(end, kind)
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
-    return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
+    return delivered(raw.linspace(start, end, steps, found), out, requires_grad, by_count=True)
 
 
 def _type_between(name: str, start: object, end: object, dtype: Any, out: Tensor | None) -> D.dtype:
@@ -241,4 +244,4 @@ def logspace(
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
     array = raw.logspace(start, end, steps, float(base), found)
-    return delivered(array, out, requires_grad)
+    return delivered(array, out, requires_grad, by_count=True)

@@ -398,7 +398,8 @@ index_reduce = general(
 take = linear(
     "take(Tensor self, Tensor index) -> Tensor",
     placing.take,
-    self=lambda xp, g, self_shape, index: xp.put(xp.zeros(self_shape, g.dtype), index, g, True),
+    # PyTorch keeps the tensor itself, too, and refuses a backward after a write to it.
+    self=lambda xp, g, self, index: xp.put(xp.zeros(self.shape, g.dtype), index, g, True),
     holomorphic=False,
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(2, 3, low=0, high=12, integer=True))],

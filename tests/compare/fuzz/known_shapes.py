@@ -1,0 +1,82 @@
+"""Decided differences of tensors whose data or shape was replaced; see known.py."""
+
+from __future__ import annotations
+
+from tests.compare.fuzz.known import GRADIENTS, Named
+
+SHAPES: list[Named] = [
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "accepted|exception type|message",
+        GRADIENTS,
+        torch=r"invalid gradient at index \d - got|appears to not have been used in the graph|"
+        r"does not require grad|mat1 and mat2 shapes cannot",
+        program=r"\.data = ",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "accepted",
+        GRADIENTS,
+        torch=r"invalid gradient at index \d - got",
+        program=r"\.resize_\(",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "grad",
+        r"\.sum\(\)\.backward\(",
+        torch=r"\[3\.0, 3\.0, 3\.0\]",
+        ours=r"\[1\.0, 1\.0, 1\.0\]",
+        program=r"\.data = torch\.zeros\(3\)",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "is_leaf",
+        r"autograd\.grad\((\w+), \1, ",
+        program=r"\.data = .*float64",
+        variable=r"g\[",
+    ),
+    # An older node lives that the backward doesn't run through.
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "grad",
+        GRADIENTS,
+        program=r"\.data = ",
+        form=True,
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "shape",
+        GRADIENTS,
+        program=r"\.data = ",
+        variable=r"g\[",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "refused",
+        GRADIENTS,
+        torch="^ok$",
+        ours="must match the size of tensor|non-broadcastable output operand",
+        program=r"\.data = ",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "warning",
+        "backward",
+        torch="grad and param do not obey the gradient layout contract",
+        ours=r"^\[\]$",
+        program=r"\.data = ",
+    ),
+    Named(
+        "A tensor whose memory is set keeps no base",
+        "accepted",
+        GRADIENTS,
+        torch="appears to not have been used in the graph|returned an invalid gradient at index",
+        program=r"\.set_\(",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "refused|accepted|message",
+        torch=r"^ok$|nference tensor|kthvalue.*don't support automatic differentiation",
+        program=r"inference_mode\(\): (\w+\.data = |(.*\n)+.*\.data = )",
+    ),
+]
