@@ -6,7 +6,8 @@ import dis
 import functools
 import importlib.util
 from collections.abc import Callable
-from types import CodeType
+from operator import attrgetter, methodcaller
+from types import BuiltinFunctionType, CodeType, MethodWrapperType, WrapperDescriptorType
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,8 @@ _ANY: Final = frozenset({
     "getattr_static", "getmembers", "getmembers_static", "__getstate__", "__reduce__",
     "__reduce_ex__", "__subclasses__", "globals",
 })  # fmt: skip
+#: Methods of texts, in which `"{0.scale}"` names an attribute.
+_FILLING: Final = frozenset({"format", "format_map"})
 _CALL: Final = "PRECALL" if "PRECALL" in dis.opmap else "CALL"
 _LONGEST: Final = 80  # characters of a text that may be a name
 
@@ -78,10 +81,33 @@ def asks_by_any_name(code: CodeType) -> bool:
             i.opname not in ("LOAD_DEREF", "LOAD_FAST", "LOAD_CLASSDEREF")
         ):  # fmt: skip
             continue
+        if i.argval in _FILLING and i.opname in _ATTRIBUTES and (
+            place == 0 or _names_attributes(instructions[place - 1])
+        ):  # fmt: skip
+            return True
         if i.argval in _ANY or (
             i.argval in _TAKING and not (i.opname in _GLOBALS and _constant(instructions, place))
         ):
             return True
+    return False
+
+
+def _names_attributes(loaded: Any) -> bool:
+    """Whether a text that is loaded, and then filled, may name attributes or entries."""
+    text = loaded.argval if loaded.opname == "LOAD_CONST" else None
+    return not isinstance(text, str) or any(
+        part.partition(":")[0].partition("}")[0].count(c)
+        for part in text.split("{")[1:]
+        for c in ".["
+    )
+
+
+def asks(x: object) -> bool:
+    """Whether a thing that is called asks for attributes of which it alone knows the names."""
+    if type(x) is attrgetter or type(x) is methodcaller:
+        return True
+    if isinstance(x, (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)):
+        return x.__name__ in _TAKING or x.__name__ in _ANY or x.__name__ in _FILLING
     return False
 
 

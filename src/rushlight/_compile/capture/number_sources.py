@@ -200,13 +200,21 @@ def _resized(place: Place) -> bool:
     return place.kind in ("dict", "list") and len(place.container) != len(place.entries)
 
 
+#: Methods whose results C takes only as numbers of its own.
+_FOR_C: Final = frozenset({
+    "__float__", "__int__", "__index__", "__complex__", "__bool__", "__len__", "__length_hint__",
+    "__hash__",
+})  # fmt: skip
+
+
 class Substitution:
     """Numbers that note what is done with them, in the places of those that change."""
 
     def __init__(
         self, found: dict[Any, tuple[Source, Any]], state: State, recorder: Recorder
     ) -> None:
-        self.found = found
+        # What C asks an object's class for it takes only as a number of its own.
+        self.found = {} if any(c.co_name in _FOR_C for c in state.codes) else found
         self.state = state
         self.recorder = recorder
         self.placed: list[tuple[Source, Any, Any]] = []

@@ -202,19 +202,24 @@ def _replaced(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any],
     """
     tuples: dict[int, Any] = {}
     for holder in holders:
-        if type(holder) is list or type(holder) is deque:
-            for k, x in enumerate(holder):
+        # By the methods of the plain types: a class's own may answer with something else.
+        if isinstance(holder, list):
+            for k, x in enumerate(list.__iter__(holder)):
                 if id(x) in by:
-                    holder[k] = by[id(x)]
+                    list.__setitem__(holder, k, by[id(x)])
+        elif isinstance(holder, deque):
+            for k, x in enumerate(deque.__iter__(holder)):
+                if id(x) in by:
+                    deque.__setitem__(holder, k, by[id(x)])
         elif isinstance(holder, dict):
-            for key in [k for k, x in holder.items() if id(x) in by]:
-                holder[key] = by[id(holder[key])]
+            for key, x in [(k, x) for k, x in dict.items(holder) if id(x) in by]:
+                dict.__setitem__(holder, key, by[id(x)])
         elif type(holder) is CellType and id(holder.cell_contents) in by:
             holder.cell_contents = by[id(holder.cell_contents)]
-        elif type(holder) is set:
-            for x in [x for x in holder if id(x) in by]:
-                holder.remove(x)
-                holder.add(by[id(x)])
+        elif isinstance(holder, set):
+            for x in [x for x in set.__iter__(holder) if id(x) in by]:
+                set.remove(holder, x)
+                set.add(holder, by[id(x)])
         elif isinstance(holder, tuple):
             tuples[id(holder)] = holder
         elif isinstance(holder, Node):  # NumPy computes with these in float64

@@ -19,6 +19,7 @@ import gc
 import re
 import threading
 import types
+import weakref
 from collections.abc import Iterable
 from contextvars import ContextVar
 from operator import attrgetter, itemgetter, methodcaller
@@ -90,6 +91,8 @@ def why_opaque(x: object) -> str | None:
         return "a random generator of NumPy's; use rushlight's"
     if isinstance(x, ContextVar):
         return "a context variable"
+    if isinstance(x, weakref.finalize):
+        return "a finalizer, which ends unseen"
     if isinstance(x, threading.local):
         return "a variable of each thread's own"
     base = _root(kind)

@@ -33,7 +33,7 @@ from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ..capture.names_in_code import asks_by_any_name, imported, matches_classes, questions
+from ..capture.names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
 from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
@@ -198,6 +198,7 @@ class State:
         kind = type(x)
         if id(kind) not in self.kinds:
             self.kinds |= {id(base): base for base in kind.__mro__}
+        self.anything = self.anything or asks(x)
         if isinstance(x, TensorBase):
             self._tensor(x, label)
         elif isinstance(x, FunctionType):

@@ -1,0 +1,42 @@
+"""Programs that were thought of as attacks on compiled steps: a few each time, all when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.attack import written
+
+#: Those whose compiled run was wrong once, or ended the process, and one of every tenth.
+ONCE_WRONG = {
+    "state 15", "training 56", "names 0", "names 1", "names 4", "names 6", "names 7", "names 8",
+    "names 9", "names 13", "names 14", "names 15", "names 24", "names 29", "names 60", "names 87",
+}  # fmt: skip
+EVERY = [p for file in written.FILES for p in written.programs(file)]
+SHORT = [p for k, p in enumerate(EVERY) if p.name in ONCE_WRONG or k % 10 == 0]
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("program", SHORT, ids=lambda p: p.name)
+def test_a_program_does_compiled_what_it_does_eagerly(program: Any, native: bool) -> None:
+    assert not written.tried(program, "tracked", native)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argument", written.ARGUMENTS)
+@pytest.mark.parametrize("program", EVERY, ids=lambda p: p.name)
+def test_every_program_does_compiled_what_it_does_eagerly(program: Any, argument: str) -> None:
+    for native in (False, True):
+        assert not written.tried(program, argument, native)
+
+
+def test_a_result_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = written.World.take
+
+    def spoilt(world: Any, change: Any) -> Any:
+        found = taken(world, change)
+        return found if world.step is world.names["step"] else ("another", found)
+
+    monkeypatch.setattr(written.World, "take", spoilt)
+    assert "plain, native, turn 0" in written.tried(EVERY[0], "plain", True)
