@@ -162,3 +162,19 @@ def test_a_node_of_another_graph_is_no_place_of_insertion() -> None:
         first.inserting_after(next(iter(second.nodes)))
     with pytest.raises(AssertionError, match=r"Node to insert before is not in graph\."):
         first.inserting_before(next(iter(second.nodes)))
+
+
+def test_each_graph_module_has_a_class_of_its_own_that_programs_know_by_its_text():
+    class Twice(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    one, other = fx.symbolic_trace(Twice()), fx.symbolic_trace(Twice())
+    assert type(one) is not type(other)
+    assert "GraphModuleImpl" in str(type(one))
+    assert type(one).__name__ == "Twice"
+    type(one).forward = lambda self, x: x
+    assert one(3) == 3
+    assert other(3) == 6
+    one.recompile()
+    assert one(3) == 6

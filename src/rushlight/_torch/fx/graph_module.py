@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import linecache
-from typing import Any
+from typing import Any, Final
 
 from ...nn.modules.module import Module
 from .graph import Graph, PythonCode
@@ -61,17 +61,21 @@ def _assign_attr(from_obj: Any, to_module: Module, target: str) -> None:
     setattr(to_module, field, from_obj)
 
 
+#: By which programs know, in the text of the class, that `forward` belongs to it.
+_IMPLEMENTATION: Final = "GraphModule.__new__.<locals>.GraphModuleImpl"
+
+
 class GraphModule(Module):
     """A module that does what its `graph` says; after a change to it call `recompile`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         # `forward` belongs to the class, and each graph has its own.
-        own = type(cls.__name__, (cls,), {"__module__": cls.__module__})
-        return super().__new__(own)
+        names = {"__module__": GraphModule.__module__, "__qualname__": _IMPLEMENTATION}
+        return super().__new__(type("GraphModuleImpl", (cls,), names))
 
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
-        type(self).__name__ = type(self).__qualname__ = class_name
+        type(self).__name__ = class_name
         if isinstance(root, Module):
             self.training = root.training
         for node in graph.nodes:
