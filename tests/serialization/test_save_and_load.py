@@ -252,3 +252,24 @@ def test_an_open_file_is_whole_for_those_who_open_it_by_name(tmp_path: Path, zip
     with (tmp_path / "x.pt").open("wb") as file:
         rl.save(rl.arange(3), file, _use_new_zipfile_serialization=zipped)
         assert rl.load(tmp_path / "x.pt").tolist() == [0, 1, 2]
+
+
+def test_a_file_that_can_only_be_written_to_is_flushed_once():
+    class Upload:
+        def __init__(self):
+            self.parts, self.flushed = [], 0
+
+        def write(self, part):
+            self.parts.append(part)
+
+        def flush(self):
+            self.flushed += 1
+
+        def tell(self):
+            raise NotImplementedError
+
+    for zipped in (True, False):
+        upload = Upload()
+        rl.save({"a": rl.arange(3)}, upload, _use_new_zipfile_serialization=zipped)
+        assert rl.load(io.BytesIO(b"".join(upload.parts)))["a"].tolist() == [0, 1, 2]
+        assert upload.flushed == 1

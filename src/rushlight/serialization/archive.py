@@ -57,8 +57,8 @@ class ArchiveWriter:
         if hasattr(file, "tell"):
             try:
                 self._at = file.tell()
-            except (OSError, ValueError):
-                self._at = 0  # a pipe
+            except (OSError, ValueError, NotImplementedError):
+                self._at = 0  # a pipe, or what can only be written to
         self._directory: list[bytes] = []
 
     def add(self, name: str, data: bytes | memoryview) -> None:
