@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -39,6 +40,17 @@ def spread(names: list[str], most: int) -> set[str]:
         count = min(most, len(group)) if most else len(group)
         kept |= {group[i * len(group) // count] for i in range(count)}
     return kept
+
+
+def names(items: list[Any]) -> list[str]:
+    """What tests are called, the same in every process: without addresses in memory."""
+    counts: dict[str, int] = {}
+    found = []
+    for item in items:
+        name = re.sub(r" at 0x[0-9a-f]+", "", item.nodeid)
+        counts[name] = counts.get(name, 0) + 1
+        found.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return found
 
 
 def seed() -> None:
@@ -76,16 +88,18 @@ class Teller:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
         """Leaves out what is not asked for, and what has been told already."""
-        names = [item.nodeid for item in items]
+        for item, name in zip(items, names(items), strict=True):
+            item.told = name
+        every = [item.told for item in items]
         kept = (
-            spread(names, self.most)
+            spread(every, self.most)
             if self.only is None
             else set(json.loads(self.only.read_text()))
         )
         if self.path.exists():
             kept -= {json.loads(line)[0] for line in self.path.read_text().splitlines()}
-        config.hook.pytest_deselected(items=[x for x in items if x.nodeid not in kept])
-        items[:] = [x for x in items if x.nodeid in kept]
+        config.hook.pytest_deselected(items=[x for x in items if x.told not in kept])
+        items[:] = [x for x in items if x.told in kept]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
@@ -93,7 +107,7 @@ class Teller:
         if time.monotonic() - START > self.within:
             item.session.shouldstop = f"not done within {self.within:.0f} s"
             return True
-        self.write(item.nodeid)
+        self.write(item.told)
         self.outcomes, self.message = {}, ""
         seed()
         start = time.monotonic()
@@ -102,9 +116,9 @@ class Teller:
             return (yield)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            found = set(self.outcomes.values())
-            end = "failed" if "failed" in found else self.outcomes.get("call", "skipped")
-            self.write(item.nodeid, end, round(time.monotonic() - start, 2), self.message)
+            # What ends with a class or a module is not its last test's.
+            end = self.outcomes.get("call", self.outcomes.get("setup", "failed"))
+            self.write(item.told, end, round(time.monotonic() - start, 2), self.message)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Notes what a part of a test came to."""
