@@ -63,3 +63,20 @@ def test_the_class_of_what_is_written_into_is_asked() -> None:
     torch.clamp(x, 3, out=out)
     assert [name.__name__ for name, *_ in Noted.seen] == ["add", "exp", "clamp"]
     assert type(out) is Noted and torch.add(x, x, out=torch.zeros(2)).tolist() == [2.0, 2.0]
+
+
+def test_the_matrix_product_asks_with_the_method_whatever_the_other_operand_is():
+    class Telling:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func
+
+    class Subclass(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func
+
+    plain, other = torch.ones(3, 3), torch.ones(3, 3).as_subclass(Subclass)
+    for left, right in ((plain, Telling()), (plain, other), (other, plain)):
+        for _ in range(2):
+            assert left @ right is torch.Tensor.matmul

@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable
 from functools import partial
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
@@ -115,7 +115,8 @@ def _otherwise(function: Binary, self: Tensor, other: Tensor | Scalar) -> object
         if errors.is_pytorchs(type(other)):
             raise  # two tensors have one operator: nobody else will say what is wrong
         if hasattr(type(other), "__torch_function__"):
-            handled = misfit(function, (self, other), {})
+            asked = getattr(Tensor, function.__name__, function)  # as users know it
+            handled = misfit(asked, (self, other), {})
             return NotImplemented if handled is NOT_HANDLED else handled
         return NotImplemented
 
@@ -137,6 +138,18 @@ def _by_method(name: str) -> Binary:
     function = TENSOR_METHODS[name]
 
     def operator(self: Tensor, other: Tensor | float) -> object:
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _matmul() -> Binary:
+    """`@`, of which subclasses hear by the method's name."""
+    function, asking = TENSOR_METHODS["matmul"], cast("Binary", _method("matmul"))
+
+    def operator(self: Tensor, other: Tensor) -> object:
+        if self._layered or (isinstance(other, TensorBase) and other._layered):
+            return _otherwise(asking, self, other)
         return _otherwise(function, self, other)
 
     return operator
@@ -265,7 +278,7 @@ def operators() -> dict[str, Maker]:
     made["rtruediv"] = _reciprocal_times
     made.update({"neg": partial(_unary, "neg"), "invert": _inverted, "abs": partial(_unary, "abs")})
     made["pos"] = partial(TENSOR_METHODS.__getitem__, "positive")
-    made["matmul"] = partial(_by_method, "matmul")
+    made["matmul"] = _matmul
     made["rmatmul"] = _matmul_reflected
     return {f"__{name}__": maker for name, maker in made.items()}
 
