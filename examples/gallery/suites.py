@@ -150,7 +150,7 @@ SUITES = (
             "tqdm==4.70.1",
             *VISION,
         ),
-        most=2,
+        most=6,
     ),
     # Later archives have no tests.
     Suite("captum==0.3.1", ("tests",), needs=("tqdm==4.70.1",)),
