@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
 import zlib
 from collections.abc import Callable
@@ -341,3 +342,15 @@ def test_a_generator_of_the_cpu_has_no_offset() -> None:
         torch.Generator().get_offset()
     with pytest.raises(NotImplementedError, match="graphsafe_get_state is not supported in this"):
         torch.Generator().graphsafe_get_state()
+
+
+def test_a_state_is_kept_and_taken_up_where_numpys_name_is_hidden(monkeypatch):
+    torch.manual_seed(0)
+    torch.randn(3)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    state = torch.get_rng_state()
+    drawn = torch.rand(5)
+    torch.set_rng_state(state)
+    again = torch.rand(5)
+    monkeypatch.undo()
+    assert again.tolist() == drawn.tolist()

@@ -191,7 +191,7 @@ class Stream:
                 f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
                 f"but found the input RNG state size to be {raw.size}"
             )
-        state = raw.reshape(-1).view(_LEGACY)[0]
+        state = np.frombuffer(raw.tobytes(), _LEGACY)[0]
         left, at = int(state["left"]), int(state["next"])
         if not state["seeded"] or not 0 < left <= BLOCK or at > BLOCK:
             raise RuntimeError("Invalid mt19937 state")

@@ -78,7 +78,7 @@ class Generator:
         """
         if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
-        if new_state._raw.dtype.name != "uint8":
+        if new_state._raw.dtype.char != "B":  # `name` is imported by NumPy when it is asked for
             raise TypeError("RNG state must be a torch.ByteTensor")
         try:
             self.stream.set_state(new_state._raw)
