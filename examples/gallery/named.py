@@ -9,6 +9,35 @@ NAMED: dict[str, dict[str, str]] = {
             "rounding errors of float32 against 0.003: PyTorch passes with every other seed"
         ),
     },
+    "pytorch-ignite": {
+        "tests/ignite/metrics/test_metric.py::test_arithmetics[True]": (
+            "the last bit of a power in float64, which NumPy rounds in another way"
+        ),
+    },
+    "accelerate": {
+        "tests/test_utils.py::UtilsTester::test_pad_across_processes": "nested tensors",
+        "tests/test_utils.py::UtilsTester::test_send_to_device_compiles": (
+            "compiles a step whole that calls a cached function: what a cache holds isn't watched"
+        ),
+    }
+    | dict.fromkeys(
+        (
+            "tests/test_cpu.py::MultiCPUTester",
+            "tests/test_grad_sync.py::SyncScheduler::test_gradient_sync_cpu_multi",
+            "tests/test_scheduler.py::SchedulerTester::test_lambda_scheduler_",
+            "tests/test_scheduler.py::SchedulerTester::test_one_cycle_scheduler_",
+        ),
+        "starts several processes, which need MPI (the extra `mpi`) to meet",
+    ),
+    "opacus": dict.fromkeys(
+        (
+            "opacus/tests/privacy_engine_validation_test.py::PrivacyEngineValidationTest::"
+            "test_extra_param_ew",
+            "opacus/tests/privacy_engine_validation_test.py::PrivacyEngineValidationTest::"
+            "test_unsupported_ew",
+        ),
+        "asks `call_for_per_sample_grads` to refuse what it computes here",
+    ),
     "pyro-ppl": dict.fromkeys(
         (
             "pyro/distributions/torch.py::pyro.distributions.torch.Categorical",
