@@ -9,6 +9,7 @@ import rushlight as torch
 import rushlight.distributed as dist
 from rushlight import nn
 from rushlight.nn.parallel import DistributedDataParallel
+from rushlight.nn.parallel.gradient_reduction import GradientReduction
 from rushlight.utils.data import DistributedSampler
 
 
@@ -103,3 +104,20 @@ def test_a_parallel_module_trains_as_the_module(group: None) -> None:
 
 def test_a_sampler_asks_the_group(group: None) -> None:
     assert list(DistributedSampler(range(5), shuffle=False)) == [0, 1, 2, 3, 4]
+
+
+def test_a_backward_adds_up_whose_forward_was_told_not_to(group: None) -> None:
+    module = nn.Linear(2, 1)
+    own = dist.distributed_c10d._get_default_group()
+    reduction = GradientReduction(dict(module.named_parameters()), own, 25.0, as_views=True)
+    out = module(torch.ones(3, 2)).sum()
+    reduction.enabled = False
+    out.backward(retain_graph=True)
+    before = module.weight.grad
+    assert before is not None
+    reduction.prepare_for_backward([])
+    out.backward()
+    after = module.weight.grad
+    assert after is not None
+    assert after.tolist() == [[6.0, 6.0]]
+    assert after.data_ptr() != before.data_ptr()  # it lies in the bucket

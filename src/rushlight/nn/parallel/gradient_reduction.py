@@ -6,7 +6,7 @@ one order on all ranks. When backward ends all are waited for, and the means bec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes as D
@@ -168,6 +168,11 @@ class GradientReduction:
         if outputs is not None:
             reached = _reached(outputs)
             self._unused = {id(p) for p in self.parameters} - reached
+
+    def prepare_for_backward(self, outputs: Sequence[Tensor] | Tensor) -> None:
+        """Has the next backward add up, though its forward was told not to; [] for all outputs."""
+        self.enabled = True
+        self.expect(None if isinstance(outputs, Sequence) and not outputs else outputs)
 
     def _arrived(self, parameter: Tensor) -> None:
         """A gradient is complete: it goes into its bucket."""
