@@ -150,7 +150,7 @@ SUITES = (
             "tqdm==4.70.1",
             *VISION,
         ),
-        most=6,
+        most=2,
     ),
     # Later archives have no tests.
     Suite("captum==0.3.1", ("tests",), needs=("tqdm==4.70.1",)),
