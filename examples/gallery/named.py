@@ -29,20 +29,6 @@ NAMED: dict[str, dict[str, str]] = {
         ),
         "starts several processes, which need MPI (the extra `mpi`) to meet",
     ),
-    "opacus": dict.fromkeys(
-        (
-            "opacus/tests/privacy_engine_validation_test.py::PrivacyEngineValidationTest::"
-            "test_extra_param_ew",
-            "opacus/tests/privacy_engine_validation_test.py::PrivacyEngineValidationTest::"
-            "test_unsupported_ew",
-        ),
-        "asks `call_for_per_sample_grads` to refuse what it computes here",
-    )
-    | {
-        "opacus/tests/privacy_engine_test.py::PrivacyEngineConvNetTestExpandedWeights::"
-        "test_compare_to_vanilla": "`call_for_per_sample_grads` runs each sample by itself, whose"
-        " sums have other last bits than a batch's",
-    },
     "pyro-ppl": dict.fromkeys(
         (
             "pyro/distributions/torch.py::pyro.distributions.torch.Categorical",
