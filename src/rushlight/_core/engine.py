@@ -284,6 +284,18 @@ def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
     return times == 1 and r is not g
 
 
+def carries_alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
+    """The same for a Tensor: a formula that is recorded may put one array into several."""
+    if not isinstance(r, TensorBase):
+        return False
+    raws = [x._raw if isinstance(x, TensorBase) else x for x in grads]
+    if type(g) is list:
+        received: Any = [x._raw if isinstance(x, TensorBase) else x for x in g]
+    else:
+        received = g._raw if isinstance(g, TensorBase) else g
+    return alone(node, r._raw, raws, received)
+
+
 def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> bool:
     """Adds a contribution (`fresh`: seen by nobody else); whether it is the last one of a leaf."""
     notes = child if run.table is None else run.table[child]
@@ -377,7 +389,8 @@ def execute(order: list[Node], run: Run) -> None:
     traced = run.traced
     watched = run.captures is not None
     anomaly = run.anomaly or run.profiler is not None
-    whole = anomaly or run.mode.recorder is not None
+    recorded = run.mode.recorder is not None
+    whole = anomaly or recorded
     for node in order:
         notes = node if table is None else table[node]
         g = notes.acc
@@ -394,9 +407,11 @@ def execute(order: list[Node], run: Run) -> None:
                 if child is not None:
                     nr = 0 if node.nrs is None else node.nrs[i]
                     r = grads[i]
-                    fresh = (isinstance(r, ndarray) and not whole
-                             and (r.nbytes >= WORTH_STEALING or NOTED.any)
-                             and alone(node, r, grads, g))  # fmt: skip
+                    if isinstance(r, ndarray):
+                        fresh = (not whole and (r.nbytes >= WORTH_STEALING or NOTED.any)
+                                 and alone(node, r, grads, g))  # fmt: skip
+                    else:
+                        fresh = recorded and carries_alone(node, r, grads, g)
                     if deliver(child, nr, r, run, fresh):
                         leaves.append(child)
             if len(leaves) > 0:

@@ -39,6 +39,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     if not leaf._requires_grad:
         return
     recorder: Any = None
+    alone = owned and leaf.hooks is None
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
@@ -51,7 +52,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     try:
         old: TensorBase | None = leaf._grad
         if recorder is not None and (old is None or old._plain) and not hasattr(g, "held"):
-            recorder.received(leaf, g)
+            recorder.received(leaf, g, alone)
         elif traced:
             _receive_traced(leaf, g, old)
         elif old is None:

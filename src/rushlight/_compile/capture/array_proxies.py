@@ -12,10 +12,12 @@ A formula that does something else with its operands is noted as one call.
 from __future__ import annotations
 
 import operator
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
+from .temporaries import FIRST, SECOND, is_temporary
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array, RawType
@@ -69,11 +71,25 @@ class Proxy:
         raise TypeError("a formula branches on a value")
 
 
+def _unary(name: str) -> AnyCallable:
+    function = getattr(operator, name)
+
+    def method(self: Proxy) -> Any:
+        return self.recorder.run(function, name.strip("_"), (self,))
+
+    return method
+
+
 def _forward(name: str) -> AnyCallable:
     function = getattr(operator, name)
 
-    def method(self: Proxy, *others: object) -> Any:
-        return self.recorder.run(function, name.strip("_"), (self, *others))
+    def method(self: Proxy, other: object) -> Any:
+        over = None
+        if getrefcount(self) == FIRST and is_temporary(function, self, other):
+            over = self
+        elif getrefcount(other) == SECOND and type(other) is Proxy:
+            over = other if is_temporary(function, other, self) else None
+        return self.recorder.run(function, name.strip("_"), (self, other), None, over)
 
     return method
 
@@ -81,8 +97,9 @@ def _forward(name: str) -> AnyCallable:
 def _backward(name: str) -> AnyCallable:
     function = getattr(operator, name)
 
-    def method(self: Proxy, other: int) -> Any:
-        return self.recorder.run(function, name.strip("_"), (other, self))
+    def method(self: Proxy, other: object) -> Any:
+        over = self if getrefcount(self) == FIRST and is_temporary(function, self, other) else None
+        return self.recorder.run(function, name.strip("_"), (other, self), None, over)
 
     return method
 
@@ -92,8 +109,10 @@ for _name in ("add", "sub", "mul", "truediv", "pow", "matmul", "floordiv", "mod"
     _stem = _name.rstrip("_")
     setattr(Proxy, f"__{_stem}__", _forward(_name))
     setattr(Proxy, f"__r{_stem}__", _backward(_name))
-for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Proxy, f"__{_name}__", _forward(_name))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Proxy, f"__{_name}__", _unary(_name))
 Proxy.__hash__ = None  # type: ignore[assignment]
 
 

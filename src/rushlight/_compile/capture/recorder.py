@@ -168,6 +168,11 @@ class Recorder(NumberRecorder):
             return None
         return self._value("result", raw)
 
+    def renew(self, raw: Array) -> None:
+        """An array of a value that nothing asks for any more becomes that of another value."""
+        for table in (self.values, self.roots):
+            table.pop(id(raw), None)
+
     def operand(self, arg: Tensor, raw: Array) -> Value:
         """An argument of a call: a value, a list with values, or as it is."""
         if isinstance(arg, TensorBase):
@@ -347,8 +352,12 @@ class Recorder(NumberRecorder):
         name: str,
         args: Sequence[object],
         kwargs: Any = None,
+        over: Proxy | None = None,
     ) -> Any:
-        """Calls a function on the arrays of proxies, and notes the call."""
+        """Calls a function on the arrays of proxies, and notes the call.
+
+        Its result is written over the array of `over`, a temporary among them.
+        """
         raws = [_bare(x) for x in args]
         if kwargs:
             bare = {k: _bare(v) for k, v in kwargs.items()}
@@ -356,6 +365,8 @@ class Recorder(NumberRecorder):
                 raise TypeError("an array given by keyword")
             result = function(*raws, **kwargs)
             function = Keywords(function, kwargs)
+        elif over is not None:
+            result = A.UFUNC_OF[function](*raws, out=over.raw)
         else:
             result = function(*raws)
         computes = type(function) is A.ufunc or function in A.UFUNC_OF or function is operator.pow
@@ -372,6 +383,8 @@ class Recorder(NumberRecorder):
             self.refuse("a gradient has only some rows: it is a sparse tensor")
             return Proxy(result, self)
         array = A.as_array(result)
+        if over is not None:
+            self.renew(array)
         made = (self.define(array),)
         if made[0] is not None:
             self.add("call", function, name, inputs, made, pure=True)
@@ -411,7 +424,7 @@ class Recorder(NumberRecorder):
         tensors = [None if r is None else new_tensor(r) for r in arrays]
         return tensors if several else tensors[0]
 
-    def received(self, leaf: Any, g: Any) -> None:
+    def received(self, leaf: Any, g: Any, owned: bool) -> None:
         """A gradient has reached a leaf: does what `receive` does, and notes it."""
         value = self.array(g)
         old = leaf._grad
@@ -419,11 +432,14 @@ class Recorder(NumberRecorder):
         if old is None:
             if self.state[id(leaf)] is None and self.entry[id(leaf)] is None:
                 self.unset[id(leaf)] = leaf
-            fresh = T.copy_like(g, leaf._raw)
+            target = self.value_of(leaf)
+            if owned and value.kind == "result" and not value.view and T.owns(g, leaf._raw):
+                fresh = g  # the program copies it, unless it sees that it needn't
+                self.renew(g)
+            else:
+                fresh = T.copy_like(g, leaf._raw)
             made = self.define(fresh)
-            self.add(
-                "call", T.copy_like, "in_layout", (value, self.value_of(leaf)), (made,), pure=True
-            )
+            self.add("call", T.copy_like, "in_layout", (value, target), (made,), pure=True)
             leaf._grad = new_tensor(fresh)
             return
         target = self.value_of(old)
