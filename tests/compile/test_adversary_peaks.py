@@ -5,6 +5,7 @@ import gc
 import json
 import subprocess
 import sys
+import tracemalloc
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -103,9 +104,83 @@ def test_a_step_needs_no_more_memory_than_an_eager_one(name: str) -> None:
     slack = 4 * size // 1024 // 2  # half of one array, in kB
     eager, later = max(found["eager"][:-1]), max(found["eager"][3:-1])
     for mode in ("replayed", "native"):
-        assert max(found[mode][:3]) <= 1.2 * eager + slack, found
+        assert max(found[mode][:3]) <= 1.2 * eager, found
         assert max(found[mode][3:-1]) <= later + slack, found
         assert found[mode][-1] <= max(found["eager"][-1], 0) + slack, found
+
+
+LAYERS: dict[str, Callable[[Any, Any], Any]] = {
+    "square": lambda w, x: (torch.tanh(w * x) - 1).square(),
+    "sqrt": lambda w, x: (w * x).sqrt(),
+    "sigmoid": lambda w, x: torch.sigmoid(w * x),
+    "reciprocal": lambda w, x: torch.reciprocal(w * x),
+    "rsqrt": lambda w, x: torch.rsqrt(w * x),
+    "quotient": lambda w, x: (w * x) / (w + x),
+    "divisor": lambda w, x: x / w,
+    "exp": lambda w, x: (-w * x).exp(),
+    "log1p": lambda w, x: (w * x).log1p(),
+    "cube": lambda w, x: (w * x) ** 3,
+    "gelu": lambda w, x: nn.functional.gelu(w * x),
+    "silu": lambda w, x: nn.functional.silu(w + x),
+    "clamp": lambda w, x: (w * x).clamp(0.5, 0.7),
+    "where": lambda w, x: torch.where(w > x, w * x, w),
+    "addcmul": lambda w, x: torch.addcmul(w, w, x),
+    "lerp": lambda w, x: torch.lerp(w, x, w),
+    "waves": lambda w, x: (w * x).sin() * (w * x).cos(),
+    "smooth_l1": lambda w, x: nn.functional.smooth_l1_loss(w, x, reduction="none"),
+    "mse": lambda w, x: nn.functional.mse_loss(w * 2, x, reduction="none"),
+    "bce": lambda w, x: nn.functional.binary_cross_entropy_with_logits(w, x, reduction="none"),
+    "norm": lambda w, x: (w * x).norm() * w,
+    "softmax": lambda w, x: (w * x).view(500, -1).softmax(1) * 2,
+    "logsumexp": lambda w, x: (w * x).view(500, -1).logsumexp(1),
+    "layer_norm": lambda w, x: nn.functional.layer_norm((w * x).view(500, -1), (600,)),
+    "cumsum": lambda w, x: (w * x).cumsum(0),
+    "prod": lambda w, x: (w * x).view(-1, 3).prod(1),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_recording_needs_little_more_than_the_eager_call(name: str) -> None:
+    size, layer = 300_000, LAYERS[name]
+
+    def made() -> Callable[[Any], Any]:
+        w = torch.rand(size).add_(0.5).requires_grad_()
+        rule = optim.SGD([w], lr=1e-3, momentum=0.9)
+
+        def step(x: Any) -> Any:
+            rule.zero_grad()
+            loss = layer(w, x).mean()
+            loss.backward()
+            rule.step()
+            return loss.detach()
+
+        return step
+
+    def peaks(step: Any) -> float:
+        found = []
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(3):
+                before = tracemalloc.get_traced_memory()[0]
+                tracemalloc.reset_peak()
+                step(torch.rand(size) + 0.5)
+                found.append(tracemalloc.get_traced_memory()[1] - before)
+        finally:
+            gc.enable()
+        return max(found)
+
+    warm, compiled = torch.rand(size), torch.compile(made())
+    for _ in range(3):  # what is made once
+        compiled(warm)
+    made()(warm)
+    tracemalloc.start()
+    try:
+        eager = peaks(made())
+        program = 1 << 20  # what is written while it is compiled
+        assert peaks(torch.compile(made())) <= 1.2 * eager + program
+    finally:
+        tracemalloc.stop()
 
 
 def branching(w: Any) -> Any:

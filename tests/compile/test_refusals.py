@@ -256,3 +256,20 @@ def test_a_module_that_is_loaded_inside_of_the_step_changes_nothing(
 
     compiled = torch.compile(step, fullgraph=True)
     assert [compiled(torch.ones(2)).tolist() for _ in range(3)] == [[2.0, 2.0]] * 3
+
+
+def test_a_step_that_reaches_half_a_program_is_refused_in_time() -> None:
+    class Part:
+        def __init__(self, k: int, following: Any) -> None:
+            self.k = k
+            self.following = following
+
+    part = None
+    for k in range(6_000):
+        part = Part(k, part)
+    names = "; ".join(f"x.a{k} if x is None else 0" for k in range(800))
+    space: dict[str, Any] = {"part": part}
+    exec(f"def step(x):\n    {names}\n    return x * part.following.k", space)
+    text = stays_eager(space["step"], torch.ones(2), times=4)
+    assert "reaches more than can be watched" in text
+    assert space["step"](torch.ones(2)).tolist() == [5998, 5998]
