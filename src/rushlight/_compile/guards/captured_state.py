@@ -35,8 +35,8 @@ from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..capture.names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
 from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
-from ..refusal import Refusal, is_library
-from .name_lookups import SPECIAL, Lookups, space_of
+from ..refusal import is_library
+from .name_lookups import SPECIAL, Lookups, refuse_too_many, space_of
 from .places import (
     SCALARS,
     Place,
@@ -52,8 +52,6 @@ from .places import (
 )
 
 LIMIT: Final = 20_000
-#: Names asked of objects, at most: beyond it looking alone takes seconds, and its notes 100s of MB.
-MOST_QUESTIONS: Final = 4_000_000
 #: What a module keeps for others than its forward.
 UNUSED: Final = frozenset({
     "_non_persistent_buffers_set", "_state_dict_hooks", "_state_dict_pre_hooks",
@@ -492,16 +490,10 @@ class State:
         return own and not self.anything
 
     def _ask(self) -> None:
-        """Asks all namespaces for all names: see `lookups`.
-
-        Raises:
-            Refusal: where these are too many.
-        """
+        """Asks all namespaces for all names: see `lookups`."""
         ask = self.lookups
         wanted = self.names | {"forward"}
-        if len(self.objects) * len(wanted) > MOST_QUESTIONS:
-            many = f"{len(wanted)} names of {len(self.objects)} objects"
-            raise Refusal(f"its code reaches more than can be watched: {many}")
+        refuse_too_many(len(self.objects), len(wanted))
         for place, _ in self.objects:
             ask.lack(place.container, wanted, f"`{place.label}`")
         for x in self.owners:

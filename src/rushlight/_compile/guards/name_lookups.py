@@ -19,6 +19,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..._native.cpython import dict_clocks, object_layout as layout
+from ..refusal import Refusal
+
+
+#: Names asked of objects, at most: beyond it looking alone takes seconds, and its notes 100s of MB.
+MOST_QUESTIONS: Final = 4_000_000
 
 
 class Missing:
@@ -50,6 +55,17 @@ def special_names() -> frozenset[str]:
 
 
 SPECIAL: Final = special_names()
+
+
+def refuse_too_many(objects: int, names: int) -> None:
+    """Looks at the number of questions before they are asked.
+
+    Raises:
+        Refusal: where it is too large.
+    """
+    if objects * names > MOST_QUESTIONS:
+        many = f"{names} names of {objects} objects"
+        raise Refusal(f"its code reaches more than can be watched: {many}")
 
 
 def space_of(kind: type) -> dict[str, Any] | None:
