@@ -21,7 +21,6 @@ from typing import Any, Final
 from ..._native.cpython import dict_clocks, object_layout as layout
 from ..refusal import Refusal
 
-
 #: Names asked of objects, at most: beyond it looking alone takes seconds, and its notes 100s of MB.
 MOST_QUESTIONS: Final = 4_000_000
 
