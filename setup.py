@@ -177,8 +177,10 @@ def compiled_kernels() -> list[Extension]:
     if KERNEL_SETTING == "0":
         return []
     KERNELS.mkdir(parents=True, exist_ok=True)
-    source = {**os.environ, "PYTHONPATH": str(SOURCE.parent), "RUSHLIGHT_PURE": "1"}
-    run = {"env": source, "cwd": KERNELS, "text": True, "stdout": subprocess.PIPE}
+    # An isolated build finds llvmlite and NumPy by a path of its own.
+    path = os.pathsep.join(filter(None, [str(SOURCE.parent), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "RUSHLIGHT_PURE": "1"}
+    run = {"env": environment, "cwd": KERNELS, "text": True, "stdout": subprocess.PIPE}
     asked = "from rushlight._native import prebuilt; print(*prebuilt.sets())"
     try:
         import llvmlite.binding  # noqa: F401 -- whether it is here
@@ -201,6 +203,8 @@ def compiled_kernels() -> list[Extension]:
             [os.path.relpath(paths[0], ROOT)],
             extra_objects=[path for path in paths[1:] if path],
             libraries=["m"] if os.name == "posix" else [],
+            # Names of functions: only the table leads to them.
+            extra_link_args=["-Wl,-s"] if sys.platform == "linux" else [],
         )
         for name, paths in written.items()
     ]
