@@ -8,6 +8,7 @@ sends it to all. A small one goes to all ranks whole.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -30,6 +31,11 @@ __all__ = ["MPICarrier"]
 
 #: Up to how many bytes, all ranks' together, a tensor goes to every rank whole.
 _WHOLE: Final = 1 << 16
+
+#: With TORCH_DISTRIBUTED_DEBUG=DETAIL: what a rank tells the others of a collective, in bytes, and
+#: the collectives in which all ranks' tensors are alike.
+_TOLD: Final = 256
+_ALIKE: Final = ("all_reduce", "reduce", "broadcast", "reduce_scatter")
 
 
 def _raw(tensor: Tensor) -> Array:
@@ -66,6 +72,8 @@ class MPICarrier:
         self.timeout = timeout
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
+        self._compares = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
+        self._asked = 0
         self._others = [(self.rank + i) % self.size for i in range(1, self.size)]
 
     def close(self) -> None:
@@ -84,9 +92,39 @@ class MPICarrier:
         if recorder is not None:
             recorder.refuse("processes exchange messages")
         everyone = peers is None
+        if everyone and self._compares:
+            steps = self._compared(steps, what, tensors)
         among = self._ranks if peers is None else [self._ranks[i] for i in peers]
         work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
         return self._progress.start(work, self._line if everyone else None, waits)
+
+    def _compared(self, steps: Steps, what: str, tensors: Sequence[Tensor]) -> Steps:
+        """A collective after all ranks have told each other which one it is.
+
+        Raises:
+            RuntimeError: where they differ; it says which rank does what.
+        """
+        self._asked += 1
+        told = f"{what} (number {self._asked} of the group)"
+        if what in _ALIKE:
+            told += "".join(f" of a {t.dtype} of shape {tuple(t.shape)}" for t in tensors)
+        own = told.encode()[:_TOLD].ljust(_TOLD)
+        everything = bytearray(_TOLD * self.size)
+        byte = self._mpi.BYTE
+        yield [self._comm.Iallgather([own, byte], [everything, byte])]
+        rows = [bytes(everything[i * _TOLD : (i + 1) * _TOLD]) for i in range(self.size)]
+        other = next((i for i, row in enumerate(rows) if row != own), None)
+        if other is not None:
+            differs = "\n".join(
+                f"rank {rank}: {row.decode().rstrip()}" for rank, row in zip(self._ranks, rows)
+            )
+            raise RuntimeError(
+                "Detected mismatch between collectives on ranks. Rank "
+                f"{self._ranks[self.rank]} is running collective: {told}, but Rank "
+                f"{self._ranks[other]} is running collective: {rows[other].decode().rstrip()}.\n"
+                f"{differs}"
+            )
+        yield from steps
 
     def _bytes(self, row: Array) -> list[object]:
         return [M.bytes_in(row), self._mpi.BYTE]

@@ -1,4 +1,4 @@
-"""Checkpoints in a folder, written and read by one process."""
+"""Checkpoints in a folder, of one process or of several."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import advised
 from ..._tensor.tensor import Tensor
-from ...serialization import load as load_file, save as save_file
-from ..process_group import alone
+from ...serialization import load as load_file
+from ..process_group import chosen, is_initialized
+from .pieces import INDEX, read_pieces, save_pieces, stateful, write_whole
 
 if TYPE_CHECKING:
     from ..process_group import ProcessGroup
 
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
-
-_FILE = "rushlight.pt"
 
 
 class FileSystemWriter:
@@ -41,8 +40,6 @@ def _folder(checkpoint_id: Any, storage: Any) -> Path:
 
 
 def _alone(verb: str) -> None:
-    from .. import is_initialized
-
     if not is_initialized():
         warnings.warn(
             "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is "
@@ -56,11 +53,7 @@ def _state(value: Any) -> object:
     """A dictionary's parts as plain values: what has a state of its own gives it."""
     if isinstance(value, dict):
         return {key: _state(inner) for key, inner in value.items()}
-    return value.state_dict() if _stateful(value) else value
-
-
-def _stateful(value: object) -> bool:
-    return hasattr(value, "state_dict") and hasattr(value, "load_state_dict")
+    return value.state_dict() if stateful(value) else value
 
 
 def save(
@@ -75,14 +68,19 @@ def save(
 ) -> None:
     """Writes a dictionary of tensors and values into a folder, which is made where it must be.
 
-    The folder holds one file that `torch.load` reads, not PyTorch's own files of shards.
+    One process writes one file that `torch.load` reads. Of several each writes a file of what it
+    has, and rank 0 an index of them. Neither are PyTorch's own files.
+
+    Raises:
+        CheckpointException: on every rank, where one has failed: the former checkpoint is kept.
     """
     _alone("save")
-    if not no_dist:
-        alone("torch.distributed.checkpoint.save", process_group)
     folder = _folder(checkpoint_id, storage_writer)
+    if not no_dist and is_initialized() and chosen(process_group).size() > 1:
+        save_pieces(state_dict, folder, chosen(process_group))
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(_state(state_dict), folder / _FILE)
+    write_whole(_state(state_dict), folder / INDEX)
 
 
 def load(
@@ -101,13 +99,15 @@ def load(
     """
     _alone("load")
     folder = _folder(checkpoint_id, storage_reader)
-    if not (folder / _FILE).exists() and (folder / ".metadata").exists():
+    if not (folder / INDEX).exists() and (folder / ".metadata").exists():
         raise advised(
             RuntimeError(f"{folder} holds PyTorch's files of shards"),
             "make one file of them with PyTorch: "
             "torch.distributed.checkpoint.format_utils.dcp_to_torch_save; then use torch.load",
         )
-    _read_into(state_dict, load_file(folder / _FILE), "")
+    held = load_file(folder / INDEX)
+    if not read_pieces(state_dict, folder, held):
+        _read_into(state_dict, held, "")
 
 
 def _read_into(wanted: dict[str, Any], saved: dict[str, Any], path: str) -> None:
@@ -123,7 +123,7 @@ def _read_into(wanted: dict[str, Any], saved: dict[str, Any], path: str) -> None
                     f"{where}"
                 )
             value.detach().copy_(found)
-        elif _stateful(value):
+        elif stateful(value):
             value.load_state_dict(found)
         elif isinstance(value, dict) and isinstance(found, dict):
             _read_into(value, found, where)

@@ -1,0 +1,237 @@
+"""Checkpoints that every rank writes a part of, and any number of ranks reads.
+
+Each rank writes the pieces that it has into a file of a new name. When all have done so, rank 0
+puts an index of them in the place of the last one, in one step: until then, and if a rank fails,
+the folder holds the checkpoint that it held before. Former files are removed afterwards.
+
+A rank that reads asks the index where the pieces lie that its own part overlaps.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..._tensor.tensor import Tensor
+from ...autograd.grad_mode import no_grad
+from ...serialization import load as load_file, save as save_file
+from ..object_collectives import all_gather_object, broadcast_object_list
+from ..tensor._api import DTensor
+from ..tensor._layout import local_piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..annotations import Given, State
+    from ..process_group import ProcessGroup
+
+__all__ = ["CheckpointException", "INDEX", "read_pieces", "save_pieces", "stateful", "write_whole"]
+
+INDEX = "rushlight.pt"
+_MARK = "rushlight.pieces"
+Shape = tuple[int, ...]
+Path_ = tuple[str | int, ...]
+
+
+class CheckpointException(BaseException):
+    """What went wrong on some ranks, by rank."""
+
+    __module__ = "torch.distributed.checkpoint.api"
+
+    def __init__(self, msg: str, failures: dict[int, str]) -> None:
+        super().__init__(msg, failures)
+        self.failures = failures
+
+    def __str__(self) -> str:
+        told = "".join(f"\nrank {rank}: {text}" for rank, text in self.failures.items())
+        return f"CheckpointException ranks:{self.failures.keys()}{told}"
+
+
+def stateful(value: Given) -> bool:
+    """Whether a value has a state of its own."""
+    return hasattr(value, "state_dict") and hasattr(value, "load_state_dict")
+
+
+def write_whole(value: Given, path: Path) -> None:
+    """Writes a file and puts it in the place of what was there, in one step."""
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        save_file(value, new)
+        with open(new, "rb") as written:
+            os.fsync(written.fileno())
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _leaves(value: Given, path: Path_ = ()) -> Iterator[tuple[Path_, Given]]:
+    if stateful(value) and not isinstance(value, Tensor):
+        value = value.state_dict()
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    else:
+        yield path, value
+
+
+def _box(tensor: Tensor) -> tuple[Tensor, Shape, Shape]:
+    """What this rank has of a tensor: its elements, where they begin, and the whole's shape."""
+    if isinstance(tensor, DTensor):
+        _, start = local_piece(tuple(tensor.shape), tensor.device_mesh, tensor.placements)
+        return tensor._local_tensor.detach(), start, tuple(tensor.shape)
+    return tensor.detach(), (0,) * tensor.dim(), tuple(tensor.shape)
+
+
+def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
+    """Writes this rank's part; gives back when the checkpoint is whole.
+
+    Raises:
+        CheckpointException: on every rank, where one has failed; the former one is as it was.
+    """
+    names: list[Given] = [secrets.token_hex(6)]
+    broadcast_object_list(names, group=group, group_src=0)
+    file = f"__{group.rank()}_{names[0]}.distcp"
+    own: list[Given] = []
+    tensors: dict[Path_, Tensor] = {}
+    for path, value in _leaves(state):
+        if isinstance(value, Tensor):
+            local, start, shape = _box(value)
+            tensors[path] = local
+            own.append((path, (start, tuple(local.shape), shape, str(value.dtype))))
+        else:
+            own.append((path, value))
+    told: list[Given] = [None] * group.size()
+    all_gather_object(told, own, group)
+    index, mine = _divided(told, names[0], group.rank())
+    error = _trying(lambda: _write({path: tensors[path].clone() for path in mine}, folder / file))
+    _agree(error, group, lambda: (folder / file).unlink(missing_ok=True))
+    if group.rank() == 0:
+        error = _trying(lambda: write_whole({_MARK: index}, folder / INDEX))
+    _agree(error, group, lambda: (folder / file).unlink(missing_ok=True))
+    for old in folder.glob(f"__{group.rank()}_*.distcp"):
+        if old.name != file:
+            old.unlink(missing_ok=True)
+    if group.rank() == 0:
+        for old in folder.glob("__*_*.distcp"):
+            if not old.name.endswith(f"_{names[0]}.distcp"):
+                old.unlink(missing_ok=True)
+
+
+def _write(tensors: dict[Path_, Tensor], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(tensors, path)
+
+
+def _trying(call: Given) -> str | None:
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _agree(error: str | None, group: ProcessGroup, undo: Given) -> None:
+    """Raises on every rank where one has failed."""
+    errors: list[Given] = [None] * group.size()
+    all_gather_object(errors, error, group)
+    failures = {rank: text for rank, text in enumerate(errors) if text is not None}
+    if failures:
+        _trying(undo)
+        raise CheckpointException("save", failures)
+
+
+def _divided(told: list[Given], name: str, me: int) -> tuple[dict[Path_, Given], list[Path_]]:
+    """The index, and what this rank writes: each box is written by the first rank that has it."""
+    index: dict[Path_, Given] = {}
+    mine: list[Path_] = []
+    for rank, own in enumerate(told):
+        for path, value in own:
+            if not _is_box(value):
+                index.setdefault(path, ("value", value))
+                continue
+            start, lengths, shape, dtype = value
+            kind, _, _, pieces = index.setdefault(path, ("tensor", shape, dtype, []))
+            if kind != "tensor" or (0 in lengths and shape != lengths):
+                continue
+            if all(piece[1] != start for piece in pieces):
+                pieces.append((f"__{rank}_{name}.distcp", start, lengths))
+                if rank == me:
+                    mine.append(path)
+    return index, mine
+
+
+def _is_box(value: Given) -> bool:
+    return isinstance(value, tuple) and len(value) == 4 and isinstance(value[3], str)
+
+
+def read_pieces(state: State, folder: Path, held: Given) -> bool:
+    """Reads into the tensors of a dictionary, in place; False where the file is no index.
+
+    Raises:
+        RuntimeError: for a key that was not saved, and for another shape.
+    """
+    if not isinstance(held, dict) or _MARK not in held:
+        return False
+    _fill(state, (), held[_MARK], _Files(folder))
+    return True
+
+
+class _Files:
+    """The files of a checkpoint, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.read: dict[str, dict[Path_, Tensor]] = {}
+
+    def tensor(self, file: str, path: Path_) -> Tensor:
+        """A piece."""
+        if file not in self.read:
+            self.read[file] = load_file(self.folder / file)
+        return self.read[file][path]
+
+
+def _fill(wanted: State, path: Path_, index: dict[Path_, Given], files: _Files) -> None:
+    for key, value in wanted.items():
+        where = (*path, key)
+        if isinstance(value, Tensor):
+            _fill_tensor(value, where, index, files)
+        elif stateful(value):
+            state = value.state_dict()
+            _fill(state, where, index, files)
+            value.load_state_dict(state)
+        elif isinstance(value, dict) and value:
+            _fill(value, where, index, files)
+        else:
+            found = _found(where, index)
+            if found[0] == "value":
+                wanted[key] = found[1]
+
+
+def _found(path: Path_, index: dict[Path_, Given]) -> Given:
+    if path not in index:
+        name = ".".join(map(str, path))
+        raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
+    return index[path]
+
+
+@no_grad()
+def _fill_tensor(value: Tensor, path: Path_, index: dict[Path_, Given], files: _Files) -> None:
+    found = _found(path, index)
+    local, start, shape = _box(value)
+    if found[0] != "tensor" or tuple(found[1]) != shape:
+        raise RuntimeError(
+            f"Size mismatch between saved {found[1]} and current: {value.shape} for "
+            f"{'.'.join(map(str, path))}"
+        )
+    for file, begin, lengths in found[3]:
+        cut_here, cut_there = [], []
+        for a, n, b, m in zip(start, local.shape, begin, lengths):
+            low, high = max(a, b), min(a + n, b + m)
+            cut_here.append(slice(low - a, high - a))
+            cut_there.append(slice(low - b, high - b))
+            if low >= high:
+                break
+        else:
+            local[tuple(cut_here)] = files.tensor(file, path)[tuple(cut_there)]

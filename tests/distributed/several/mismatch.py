@@ -1,0 +1,24 @@
+"""A program of two processes that do different things: each says which error it got."""
+
+import os
+from datetime import timedelta
+
+import rushlight as torch
+import rushlight.distributed as dist
+
+os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"
+dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+rank = dist.get_rank()
+dist.all_reduce(torch.ones(2))
+calls = [
+    lambda: dist.all_reduce(torch.ones(2 + rank)),
+    lambda: dist.all_reduce(torch.ones(2).to(torch.float64 if rank else torch.float32)),
+    lambda: dist.barrier() if rank else dist.broadcast(torch.ones(3), 0),
+]
+for call in calls:
+    try:
+        call()
+    except RuntimeError as error:
+        os.write(1, f"{rank}: {str(error).splitlines()[0]}\n".encode())
+dist.all_reduce(torch.ones(2))
+dist.destroy_process_group()
