@@ -1,16 +1,18 @@
 """The same programs of two to four processes on PyTorch (gloo) and on Rushlight (MPI)."""
 
+import functools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.compare.several.names import NAMES
+from tests.compare.several.names import CASES, names_for
 
 pytestmark = pytest.mark.skipif(
     find_spec("mpi4py") is None or find_spec("torch") is None,
@@ -18,25 +20,30 @@ pytestmark = pytest.mark.skipif(
 )
 
 RUN = Path(__file__).parent / "several" / "run.py"
-SIZES = (2, 3, 4)
 CLOSE = 1e-6
 
 
-@pytest.fixture(scope="module", params=SIZES)
-def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """By library, what each rank saw of each program."""
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[str, Any]]:
+    """By library, what each rank of a world of a size saw of each program."""
     folder = tmp_path_factory.mktemp("several")
     path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry)
-    out = {}
-    for library in ("torch", "rushlight"):
-        method, output = f"file://{folder}/{library}.store", folder / library
-        subprocess.run(
-            [sys.executable, "-W", "ignore", RUN, library, str(request.param), method, output],
-            timeout=300, check=True, env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
-        ranks = range(request.param)
-        out[library] = [json.loads(Path(f"{output}.{rank}").read_text()) for rank in ranks]
-    return out
+
+    @functools.cache
+    def run(size: int) -> dict[str, Any]:
+        out = {}
+        for library in ("torch", "rushlight"):
+            method, output = f"file://{folder}/{library}{size}.store", folder / f"{library}{size}"
+            subprocess.run(
+                [sys.executable, "-W", "ignore", RUN, library, str(size), method, output,
+                 *names_for(size)],
+                timeout=300, check=True, env={**os.environ, "PYTHONPATH": path},
+            )  # fmt: skip
+            ranks = range(size)
+            out[library] = [json.loads(Path(f"{output}.{rank}").read_text()) for rank in ranks]
+        return out
+
+    return run
 
 
 def same(a: Any, b: Any) -> bool:
@@ -50,7 +57,10 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_rank_sees_what_it_sees_on_pytorch(seen: Any, name: str) -> None:
-    for rank, (theirs, ours) in enumerate(zip(seen["torch"], seen["rushlight"])):
+@pytest.mark.parametrize(("size", "name"), CASES)
+def test_every_rank_sees_what_it_sees_on_pytorch(
+    seen: Callable[[int], dict[str, Any]], size: int, name: str
+) -> None:
+    by_library = seen(size)
+    for rank, (theirs, ours) in enumerate(zip(by_library["torch"], by_library["rushlight"])):
         assert same(theirs[name], ours[name]), f"rank {rank}:\n{theirs[name]}\n{ours[name]}"

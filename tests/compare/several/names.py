@@ -3,8 +3,19 @@
 import re
 from pathlib import Path
 
-NAMES = [
-    name
+#: By how many ranks the programs of a file are run: messages by an uneven number, too. What is cut
+#: into pieces of one length is not.
+SIZES = {"programs": (2, 3)}
+OTHERS = (2, 4)
+
+CASES = [
+    (size, name)
     for path in sorted(Path(__file__).parent.glob("*.py"))
     for name in re.findall(r"@program\ndef (\w+)", path.read_text(encoding="utf-8"))
+    for size in SIZES.get(path.stem, OTHERS)
 ]
+
+
+def names_for(size: int) -> list[str]:
+    """The programs that are run by so many ranks."""
+    return [name for one, name in CASES if one == size]
