@@ -1,5 +1,6 @@
 """Gradients of which only the rows that were read are stored, and steps with them."""
 
+import copy
 import importlib
 import subprocess
 import sys
@@ -267,3 +268,29 @@ def test_gradcheck_refuses_a_sparse_gradient_of_a_dense_input() -> None:
     for fast in (True, False):
         with pytest.raises(RuntimeError, match=r"sparse_coo is not torch.strided"):
             torch.autograd.gradcheck(Sparse.apply, (x,), check_batched_grad=False, fast_mode=fast)
+
+
+@pytest.mark.parametrize("convert", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
+def test_a_gradient_is_assigned_and_copied(convert: str) -> None:
+    x, g = getattr(torch.zeros(3, 3), convert)(), getattr(torch.eye(3), convert)()
+    x.grad = g
+    assert x.grad is g
+    copied = copy.deepcopy(x)
+    assert copied.grad is not g and torch.equal(copied.grad.to_dense(), torch.eye(3))
+    with pytest.raises(RuntimeError, match="data of a different type"):
+        x.grad = torch.eye(3)
+    with pytest.raises(RuntimeError, match="gradient of size"):
+        x.grad = getattr(torch.eye(2), convert)()
+    x.grad = None
+    assert x.grad is None
+
+
+def test_copies_have_places_of_their_own() -> None:
+    rows = torch.eye(3).to_sparse_csr()
+    plain = torch.eye(3).to_sparse()
+    for made in (rows.clone(), rows.to(torch.float64), rows.to("cpu", copy=True)):
+        assert made.crow_indices().data_ptr() != rows.crow_indices().data_ptr()
+        assert made.col_indices().data_ptr() != rows.col_indices().data_ptr()
+    assert rows.to("cpu").crow_indices().data_ptr() == rows.crow_indices().data_ptr()
+    for made in (plain.clone(), plain.to(torch.float64), plain.to("cpu", copy=True)):
+        assert made._indices().data_ptr() != plain._indices().data_ptr()

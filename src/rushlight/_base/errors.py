@@ -90,6 +90,9 @@ DATA_LAYOUT: Final = (
     "tensor type."
 )
 ASSIGNED_GRAD_KIND: Final = "assigned grad expected to be a Tensor or None but got grad of type "
+ASSIGNED_GRAD_LAYOUT: Final = (
+    "attempting to assign a gradient to a tensor that has data of a different type"
+)
 DETACHED_SAVED: Final = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
     "This is not supported, please use out-of-place `.detach()` instead"

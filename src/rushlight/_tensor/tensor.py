@@ -562,9 +562,16 @@ def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
         TypeError: where the value is neither a tensor nor None.
         RuntimeError: where its shape or dtype differs from the tensor's.
     """
-    if value is None:
-        t._grad = None
-        return
+    t._grad = None if value is None else checked_grad(t, value)
+
+
+def checked_grad(t: TensorBase, value: object) -> Any:
+    """What is assigned to `.grad`.
+
+    Raises:
+        TypeError: where the value isn't a tensor.
+        RuntimeError: where its shape or dtype differs from the tensor's.
+    """
     if not isinstance(value, TensorBase):
         raise TypeError(errors.ASSIGNED_GRAD_KIND + errors.type_name(value))
     if value is t:
@@ -576,7 +583,7 @@ def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
         raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(mine), D.c_name(given)))
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))
-    t._grad = value
+    return value
 
 
 CLASSES.tensor = Tensor

@@ -41,6 +41,7 @@ class CompressedTensor(SparseTensor):
 
     blocks: Tensor
     blocksize: tuple[int, int]
+    starts: Any = None  # where each row begins, once that was asked for
 
     @classmethod
     def __torch_function__(
@@ -65,9 +66,10 @@ class CompressedTensor(SparseTensor):
     def _parts(self) -> tuple[Tensor, Tensor]:
         """Where each row (or column) of blocks starts, and the other place of each block."""
         d = 0 if self.by_rows else 1
-        count = self.size(d) // self.blocksize[d]
-        starts: Any = new_tensor(raw.starts(self.blocks._raw[d], count))
-        return starts, self.blocks[1 - d]
+        if self.starts is None:
+            count = self.size(d) // self.blocksize[d]
+            self.starts = new_tensor(raw.starts(self.blocks._raw[d], count))
+        return self.starts, self.blocks[1 - d]
 
     def _asked(self, name: str, by_rows: bool) -> tuple[Tensor, Tensor]:
         if by_rows is not self.by_rows:
@@ -135,12 +137,17 @@ class CompressedTensor(SparseTensor):
 
     to_sparse_coo = to_sparse
 
-    def clone(self, *, memory_format: object = None) -> SparseTensor:
-        """A copy."""
-        return self._with(self.held.clone())
+    def with_own_places(self) -> SparseTensor:
+        """This new tensor, its places copied, so that no other sees them written."""
+        of_elements = self.blocks is self.places
+        self.places, self.starts = self.places.clone(), None
+        self.blocks = self.places if of_elements else self.blocks.clone()
+        return self
 
     def _with(self, held: Tensor) -> SparseTensor:
-        return _made(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
+        made = _made(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
+        made.starts = self.starts
+        return made
 
     def _gradient(self, found: Tensor) -> SparseTensor:
         return self._with(found)

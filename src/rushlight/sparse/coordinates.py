@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _table as ops
@@ -22,7 +23,7 @@ from .._base import dtypes as D, errors
 from .._base.memory_format import sparse_coo
 from .._core.hooks import SPARSE, checked_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
-from .._tensor.tensor import Tensor
+from .._tensor.tensor import Tensor, checked_grad
 from .._tensor.torch_function import DisableTorchFunctionSubclass
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class SparseTensor(Tensor):
     places: Any  # Tensors
     held: Any
     coalesced: bool
+    assigned: SparseTensor | None = None  # the gradient that a program gave it
 
     @classmethod
     def __torch_function__(
@@ -185,11 +187,16 @@ class SparseTensor(Tensor):
     def grad(self) -> Any:
         """The gradient: sparse, at the places of this tensor."""
         found = self.held.grad
-        return None if found is None else self._gradient(found)
+        if found is None:
+            return self.assigned
+        added = self._gradient(found)
+        return added if self.assigned is None else self.assigned + added
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        self.held.grad = None if value is None else value.coalesce().held
+        if value is not None and checked_grad(self, value).layout is not self.layout:
+            raise RuntimeError(errors.ASSIGNED_GRAD_LAYOUT)
+        self.held.grad, self.assigned = None, value
 
     def _gradient(self, found: Tensor) -> SparseTensor:
         """The gradient of this tensor, from that of its values."""
@@ -260,12 +267,12 @@ class SparseTensor(Tensor):
 
     def clone(self, *, memory_format: memory_format | None = None) -> SparseTensor:
         """A copy."""
-        return sparse(self.places.clone(), self.held.clone(), self.shape, self.coalesced)
+        return self._with(self.held.clone()).with_own_places()
 
     def to(self, *args: object, **kwargs: object) -> SparseTensor:
         """The tensor with values of another type."""
         held = self.held.to(*args, **kwargs)
-        return self if held is self.held else self._with(held)
+        return self if held is self.held else self._with(held).with_own_places()
 
     def is_contiguous(self, memory_format: memory_format | None = None) -> bool:
         """False: there is no row of elements."""
@@ -282,6 +289,11 @@ class SparseTensor(Tensor):
         places = functions.empty((self.sparse_dim(), 0), dtype=self.places.dtype)
         held = functions.empty((0, *self.held.shape[1:]), dtype=dtype)
         return sparse(places, held, self.shape, True)
+
+    def with_own_places(self) -> SparseTensor:
+        """This new tensor, its places copied, so that no other sees them written."""
+        self.places = self.places.clone()
+        return self
 
     def _with(self, held: Tensor) -> SparseTensor:
         """A tensor with these values at the same places."""
@@ -340,7 +352,10 @@ class SparseTensor(Tensor):
     # ---- copies and texts ---------------------------------------------------------------------
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         if id(self) not in memo:
-            memo[id(self)] = self.clone()
+            if not self.is_leaf:
+                raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
+            memo[id(self)] = made = self.detach().clone().requires_grad_(self.requires_grad)
+            made.grad = deepcopy(self.grad, memo)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
