@@ -89,6 +89,10 @@ def distinct(x: Array, inverse: bool, counts: bool) -> tuple[Array, Array, Array
 
 
 def _refuse_empty_slices(x: Array, axis: int) -> None:
+    if not x.shape[axis] and x.shape.count(0) > 1:
+        raise RuntimeError(
+            "Number of zero sized dimensions is more than one, so unique cannot be applied "
+        )
     if x.shape[axis] and not x.size:
         raise RuntimeError(
             "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
@@ -104,6 +108,12 @@ def distinct_slices(x: Array, dim: int) -> tuple[Array, Array, Array]:
     if not x.size:
         _refuse_empty_slices(x, axis)
         return x.copy(), np.empty(0, _INT64), np.empty(0, _INT64)
+    if x.dtype.kind in "fV" and np.isnan(x).any():
+        from .unordered_rows import distinct_rows
+
+        front = np.moveaxis(x, axis, 0)
+        kept, places, times = distinct_rows(front.reshape(len(front), -1))
+        return np.moveaxis(front[kept], 0, axis), places, times
     values, inverse, counts = np.unique(
         x, axis=axis, return_inverse=True, return_counts=True, equal_nan=False
     )

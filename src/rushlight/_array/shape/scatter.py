@@ -522,7 +522,7 @@ def take(x: Array, index: Array) -> Array:
     where = _flat_places(x, index, "take", "tried to take from")
     if not index.size:
         return np.empty(index.shape, x.dtype)
-    return np.ascontiguousarray(x.reshape(-1)[where])
+    return np.asarray(x.reshape(-1)[where], order="C")
 
 
 def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
