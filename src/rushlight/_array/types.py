@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._base import dtypes as D, errors
+from .._base.caller import say_once
 from . import kernels
 from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
@@ -109,16 +110,16 @@ def _load(d: D.dtype) -> RawType:
         raise ImportError(
             f"{d.name} tensors need the ml_dtypes{least} package: pip install 'rushlight[bfloat16]'"
         ) from None
-    _TO_RAW[d] = raw
     _FROM_RAW[raw] = d
     if d is not D.bfloat16:
         Narrow.loaded = True
-    if d is D.complex32:
-        warnings.warn(
-            "ComplexHalf support is experimental and many operators don't support it yet.",
-            UserWarning,
-            stacklevel=6,
-        )
+    if d is not D.complex32:
+        _TO_RAW[d] = raw
+        return raw
+    say_once(  # each time that one is made, where warnings are always given
+        "complex halves",
+        "ComplexHalf support is experimental and many operators don't support it yet.",
+    )
     return raw
 
 

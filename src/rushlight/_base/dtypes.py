@@ -6,7 +6,7 @@ array library: `_array` maps each `dtype` to the type that stores it.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from . import errors
 
@@ -26,14 +26,20 @@ class dtype:
     _complex: str
 
     def __init__(
-        self, name: str, itemsize: int, category: int, signed: bool, real: str, cplx: str
+        self, name: str, itemsize: int, category: int, signed: bool | None, real: str, cplx: str
     ) -> None:
         self.name = name
         self.itemsize = itemsize
         self.category = category
-        self.is_signed = signed
+        if signed is not None:
+            self.is_signed = signed
         self._real = real
         self._complex = cplx
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "is_signed":  # a slot that is empty for quantised elements
+            raise RuntimeError("isSignedType not supported for quantized types")
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     @property
     def is_floating_point(self) -> bool:
@@ -107,11 +113,11 @@ BY_NAME: Final[dict[str, dtype]] = {
 
 # Types that have a name, a size and limits, and that no tensor here can have.
 float4_e2m1fn_x2: Final = dtype("float4_e2m1fn_x2", 1, FLOAT, True, "", "")
-qint8: Final = dtype("qint8", 1, INT, True, "", "")
-quint8: Final = dtype("quint8", 1, INT, False, "", "")
-qint32: Final = dtype("qint32", 4, INT, True, "", "")
-quint4x2: Final = dtype("quint4x2", 1, INT, False, "", "")
-quint2x4: Final = dtype("quint2x4", 1, INT, False, "", "")
+qint8: Final = dtype("qint8", 1, INT, None, "", "")
+quint8: Final = dtype("quint8", 1, INT, None, "", "")
+qint32: Final = dtype("qint32", 4, INT, None, "", "")
+quint4x2: Final = dtype("quint4x2", 1, INT, None, "", "")
+quint2x4: Final = dtype("quint2x4", 1, INT, None, "", "")
 
 ALIASES: Final[dict[str, dtype]] = {
     "half": float16,

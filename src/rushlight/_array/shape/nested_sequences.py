@@ -46,6 +46,8 @@ def infer(value: Any) -> D.dtype:
     if isinstance(value, float):
         return D.get_default_dtype()
     if isinstance(value, complex):
+        if D.get_default_dtype() is D.bfloat16:
+            raise RuntimeError("invalid default scalar type for complex")
         return D.number_dtype(value)
     if hasattr(value, "_raw"):
         return from_raw(value._raw.dtype)

@@ -358,6 +358,20 @@ def _whole_power(args: Arguments, raws: Arguments) -> None:
         number_like(exponent, raws[0].dtype)
 
 
+def _power_is_known(base: object, exponent: object) -> bool:
+    """Whether nothing has to be computed: a power of 1, or the exponent is 0 or 1."""
+    if isinstance(base, T.ndarray):
+        return not isinstance(exponent, T.ndarray) and exponent in (0, 1)
+    return type(base) is not bool and base == 1
+
+
+def _power_kernel(base: Any, exponent: object = 0.5) -> str:
+    """What PyTorch computes a power by; complex halves have no fixed exponents, either."""
+    if not isinstance(exponent, (int, float, complex)) or T.from_raw(base.dtype) is not D.complex32:
+        return "pow"
+    return {0.5: "sqrt_vml_cpu", -0.5: "rsqrt_cpu", -1: "reciprocal_cpu"}.get(exponent, "pow")
+
+
 pow = elementwise(
     "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     quotients.power,
@@ -371,7 +385,8 @@ pow = elementwise(
     numbers=False,
     check=_checks.takes("pow", "fic"),
     doc="Each element of `input` to the power of that of `exponent`.",
-    kernel="pow",
+    narrow=lambda raws: "all" if _power_is_known(*raws) else "",
+    kernel=lambda raws: _power_kernel(*raws),
 )
 pow_scalar = elementwise(
     "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -424,6 +439,7 @@ cube = elementwise(
     public=False,
     inplace=False,
     doc="x³ of each element: what `x ** 3` calls.",
+    kernel="pow",
 )
 root = elementwise(
     "_root(Tensor self) -> Tensor",
@@ -437,6 +453,7 @@ root = elementwise(
     refuses_values="whole",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="√x of each element: what `x ** 0.5` calls.",
+    kernel=lambda raws: _power_kernel(*raws),
 )
 
 

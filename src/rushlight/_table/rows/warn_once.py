@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Final
-
-from ..._base.caller import warn_the_caller as warn_the_caller
-
-_said: Final[set[str]] = set()
-
-
-class Always:
-    """Whether such warnings are given every time; `settings` sets it."""
-
-    on = False
-
-
-def say_once(name: str, text: str) -> None:
-    """Warns, unless it was done before under this name."""
-    if name not in _said or Always.on:
-        _said.add(name)
-        warnings.warn(text, UserWarning, stacklevel=4)
+from ..._base.caller import (
+    Always as Always,
+    say_once as say_once,
+    warn_the_caller as warn_the_caller,
+)
 
 
 def warn_of_array() -> None:

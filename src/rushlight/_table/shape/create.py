@@ -465,7 +465,12 @@ def full(
     nowhere = on_meta(device, out)
     value = _number("full", "fill_value", 2, fill_value)
     dtype = type_for(out, dtype)
-    found = infer(value) if dtype is None else dtype_or_default(dtype)
+    if dtype is not None:
+        found = dtype_or_default(dtype)
+    elif isinstance(value, complex):  # of single precision where the default type is half
+        found = D.complex128 if D.get_default_dtype() is D.float64 else D.complex64
+    else:
+        found = infer(value)
     if nowhere and out is None:
         return _meta.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,), out), value, found)
