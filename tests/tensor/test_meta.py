@@ -240,3 +240,30 @@ def test_the_memory_of_a_tensor_without_data_has_a_size_and_no_address() -> None
     x = _meta(2, 3)
     assert x.untyped_storage().nbytes() == 24 and x.untyped_storage().device.type == "meta"
     assert x.data_ptr() == x.untyped_storage().data_ptr() == 0 and x[1].storage_offset() == 3
+
+
+def test_out_on_another_device_is_refused() -> None:
+    x = torch.ones(2, 3)
+    m = x.to("meta")
+    for call in (
+        lambda: torch.exp(m, out=x), lambda: torch.mm(m, m.t(), out=torch.empty(2, 2)),
+        lambda: torch.cat([m, m], out=torch.empty(0)),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="copy from device meta to device cpu"):
+            call()
+    with pytest.raises(RuntimeError, match="copy from device cpu to device meta"):
+        torch.exp(x, out=m)
+
+
+def test_interpolation_into_out_keeps_its_layout_or_the_inputs() -> None:
+    up = torch._C._nn.upsample_nearest2d
+    x = torch.empty(4, 3, 8, 8, device="meta")
+    last = x.to(memory_format=torch.channels_last)
+    out = torch.empty(4, 3, 16, 16, device="meta")
+    assert up(last, (16, 16), out=out).is_contiguous()
+    turned = out.to(memory_format=torch.channels_last)
+    assert up(x, (16, 16), out=turned).is_contiguous(memory_format=torch.channels_last)
+    grown = up(last, (16, 16), out=torch.empty(0, device="meta"))
+    assert grown.is_contiguous(memory_format=torch.channels_last)
+    with pytest.raises(RuntimeError, match=r"dtype torch\.float32 but got torch\.float64 instead"):
+        up(x, (16, 16), out=out.double())

@@ -279,7 +279,7 @@ def refusal(
     if have is want:
         return None
     words = EXACT.get(f"{name}.{overload}") or EXACT.get(name)
-    if words is None and name.endswith(("_copy", "_scatter")):
+    if words is None and (name.endswith(("_copy", "_scatter")) or "upsample_" in name):
         words = _expected_out
     if words is not None and not (of_complex and not want.is_complex):
         return RuntimeError(words(have, want, position))

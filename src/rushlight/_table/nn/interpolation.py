@@ -16,6 +16,7 @@ from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
 from ..rows.composite import composite
 from ..rows.gradient_kernels import calling
+from ..rows.out_rules import OutRules
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 
@@ -144,6 +145,7 @@ def _rows(kind: str, dims: int) -> Row:
         namespace="private",
         method=False,
         dtypes="float",
+        out_rules=OutRules(laid_out=True),
         samples=lambda mk: [
             (mk(1, 2, *(3,) * dims), (5,) * dims, *((False,) if aligns else ())),
             (mk(1, 2, *(4,) * dims), (3,) * dims, *((True,) if aligns else ())),

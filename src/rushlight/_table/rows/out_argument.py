@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import axes_of
+from ..._array.memory.meta import MetaArray, meta_array, with_strides
 from ..._array.shape.as_strided import element_strides
 from ..._base import dtypes as D, errors
 from ..._core import slow
@@ -120,6 +121,14 @@ def _refuse_gradients(
         raise RuntimeError(errors.out_requires_grad(_shown(name, rules)))
 
 
+#: What PyTorch computes without data by functions of Python's, which have other words.
+_WRITTEN_IN_PYTHON: Final = frozenset(
+    ("addmm", "mm", *(f"upsample_{kind}" for kind in (
+        "nearest1d", "nearest2d", "nearest3d", "nearest_exact1d", "nearest_exact2d",
+        "nearest_exact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")))
+)  # fmt: skip
+
+
 def run_into(
     name: str,
     run: Callable[[], Any],
@@ -178,6 +187,7 @@ def run_into(
             f"{len(targets)}"
         )
     for i, (t, value) in enumerate(zip(targets, values)):
+        _refuse_other_device(t, value)
         problem = refusal(
             name,
             overload,
@@ -187,6 +197,11 @@ def run_into(
             T.from_raw(operands[0]._raw.dtype) if name in ("abs", "mvlgamma") else None,
         )
         if problem is not None:
+            if type(t._raw) is MetaArray and name in _WRITTEN_IN_PYTHON:
+                have, want = T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype)
+                raise RuntimeError(
+                    f"Expected out tensor to have dtype {have} but got {want} instead"
+                )
             raise problem
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
@@ -195,6 +210,21 @@ def run_into(
     if rules.silent:
         return None
     return out if isinstance(out, TensorBase) else name_outputs(name, targets)
+
+
+def _refuse_other_device(t: TensorBase, value: TensorBase) -> None:
+    """Refuses an `out` with data for a result without, and the other way round.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    wanted, found = (type(x._raw) is MetaArray for x in (t, value))
+    if wanted is not found:
+        source, target = ("meta", "cpu") if found else ("cpu", "meta")
+        raise RuntimeError(
+            f"Attempting to copy from device {source} to device {target}, but cross-device copies "
+            "are not allowed!"
+        )
 
 
 def _refuse_grown(size: int) -> None:
@@ -264,6 +294,7 @@ def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = Fal
         return result
     if ready().grad and (result._requires_grad or out.requires_grad):
         raise RuntimeError(errors.out_requires_grad(name))
+    _refuse_other_device(out, result)
     problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
     if problem is not None:
         raise problem
@@ -279,7 +310,10 @@ def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
     if t._raw.shape != array.shape:
         if t._raw.size:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
-        if type(t._raw) is not T.ndarray or not t._plain:
+        if type(t._raw) is MetaArray:
+            like = array if laid_out else meta_array(array.shape, array.dtype)
+            t._raw = with_strides(array.shape, element_strides(like), t._raw.dtype)
+        elif type(t._raw) is not T.ndarray or not t._plain:
             t._raw = T.empty(array.shape, t._raw.dtype)
         else:
             steps = T.contiguous_strides(array.shape)

@@ -16,7 +16,7 @@ _find = _find_in("nn.functional")
 
 
 def __getattr__(name: str) -> Any:
-    """A function of the table; kernels of convolutions are no public ones."""
-    if name in _KERNELS:
+    """A function of the table; kernels of convolutions and interpolations are no public ones."""
+    if name in _KERNELS or name.startswith(("upsample_", "_upsample_")):
         return getattr(namespace("private").module("torch._C._nn"), name)
     return _find(name)
