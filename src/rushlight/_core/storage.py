@@ -90,6 +90,16 @@ class TensorBase(Vertex):
     _tangent: Any
     _layered: bool  # a subclass with rules of its own, or a transform's wrapper
 
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError(
+            "Cannot directly construct TensorBase; subclass it and then construct that"
+        )
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        if TensorBase in cls.__bases__ and CLASSES.tensor is not TensorBase:
+            raise RuntimeError("Cannot subclass _TensorBase directly")
+        super().__init_subclass__(**kwargs)
+
 
 class Classes:
     """The Python classes that the core instantiates, handed in by the layers above."""

@@ -177,12 +177,16 @@ def set_default_tensor_type(t: Tensor) -> None:
         UserWarning,
         stacklevel=2,
     )
-    name = t if isinstance(t, str) else t.__name__
+    name = t if isinstance(t, str) else getattr(t, "__name__", "")
+    if "cuda" in str(t):
+        raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
     for found in (D.float16, D.bfloat16, D.float32, D.float64):
         if name.rpartition(".")[2] == f"{D.scalar_name(found)}Tensor":
             D.set_default_dtype(found)
             return
-    raise TypeError("only floating-point types are supported as the default type")
+    legacy = isinstance(t, str) or (name.endswith("Tensor") and name != "Tensor")
+    refusal = "only floating-point types are supported as the default type"
+    raise TypeError(refusal if legacy else f"invalid type object: {refusal}")
 
 
 # ---- switches ------------------------------------------------------------------------------------

@@ -546,6 +546,13 @@ for _name, _dtype in _CASTS.items():
         setattr(_class, _name, _caster(_dtype))
 
 
+def __getattr__(name: str) -> Any:
+    """`Storage`: the class whose elements have the default type at that time."""
+    if name == "Storage":
+        return globals()[_dtype_to_storage_type_map()[D.get_default_dtype()]]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
 def is_storage(obj: object) -> bool:
     """Whether it is a storage, of bytes or of elements."""
     return isinstance(obj, (UntypedStorage, TypedStorage))

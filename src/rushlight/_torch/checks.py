@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import types as T
+from .._tensor.public_functions import namespace
 
 __all__ = [
-    "_debug_has_internal_overlap",
+    "_debug_has_internal_overlap", "_efficientzerotensor",
     "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
     "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
 ]  # fmt: skip
+
+_f: Any = namespace("").module("the functions of torch")
 
 Message = Callable[[], object] | None
 
@@ -92,3 +95,8 @@ def _debug_has_internal_overlap(input: Any) -> int:
         return 0
     steps = zip(input.shape, input.stride(), strict=True)
     return 1 if any(step == 0 and count > 1 for count, step in steps) else 2
+
+
+def _efficientzerotensor(*size: Any, **options: Any) -> Any:
+    """Zeros. PyTorch keeps none in memory before one is written."""
+    return _f.zeros(*size, **options)

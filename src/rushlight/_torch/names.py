@@ -93,6 +93,7 @@ HOMES: Final[dict[str, str]] = {
     "Tag": "_torch.library",
     "_tensor_classes": "_tensor.legacy_constructors",
     "_debug_has_internal_overlap": "_torch.checks",
+    "_efficientzerotensor": "_torch.checks",
     "_assert_async": "_table.names.aten_rare",
     "_disable_dynamo": "_torch._dynamo",
     "compile": "_compile",

@@ -11,6 +11,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any
 
 from ... import autograd
+from ..._base.caller import warn_the_caller
 from ..._base.device import default_device, device
 from ..._base.dtypes import dtype
 from ..._base.size import Size
@@ -173,6 +174,16 @@ def _get_warnAlways() -> bool:
 def _set_warnAlways(enabled: bool) -> None:
     """Has warnings that are given once in a process given each time, or not."""
     set_warn_always(enabled)
+
+
+def _warn() -> None:
+    """Warns, as a program's test asks for it."""
+    warn_the_caller("Test message for TORCH_WARN")
+
+
+def _warn_deprecation() -> None:
+    """Warns of something deprecated, as a program's test asks for it."""
+    warn_the_caller("Test message for TORCH_WARN_DEPRECATION", DeprecationWarning)
 
 
 def _is_fwd_grad_enabled() -> bool:

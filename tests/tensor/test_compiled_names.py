@@ -1,0 +1,43 @@
+"""What `torch._C` has of its own: the base of tensors, warnings, dtypes of quantised numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def test_the_base_of_tensors_is_neither_made_nor_derived_from() -> None:
+    base = torch._C.TensorBase
+    assert isinstance(torch.ones(1), base)
+    with pytest.raises(RuntimeError, match="Cannot directly construct"):
+        base()
+    with pytest.raises(RuntimeError, match="Cannot subclass _TensorBase directly"):
+        type("Mine", (base,), {})
+    assert type("Mine", (torch.Tensor,), {})().shape == (0,)
+
+
+def test_warnings_on_request() -> None:
+    with pytest.warns(UserWarning, match="TORCH_WARN"):
+        torch._C._warn()
+    with pytest.warns(DeprecationWarning, match="TORCH_WARN_DEPRECATION"):
+        torch._C._warn_deprecation()
+
+
+def test_quantised_numbers_dont_say_whether_they_have_a_sign() -> None:
+    for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4"):
+        with pytest.raises(RuntimeError, match="not supported for quantized"):
+            assert getattr(torch, name).is_signed is None
+    assert torch.int8.is_signed and not torch.uint8.is_signed
+    assert not hasattr(torch.int8, "sign")
+
+
+def test_zeros_under_another_name() -> None:
+    found = torch._efficientzerotensor(2, 3, dtype=torch.float64)
+    assert found.dtype is torch.float64 and found.tolist() == [[0.0] * 3] * 2
+
+
+def test_a_default_type_is_a_floating_one() -> None:
+    for value in (torch.float32, 5, None, torch.Tensor, "torch.IntTensor"):
+        with pytest.warns(UserWarning), pytest.raises(TypeError, match="only floating-point types"):
+            torch.set_default_tensor_type(value)
