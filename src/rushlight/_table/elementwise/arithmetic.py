@@ -369,7 +369,8 @@ def _power_kernel(base: Any, exponent: object = 0.5) -> str:
     """What PyTorch computes a power by; complex halves have no fixed exponents, either."""
     if not isinstance(exponent, (int, float, complex)) or T.from_raw(base.dtype) is not D.complex32:
         return "pow"
-    return {0.5: "sqrt_vml_cpu", -0.5: "rsqrt_cpu", -1: "reciprocal_cpu"}.get(exponent, "pow")
+    kernels: dict[complex, str] = {0.5: "sqrt_vml_cpu", -0.5: "rsqrt_cpu", -1: "reciprocal_cpu"}
+    return kernels.get(exponent, "pow")
 
 
 pow = elementwise(
