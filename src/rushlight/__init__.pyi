@@ -144,6 +144,7 @@ from ._torch.checks import _check_type as _check_type
 from ._torch.checks import _check_value as _check_value
 from ._torch.checks import _check_with as _check_with
 from ._torch.checks import _debug_has_internal_overlap as _debug_has_internal_overlap
+from ._torch.checks import _efficientzerotensor as _efficientzerotensor
 from ._torch.jit import CompilationUnit as CompilationUnit
 from ._torch.jit import ScriptFunction as ScriptFunction
 from ._torch.jit import ScriptModule as ScriptModule
