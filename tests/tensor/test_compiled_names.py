@@ -41,3 +41,14 @@ def test_a_default_type_is_a_floating_one() -> None:
     for value in (torch.float32, 5, None, torch.Tensor, "torch.IntTensor"):
         with pytest.warns(UserWarning), pytest.raises(TypeError, match="only floating-point types"):
             torch.set_default_tensor_type(value)
+
+
+def test_the_index_of_a_device_is_a_small_whole_number() -> None:
+    for given in (("cpu", -1), ("cuda", -2), (-1,)):
+        with pytest.raises(RuntimeError, match="must not be negative"):
+            torch.device(*given)
+    with pytest.raises(RuntimeError, match="Invalid device string: 'cuda:01'"):
+        torch.device("cuda:01")
+    with pytest.raises(RuntimeError, match="Could not parse device index"):
+        torch.device("cuda:99999999999")
+    assert torch.device("cuda:0").index == 0 and torch.device("cuda", 3).index == 3

@@ -20,6 +20,11 @@ _KNOWN: Final = (
 _TYPES: Final = frozenset(_KNOWN.split(", "))
 
 
+def _refuse_negative(index: object) -> None:
+    if isinstance(index, int) and index < 0:
+        raise RuntimeError("Device index must not be negative")
+
+
 class device:
     """A device such as `device("cpu")` or `device("cuda", 0)`; compares and hashes by value.
 
@@ -39,6 +44,8 @@ class device:
         if isinstance(type, device):
             self.type, self.index = type.type, type.index if index is None else index
             return
+        if isinstance(index, int) or isinstance(type, int):
+            _refuse_negative(type if index is None else index)
         if isinstance(type, int):
             self.type, self.index = "cuda", type
             return
@@ -52,7 +59,7 @@ class device:
         if type.__class__ is str and type in _TYPES:
             self.type, self.index = type, index
             return
-        match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)
+        match = re.fullmatch(r"([a-z_]+)(?::(0|[1-9]\d*))?", type)
         if match is None:
             raise RuntimeError(f"Invalid device string: '{type}'")
         if match[1] not in _TYPES:
@@ -63,6 +70,10 @@ class device:
             raise RuntimeError(
                 f"type (string) must not include an index because index was passed "
                 f"explicitly: {type}"
+            )
+        if match[2] is not None and int(match[2]) >= 1 << 31:
+            raise RuntimeError(
+                f"Could not parse device index '{match[2]}' in device string '{type}'"
             )
         self.type = match[1]
         self.index = int(match[2]) if match[2] is not None else index

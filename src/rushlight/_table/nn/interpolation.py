@@ -145,7 +145,7 @@ def _rows(kind: str, dims: int) -> Row:
         namespace="private",
         method=False,
         dtypes="float",
-        out_rules=OutRules(laid_out=True),
+        out_rules=OutRules(laid_out=True, in_python=True),
         samples=lambda mk: [
             (mk(1, 2, *(3,) * dims), (5,) * dims, *((False,) if aligns else ())),
             (mk(1, 2, *(4,) * dims), (3,) * dims, *((True,) if aligns else ())),

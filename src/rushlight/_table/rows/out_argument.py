@@ -121,14 +121,6 @@ def _refuse_gradients(
         raise RuntimeError(errors.out_requires_grad(_shown(name, rules)))
 
 
-#: What PyTorch computes without data by functions of Python's, which have other words.
-_WRITTEN_IN_PYTHON: Final = frozenset(
-    ("addmm", "mm", *(f"upsample_{kind}" for kind in (
-        "nearest1d", "nearest2d", "nearest3d", "nearest_exact1d", "nearest_exact2d",
-        "nearest_exact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")))
-)  # fmt: skip
-
-
 def run_into(
     name: str,
     run: Callable[[], Any],
@@ -197,7 +189,7 @@ def run_into(
             T.from_raw(operands[0]._raw.dtype) if name in ("abs", "mvlgamma") else None,
         )
         if problem is not None:
-            if type(t._raw) is MetaArray and name in _WRITTEN_IN_PYTHON:
+            if rules.in_python and type(t._raw) is MetaArray:
                 have, want = T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype)
                 raise RuntimeError(
                     f"Expected out tensor to have dtype {have} but got {want} instead"

@@ -33,6 +33,8 @@ class OutRules(NamedTuple):
     laid_out: bool = False
     #: has a list of results, and returns nothing where that is given
     silent: bool = False
+    #: without data PyTorch computes it by a function of Python's, which has other words
+    in_python: bool = False
 
 
 AS_MOST: Final = OutRules()
