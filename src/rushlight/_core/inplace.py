@@ -17,6 +17,7 @@ from .._array.types import (
 )
 from .._base import dtypes as D, errors
 from . import slow
+from .casts import check_cast
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .interposers import NOT_HANDLED, WRITE
@@ -100,7 +101,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     array = raws[0]
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
-        promoted = slow.promote(op, args, raws)
+        promoted = slow.promote(op, args, raws, True)
         if promoted is T.from_raw(array.dtype) and not (live and _mixed(args, array)):
             promoted = None
     if 0 in array.strides and (writer is None or op.expanded is not None):
@@ -384,20 +385,6 @@ def refuse_shapes(op: Op, array: Array, raws: Arguments) -> None:
             whole = T.broadcast_shape(whole, other.shape)
     if whole != array.shape:
         raise RuntimeError(errors.output_shape(array.shape, whole))
-
-
-def check_cast(found: D.dtype, array: Array, op: Any = None) -> None:
-    """Refuses a result whose category the tensor's type can't hold.
-
-    Raises:
-        RuntimeError: in PyTorch's words.
-    """
-    wanted = T.from_raw(array.dtype)
-    if not D.can_cast(found, wanted):
-        name = D.scalar_name(wanted)
-        if op is not None and op.names_c_type:
-            name = D.c_name(wanted)
-        raise RuntimeError(errors.cannot_cast(D.scalar_name(found), name))
 
 
 def any_layered(args: Arguments) -> bool:

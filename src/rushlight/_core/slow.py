@@ -14,6 +14,7 @@ from .._array.memory import dense_layout as dense
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .._base import dtypes as D, errors
+from .casts import check_cast
 from .interposers import CALL, FAILED, NOT_HANDLED, elements_of
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
@@ -287,8 +288,11 @@ def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
     return outs
 
 
-def promote(op: Op, args: Arguments, raws: Arguments) -> D.dtype | None:
-    """Brings the operands in `raws` to their common type, in place; None if they had it already."""
+def promote(op: Op, args: Arguments, raws: Arguments, written: bool = False) -> D.dtype | None:
+    """Brings the operands in `raws` to their common type, in place; None if they had it already.
+
+    Where the first is `written` it must be able to hold that type.
+    """
     dims: D.dtype | None = None
     zero: D.dtype | None = None
     number: D.dtype | None = None
@@ -322,6 +326,8 @@ def promote(op: Op, args: Arguments, raws: Arguments) -> D.dtype | None:
     if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
         common = D.get_default_dtype()
     changed = False
+    if written and common is D.complex32:
+        check_cast(common, raws[0])  # before its package is loaded, which may be missing
     raw_type = T.to_raw(common)
     for pos in op.promote_at:
         value = raws[pos]

@@ -18,7 +18,8 @@ from ..._array.memory.meta import MetaArray, corner, meta_array, meta_like, with
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
 from ..._core import slow
-from ..._core.inplace import check_cast, check_writable, write
+from ..._core.casts import check_cast
+from ..._core.inplace import check_writable, write
 from ..._core.interposers import NOT_HANDLED, Interposer, elements_of, interpose, look
 from ..._core.mode import Mode, current, ready
 from ..._core.op import PROMOTE_NONE, Op

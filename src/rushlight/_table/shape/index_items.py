@@ -166,9 +166,12 @@ def _bounds(item: slice) -> tuple[int, int, int]:
     """
     step = _bound(item.step, 1)
     start = _bound(item.start, 0)
-    if step == 0:
+    refused = step == 0
+    # Where a number of C's is -1 PyTorch asks whether there is an error: that of the step.
+    if not (refused and start == -1 and not isinstance(item.start, TensorBase)):
+        end = _bound(item.stop, END)
+    if refused:
         raise ValueError("slice step cannot be zero")
-    end = _bound(item.stop, END)
     assert start is not None and end is not None
     if step is None or step < 0:
         raise ValueError("step must be greater than zero")
