@@ -13,13 +13,15 @@ import importlib
 from collections.abc import Callable
 from functools import partial
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final, cast
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._base import errors
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
-from .._core.interposers import NOT_HANDLED, misfit
+from .._core.interposers import NOT_HANDLED, call_whole, misfit
+from .._core.mode import ALERTED, interposed
 from .._core.op import Op
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
@@ -27,6 +29,7 @@ from .._table.rows.composite import METHODS
 from .._table.rows.row import LOCK, ROWS
 from .public_functions import asking_function, method_of
 from .tensor import Tensor
+from .torch_function import ENTRIES
 
 if TYPE_CHECKING:
     from .._base.annotations import Scalar
@@ -55,6 +58,30 @@ REFLECTED: Final = {
     "rlshift": "bitwise_left_shift",
     "rrshift": "bitwise_right_shift",
 }  # fmt: skip
+#: operator -> the method by whose name those hear of it who are asked; others by their own
+TOLD: Final = {
+    "add": "add", "radd": "add", "sub": "sub", "mul": "mul", "rmul": "mul", "truediv": "div",
+    "mod": "remainder", "rand": "bitwise_and", "ror": "bitwise_or", "rxor": "bitwise_xor",
+    "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "iadd": "add_", "isub": "sub_",
+    "imul": "mul_", "itruediv": "div_", "ifloordiv": "floor_divide_", "imod": "remainder_",
+    "neg": "neg", "abs": "abs", "pos": "positive", "matmul": "matmul",
+}  # fmt: skip
+#: Operators that are Python's in PyTorch too, where the types that are told have plain ones.
+IN_PYTHON: Final = frozenset({
+    "rsub", "rtruediv", "floordiv", "rfloordiv", "rmod", "pow", "rpow", "ipow", "rmatmul",
+    "rlshift", "rrshift",
+})  # fmt: skip
+#: operator -> the operation that its call comes to, by name
+OPERATIONS: Final = {
+    **BINARY, **REFLECTED, **{name: f"{method}_" for name, method in INPLACE.items()},
+    "mod": "remainder", "pow": "pow", "invert": "bitwise_not",
+}  # fmt: skip
+#: Operators whose functions have another name in PyTorch, which programs that are asked read.
+KNOWN_AS: Final = {
+    "__rtruediv__": "__rdiv__", "__itruediv__": "__idiv__", "__pow__": "pow", "__ipow__": "pow_",
+    "__neg__": "neg", "__abs__": "abs",
+}  # fmt: skip
+_POWERS: Final[tuple[str, ...]] = ("pow", "square", "_cube", "_root")
 
 
 def _simple(name: str) -> Op:
@@ -144,12 +171,14 @@ def _by_method(name: str) -> Binary:
 
 
 def _matmul() -> Binary:
-    """`@`, of which subclasses hear by the method's name."""
-    function, asking = TENSOR_METHODS["matmul"], cast("Binary", _method("matmul"))
+    """`@`, which is made of operations and so asks by itself."""
+    function = TENSOR_METHODS["matmul"]
 
     def operator(self: Tensor, other: Tensor) -> object:
-        if self._layered or (isinstance(other, TensorBase) and other._layered):
-            return _otherwise(asking, self, other)
+        if ALERTED and isinstance(other, TensorBase) and interposed():
+            handled = call_whole(Tensor.matmul, (self, other), {})
+            if handled is not NOT_HANDLED:
+                return handled
         return _otherwise(function, self, other)
 
     return operator
@@ -193,6 +222,10 @@ def _reciprocal_times() -> Binary:
     reciprocal, times = _simple("reciprocal"), _simple("mul")
 
     def operator(self: Tensor, other: float) -> object:
+        if ALERTED and interposed():
+            handled = call_whole(Tensor.__rtruediv__, (self, other), {})
+            if handled is not NOT_HANDLED:
+                return handled
         if T.is_number(other):
             number = other if isinstance(other, NUMBERS) else T.python_number(other)
             return apply2(times, apply1(reciprocal, self), number)
@@ -246,6 +279,10 @@ def _inverted() -> Unary:
 
     def operator(self: Tensor) -> object:
         if self._raw.dtype.kind not in "biu":
+            if ALERTED and interposed():
+                handled = call_whole(Tensor.__invert__, (self,), {})
+                if handled is not NOT_HANDLED:
+                    return handled
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
             )
@@ -256,7 +293,15 @@ def _inverted() -> Unary:
 
 def _matmul_reflected() -> Binary:
     function = TENSOR_METHODS["matmul"]
-    return lambda self, other: _otherwise(function, other, self)
+
+    def operator(self: Tensor, other: Tensor) -> object:
+        if ALERTED and interposed():
+            handled = call_whole(Tensor.__rmatmul__, (self, other), {})
+            if handled is not NOT_HANDLED:
+                return handled
+        return _otherwise(function, other, self)
+
+    return operator
 
 
 def _hash(self: Tensor) -> int:
@@ -305,9 +350,28 @@ class Later:
             if found is self:
                 found = self.maker()
                 if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
-                    found.__name__ = self.name
+                    found.__name__ = KNOWN_AS.get(self.name, self.name)
+                if isinstance(found, FunctionType) and found.__code__ not in ENTRIES:
+                    _enter(self.name, found)
                 setattr(Tensor, self.name, found)
         return found
+
+
+def _enter(name: str, function: FunctionType) -> None:
+    """Gives a method or operator code of its own, by which `torch_function` finds its calls."""
+    short = name.strip("_") if name[:2] == "__" else ""
+    if short in ("pow", "ipow"):
+        operations = _POWERS
+    elif short:
+        operations = (OPERATIONS.get(short, short).removesuffix("_"),)
+    elif name in METHODS:  # asks by itself
+        return
+    else:
+        operations = (name, name.removesuffix("_"))
+    if short in IN_PYTHON:
+        function._in_python = True  # type: ignore[attr-defined]
+    function.__code__ = function.__code__.replace(co_name=name)
+    ENTRIES[function.__code__] = TOLD.get(short, name), frozenset(operations)
 
 
 def _method(name: str) -> object:

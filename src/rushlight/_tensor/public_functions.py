@@ -46,6 +46,7 @@ from .torch_function import (
     ask_of_operation,
     by_mode,
     foreign,
+    told_types,
 )
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def asked(function: Any, args: Any, kwargs: Any) -> object:
     """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
     modes = current().functions
     if modes:
-        answer = by_mode(function, tuple(type(a) for a in foreign(args)), args, kwargs)
+        answer = by_mode(function, told_types(function, foreign(args), args), args, kwargs)
         if answer is NotImplemented:
             raise all_refused(function, modes[-1:], ())
         return answer
@@ -200,7 +201,7 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
              or type(x) in STANDINS]  # fmt: skip
     if not found:
         return NOT_HANDLED
-    return ask_in_turn(found, function, tuple(map(type, found)), args, kwargs)
+    return ask_in_turn(found, function, told_types(function, found, args), args, kwargs)
 
 
 class _Functions(Interposer):
@@ -301,6 +302,8 @@ def _spelled(
             first.append(bound.arguments[parameter.name])
         else:
             named[parameter.name] = bound.arguments[parameter.name]
+    if getattr(Tensor, name, None) is function:
+        named.pop("out", None)  # which methods don't have
     return tuple(first), named
 
 

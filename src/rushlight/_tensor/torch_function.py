@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
@@ -28,12 +29,14 @@ from .tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from .._base.annotations import AnyCallable, Arguments
     from .._core.op import Op
 
 _PACKAGE: Final = __name__.partition(".")[0]
+_MANY: Final = inspect.CO_VARARGS
+_NAMED: Final = inspect.CO_VARKEYWORDS
 _off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=False)
 
 
@@ -146,6 +149,10 @@ def torch_dispatch() -> Any:
     return importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
 
 
+#: The code of a method or operator of `Tensor` -> by what method programs hear of its calls, and
+#: the names of the operations that a call comes to.
+ENTRIES: Final[dict[CodeType, tuple[str, frozenset[str]]]] = {}
+
 #: Classes of programs that are asked what a whole function shall do, before it runs.
 STANDINS: Final[set[type]] = set()
 
@@ -181,7 +188,7 @@ def by_mode(
     function: Callable[..., object],
     types: Sequence[type],
     args: Sequence[object],
-    kwargs: dict[str, object],
+    kwargs: dict[str, object] | None,
 ) -> Any:
     """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
     mode, function = ready(), as_called(function)
@@ -239,8 +246,10 @@ def ask_in_turn(
     found: list[Any], function: Any, types: tuple[type, ...], args: Any, kwargs: Any
 ) -> object:
     """What the first of some operands answers that has an answer. Raises: TypeError for none."""
+    if not hasattr(function, "_in_python"):
+        kwargs = kwargs or None
     for item in found:
-        answer = item.__torch_function__(as_called(function), types, args, kwargs or None)
+        answer = item.__torch_function__(as_called(function), types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, (), types)
@@ -259,6 +268,41 @@ def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
         return NOT_HANDLED
     first, named = _without_defaults(op, args)
     return ask_of_misfit(function, first, named)
+
+
+def _entry(op: Op) -> tuple[Any, Any, Any] | None:
+    """The method or operator that the program has called for an operation, and its arguments.
+
+    What runs it has its name from nobody, as that would cost every call: the frames tell, of which
+    only this way, where somebody is to be asked, has a use.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    outermost: FrameType | None = None
+    while frame is not None and frame.f_code not in _ASKING and _in_here(frame):
+        if frame.f_code in ENTRIES:
+            outermost = frame
+        frame = frame.f_back
+    if outermost is None:
+        return None
+    code = outermost.f_code
+    name, operations = ENTRIES[code]
+    if op.row.schema.name.rpartition(".")[2] not in operations:
+        return None  # one of several, or done before it
+    values = outermost.f_locals
+    names = code.co_varnames[: code.co_argcount]
+    given = (*(values[n] for n in names), *(values["args"] if code.co_flags & _MANY else ()))
+    named = values["kwargs"] if code.co_flags & _NAMED else {}
+    return getattr(Tensor, name), given, named
+
+
+def told_types(
+    function: object, found: Sequence[object], args: Sequence[object]
+) -> tuple[type, ...]:
+    """The types that are told of a call; operators that are Python's in PyTorch have plain ones."""
+    types = tuple(type(item) for item in found)
+    if hasattr(function, "_in_python") and any(type(a) is Tensor for a in args):
+        return (*types, Tensor)
+    return types
 
 
 def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> object:
@@ -282,12 +326,20 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
     if not found and not stack:
         return NOT_HANDLED
     types = tuple(type(item) for item in found)
-    if inplace:
-        function = _writing(op, writer)
+    entry = _entry(op)
+    named: dict[str, object] | None
+    if entry is not None:
+        function, given, named = entry
+        types = told_types(function, found, given)
+        if not hasattr(function, "_in_python"):
+            named = named or None
     else:
-        function = as_called(op.function) if op.function is not None else _function_of(op)
-    first, named = _without_defaults(op, args)
-    given = tuple(first)
+        if inplace:
+            function = _writing(op, writer)
+        else:
+            function = as_called(op.function) if op.function is not None else _function_of(op)
+        first, named = _without_defaults(op, args)
+        given = tuple(first)
     if stack:
         answer = by_mode(function, types, given, named)
         if answer is not NotImplemented:
@@ -303,6 +355,12 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
         f"no implementation found for '{getattr(function, '__name__', function)}' on types that "
         f"implement __torch_function__: [{names}]"
     )
+
+
+#: Above these a frame is of a call that has been asked about already.
+_ASKING: Final = frozenset(
+    asking.__code__ for asking in (by_mode, ask_in_turn, ask_of_operation, without_rules)
+)
 
 
 def _function_of(op: Any) -> Any:

@@ -23,6 +23,7 @@ from .._base import dtypes as D, errors
 from .._base.memory_format import sparse_coo
 from .._core.hooks import SPARSE, checked_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
+from .._tensor.methods import OPERATIONS, REFLECTED
 from .._tensor.tensor import Tensor, checked_grad
 from .._tensor.torch_function import DisableTorchFunctionSubclass
 
@@ -72,7 +73,11 @@ class SparseTensor(Tensor):
         name = getattr(func, "__name__", str(func))
         rule = cls.RULES.get(name)
         if rule is None and name.startswith("__") and name.endswith("__"):
-            rule = cls.RULES.get(name.strip("_"))
+            short = name.strip("_")
+            name = OPERATIONS.get(short, name)
+            rule = cls.RULES.get(short)
+            if rule is None and short not in REFLECTED:
+                rule = cls.RULES.get(name)
         if rule is None:
             raise lacking(name)
         return rule

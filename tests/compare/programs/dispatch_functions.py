@@ -1,6 +1,7 @@
 """Function modes, and classes that answer for functions of tensors."""
 
 import importlib
+import operator
 
 import torch
 from observation import near, outcome
@@ -132,3 +133,36 @@ def questions_about_objects() -> None:
     print(resolve_name(torch.add), resolve_name(torch.nn.functional.relu), resolve_name(5))
     functions = get_overridable_functions()
     print(torch.add in functions[torch], torch.zeros in functions[torch])
+
+
+def _pairs(x, y):
+    return [(x, y), (y, x), (x, 2), (2, x), (x, x)]
+
+
+def operators_ask_with_methods() -> None:
+    class Sub(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            kinds = [type(a).__name__ for a in args]
+            print(func.__name__, [t.__name__ for t in types], kinds, kwargs)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    signs = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift ne lt le gt ge"
+    for sign in signs.split():
+        print(sign)
+        x, y = torch.ones(2, 2, dtype=torch.int64).as_subclass(Sub), torch.ones(2, 2).long()
+        for left, right in _pairs(x, y)[: 5 if sign != "matmul" else 2]:
+            getattr(operator, sign)(left, right)
+    for sign in "iadd isub imul ifloordiv imod ipow iand ior ixor ilshift irshift".split():
+        print(sign)
+        x, y = torch.ones(2, 2, dtype=torch.int64).as_subclass(Sub), torch.ones(2, 2).long()
+        for left, right in _pairs(x, y)[:3]:
+            getattr(operator, sign)(left, right)
+            x.fill_(1), y.fill_(1)
+    -x, ~x, abs(x), x.sum(0, keepdim=True), x.add(y, alpha=2), x.float().exp_()
+
+
+def a_mode_hears_of_operators() -> None:
+    x = torch.ones(2, 2)
+    with _Log():
+        2 - x, 2 / x, x**2, x // 2, x @ x, x.add(1), x.mul_(2), x == x
