@@ -172,3 +172,11 @@ def test_an_operator_asks_before_it_refuses():
     with pytest.raises(TypeError):
         operator.invert(x)
     assert Told.heard[0][0] is torch.Tensor.__invert__
+
+
+def test_functions_in_python_tell_of_plain_tensors_too():
+    x, y = told().float(), torch.ones(2, 2)
+    Told.heard.clear()
+    F.mse_loss(x, y)
+    torch.mul(x, y)
+    assert [types for _, types, *_ in Told.heard] == [(Told, torch.Tensor), (Told,)]

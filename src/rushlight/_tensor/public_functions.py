@@ -311,7 +311,11 @@ def _face(key: tuple[str, str]) -> AnyCallable:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
     module = f"{package_name()}.{space}" if space else package_name()
-    return asking_function(PUBLIC[key], name, overload, module)
+    made: AnyCallable = asking_function(PUBLIC[key], name, overload, module)
+    in_python = name not in _AS_CALLED if space else name in _IN_PYTHON
+    if in_python and hasattr(made, ASKS_BY_ITSELF):
+        made._in_python = True  # type: ignore[attr-defined]
+    return made
 
 
 #: Functions that are Python's in PyTorch too, which a class binds as it binds all of them.
