@@ -13,6 +13,7 @@ Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from sys import getrefcount
 from typing import Any, Final
@@ -65,13 +66,16 @@ ALONE: Final = _references()
 
 
 def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
-             inputs: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
+             inputs: list[tuple[Vertex, int]] | None, accumulate: bool,
+             given: Sequence[object] = ()) -> list[Any]:  # fmt: skip
     """Runs the graph from `roots`; returns the gradients of `inputs` (None where unreached).
 
-    `grads` are arrays, or Tensors where `traced`. Without `inputs` every leaf accumulates; with
-    them only they are computed, and accumulate if `accumulate`.
+    `grads` are arrays, or Tensors where `traced`; `given` the tensors that some are the arrays of.
+    Without `inputs` every leaf accumulates; with them only they are computed, and accumulate if
+    `accumulate`.
     """
     run = Run(keep, traced)
+    run.given = given
     private = not slots.acquire(False)
     if private:
         run.table = {}
@@ -155,7 +159,7 @@ def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
         g = gradient._raw
         if g.dtype is not array.dtype or g.shape != array.shape:
             return False
-    backward([node], [t._nr], [g], keep, False, None, True)
+    backward([node], [t._nr], [g], keep, False, None, True, () if gradient is None else (gradient,))
     return True
 
 

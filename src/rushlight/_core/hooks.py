@@ -16,7 +16,7 @@ from .._array.types import ndarray as _ndarray
 from .._base import errors
 from .mode import CURRENT, ready, with_grad
 from .node import Node, Vertex
-from .run import Run
+from .run import RUNNING, Run
 from .storage import TensorBase, new_tensor
 
 if TYPE_CHECKING:
@@ -97,6 +97,11 @@ def wrapped(g: Any, traced: bool) -> Any:
     if g is None or traced or isinstance(g, TensorBase):
         return g
     if type(g) is ndarray:
+        run = RUNNING.get()
+        if run is not None:
+            for t in run.given:
+                if isinstance(t, TensorBase) and t._raw is g:
+                    return t
         return new_tensor(g)
     if hasattr(g, "held"):
         return SPARSE.tensor(g)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +43,7 @@ class Run:
         "check_nan",
         "depth",
         "ends",
+        "given",
         "keep",
         "leaves",
         "mode",
@@ -66,6 +68,9 @@ class Run:
     start: Vertex | None  # the only root
     leaves: list[Vertex]
     callbacks: list[Any]
+    given: Sequence[
+        object
+    ]  # what it began with: hooks see these tensors, no others of their arrays
     ends: set[Any]  # nodes whose output gradients are wanted but which need not run
     mode: Mode  # what was switched on when it began
     anomaly: bool
@@ -90,6 +95,7 @@ class Run:
         self.leaves = []
         self.callbacks = []
         self.ends = set()
+        self.given = ()
         mode = self.mode = ready()
         self.anomaly = mode.anomaly
         self.check_nan = mode.check_nan

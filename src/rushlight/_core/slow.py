@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._array.memory import dense_layout as dense
+from .._array.memory.aliasing import memory_of
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .._base import dtypes as D, errors
@@ -283,6 +284,11 @@ def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
                 out._plain = False
                 TANGENTS.note_view(out, source, op, rest, -1 if op.n_out == 1 else k)
             if source._inference:
+                out._inference = True
+                out._plain = False
+    elif len(args) > 0 and isinstance(args[0], TensorBase) and args[0]._inference:
+        for out in outs:  # `unsafe_split` and its like show the same memory
+            if memory_of(out._raw) is memory_of(args[0]._raw):
                 out._inference = True
                 out._plain = False
     return outs

@@ -208,8 +208,12 @@ _LONGEST: Final = 2**63
 
 
 def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
-        places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
-    """Runs the engine, on a thread of its own where backward is nested deeply."""
+        places: list[tuple[Vertex, int]] | None, accumulate: bool,
+        given: Sequence[object] = ()) -> list[Any]:  # fmt: skip
+    """Runs the engine, on a thread of its own where backward is nested deeply.
+
+    `given` are the tensors whose arrays `values` are: what hooks see of these.
+    """
     mode = ready()
     if not traced and any(type(v) is meta_arrays.MetaArray for v in values):
         with META:
@@ -220,13 +224,15 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
         return _watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
     if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:
-        return engine.backward(roots, nrs, values, keep, traced, places, accumulate)
+        return engine.backward(roots, nrs, values, keep, traced, places, accumulate, given)
     results: list[Any] = []
     failures: list[BaseException] = []
 
     def work() -> None:
         try:
-            results.extend(engine.backward(roots, nrs, values, keep, traced, places, accumulate))
+            results.extend(
+                engine.backward(roots, nrs, values, keep, traced, places, accumulate, given)
+            )
         except BaseException as error:
             failures.append(error)
 
@@ -307,7 +313,7 @@ def backward(
         places = [place_of(x) for x in wanted]
     if create_graph:
         warn_of_cycles()
-    run(roots, nrs, values, keep, create_graph, places, True)
+    run(roots, nrs, values, keep, create_graph, places, True, grads)
 
 
 class _Told:
@@ -381,7 +387,7 @@ def grad(
     if is_grads_batched:
         found = _batched(roots, nrs, values, keep, create_graph, places)
     else:
-        found = _gradients(roots, nrs, values, keep, create_graph, places)
+        found = _gradients(roots, nrs, values, keep, create_graph, places, grads)
         if not create_graph:  # a gradient that has passed through unchanged is the tensor given
             given = {
                 id(v): g for g, v in zip(grads, values) if isinstance(g, TensorBase) and g._raw is v
@@ -406,9 +412,10 @@ def grad(
 
 
 def _gradients(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
-               places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
+               places: list[tuple[Vertex, int]],
+               given: Sequence[object] = ()) -> list[Any]:  # fmt: skip
     distinct = list(dict.fromkeys(places))
-    found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False)))
+    found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False, given)))
     shown = {place: wrapped(g, traced) for place, g in found.items()}
     return [shown[place] for place in places]
 
