@@ -10,11 +10,12 @@ import rushlight as torch
 def test_hooks_are_shown_the_tensor_that_was_given() -> None:
     seen: list[Any] = []
     a = torch.rand(2, 3, requires_grad=True)
-    for hold in (
+    holds: tuple[Any, ...] = (
         lambda y: y.register_hook(seen.append),
         lambda y: y.grad_fn.register_prehook(lambda gs: seen.append(gs[0])),
         lambda y: y.grad_fn.register_hook(lambda ins, outs: seen.extend([*ins[:1], *outs])),
-    ):
+    )
+    for hold in holds:
         y, given = a + 1, torch.ones(2, 3)
         hold(y)
         y.backward(given)
@@ -41,7 +42,7 @@ def test_a_backward_of_the_users_writes_to_the_tensor_that_was_given() -> None:
             return x * 1
 
         @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:  # type: ignore[override]
+        def backward(ctx: Any, g: Any) -> Any:
             return g.mul_(2)
 
     a, given = torch.ones(2, requires_grad=True), torch.ones(2)
