@@ -27,6 +27,15 @@ MIXED = {
     "a[0] = b": lambda a, b: a.__setitem__(0, b),
     "Linear": lambda a, b: rushlight.nn.Linear(2, 2)(b),
     "torch's Linear": lambda a, b: torch.nn.Linear(2, 2)(a),
+    "equal": lambda a, b: a.equal(b),
+    "einsum": lambda a, b: rushlight.einsum("ij,jk", a, b),
+    "view_as": lambda a, b: a.view_as(b),
+    "type_as": lambda a, b: a.type_as(b),
+    "split": lambda a, b: rushlight.split(b, 1),
+    "Parameter": lambda a, b: rushlight.nn.Parameter(b),
+    "a[b]": lambda a, b: a[b.long()],
+    "a[b, 0]": lambda a, b: a[b.long(), 0],
+    "a[b] = 1": lambda a, b: a.__setitem__(b.bool(), 1),
     "mse_loss": lambda a, b: rushlight.nn.functional.mse_loss(a, b),
 }
 

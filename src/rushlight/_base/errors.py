@@ -441,6 +441,11 @@ def is_pytorchs(kind: type) -> bool:
     return any(c.__name__ == "TensorBase" and c.__module__ == "torch._C" for c in kind.__mro__)
 
 
+def has_rules(kind: type) -> bool:
+    """Whether a class says what functions of tensors make of it, unless it is PyTorch's."""
+    return hasattr(kind, "__torch_function__") and not is_pytorchs(kind)
+
+
 def type_name(value: object) -> str:
     """The name of a value's type as C has it: with the module where the type is static.
 

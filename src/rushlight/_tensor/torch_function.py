@@ -168,7 +168,7 @@ def asks(value: object) -> bool:
     """Whether the class of `value` has rules of its own for functions of tensors."""
     if isinstance(value, Tensor):
         return type(value)._overrides and not _off.get()
-    return hasattr(type(value), "__torch_function__") and not errors.is_pytorchs(type(value))
+    return errors.has_rules(type(value))
 
 
 def foreign(values: Any) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
+from .._base import errors
 from .._tensor.torch_function import without_rules
 from ._ground import Tensor, f, preserve_format
 
@@ -59,6 +60,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if type(data) is Tensor or type(data) is Parameter:
             made = Tensor._make_subclass(cls, data, requires_grad)
             return made
+        if errors.is_pytorchs(type(data)):
+            raise TypeError(errors.no_tensor("Parameter", "data", data))
         # A tensor class of the user's own keeps its class and is only marked as a parameter.
         own: Any = data.detach().requires_grad_(requires_grad)
         if type(own) is not type(data):

@@ -182,9 +182,11 @@ def _check_out(name: str, kwargs: Keywords) -> None:
     if kwargs.get("device") is not None:
         named_device(kwargs["device"])  # refuses what is none
     _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
-    if kwargs["out"].requires_grad and current().grad:
-        if name in ("empty", "randn"):
+    if kwargs["out"].requires_grad:
+        if name in ("empty", "randn") and not current().inference:
             raise RuntimeError("cannot resize variables that require grad")
+        if not current().grad:
+            return
         raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
 
 
@@ -230,9 +232,7 @@ def check(
     from .argument_parser import complaint, plain_arguments
 
     values = (*args, *kwargs.values())
-    if any(
-        not isinstance(v, (TensorBase, type)) and hasattr(v, "__torch_function__") for v in values
-    ):
+    if any(not isinstance(v, TensorBase) and errors.has_rules(type(v)) for v in values):
         return NOT_HANDLED
     bound: list[tuple[Any, Any]] = []
     own = 1 if kind == "method" else 0

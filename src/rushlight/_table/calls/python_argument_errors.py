@@ -6,6 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base import errors
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
@@ -121,6 +122,6 @@ def _refusal(
     values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters if p[-1] != "=")
     named = {p[:-1]: given[p[:-1]] for p in parameters if p[-1] == "="}
     every = (*values, *named.values())
-    if any(hasattr(v, "__torch_function__") and not isinstance(v, TensorBase) for v in every):
+    if any(not isinstance(v, TensorBase) and errors.has_rules(type(v)) for v in every):
         return None
     return complaint_of_c(called, its_name, values, named)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array.linalg import matmul as raw
+from ..._base import errors
 from ..._core.apply import apply2
+from ..._core.storage import TensorBase
 from ..rows.composite import composite
 from .matmul import bmm, mm, paths
-
-if TYPE_CHECKING:
-    from ..._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +39,11 @@ def einsum(*args: Any) -> Tensor:
     )
     if not isinstance(equation, str):
         equation, operands = paths.from_sublists(args)
+    for k, t in enumerate(operands):
+        if not isinstance(t, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 1, but got {errors.type_name(t)}"
+            )
     plan = paths.planned(equation, tuple([t._raw.shape for t in operands]))
     work = list(operands)
     for k in plan.repeats:

@@ -65,7 +65,7 @@ def _is_sequence(item: object) -> bool:
     """Whether C counts a value as a sequence."""
     if isinstance(item, (dict, TensorBase)) or T.is_number(item):
         return False
-    return hasattr(type(item), "__getitem__")
+    return hasattr(type(item), "__getitem__") and not errors.is_pytorchs(type(item))
 
 
 def _items(given: Any) -> tuple[Any, ...]:
@@ -110,6 +110,8 @@ def _plain(item: Any) -> Any:
         return int(item)
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+    if errors.is_pytorchs(kind):
+        raise TypeError(str(_refused(item)))
     if T.is_number(item) or isinstance(item, dict) or not hasattr(item, "__len__"):
         raise _refused(item)
     if W.is_array(item):
