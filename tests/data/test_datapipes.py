@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,3 +142,26 @@ def test_a_step_of_ones_own_has_a_name_once() -> None:
 def test_pipes_are_pickled() -> None:
     pipe = pickle.loads(pickle.dumps(wrap(0, 1, 2).map(add).shuffle().set_seed(4)))
     assert list(pipe) == [1, 3, 2]
+
+
+def test_files_are_listed_in_order(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    for name in ("b.txt", "a.csv", "inner/c.txt"):
+        (tmp_path / name).touch()
+    root = str(tmp_path)
+
+    def names(pipe: Any) -> list[str]:
+        return [path[len(root) + 1 :] for path in pipe]
+
+    assert names(steps.FileLister(root)) == ["a.csv", "b.txt"]
+    assert names(steps.FileLister(root, "*.txt", recursive=True)) == ["b.txt", "inner/c.txt"]
+    listed = steps.IterableWrapper([root, f"{root}/a.csv"]).list_files(["a*", "x"])
+    assert names(listed) == ["a.csv", "a.csv"]
+    assert len(steps.FileLister(root, length=3)) == 3
+    with pytest.raises(TypeError, match="doesn't have valid length"):
+        len(steps.FileLister(root))
+    with (
+        pytest.warns(UserWarning, match="No such file"),
+        pytest.raises(FileNotFoundError, match="No such file"),
+    ):
+        list(steps.FileLister(f"{root}/none"))

@@ -9,6 +9,7 @@ from .combining import (
     MultiplexerIterDataPipe as Multiplexer,
     ZipperIterDataPipe as Zipper,
 )
+from .filelister import FileListerIterDataPipe as FileLister
 from .grouping import (
     BatcherIterDataPipe as Batcher,
     GrouperIterDataPipe as Grouper,
@@ -19,7 +20,7 @@ from .sharding import ShardingFilterIterDataPipe as ShardingFilter
 from .utils import IterableWrapperIterDataPipe as IterableWrapper
 
 __all__ = [
-    "Batcher", "Collator", "Concater", "Demultiplexer", "Filter", "Forker", "Grouper",
-    "IterableWrapper", "Mapper", "Multiplexer", "Sampler", "ShardingFilter", "Shuffler",
-    "UnBatcher", "Zipper",
+    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "Filter", "Forker",
+    "Grouper", "IterableWrapper", "Mapper", "Multiplexer", "Sampler", "ShardingFilter",
+    "Shuffler", "UnBatcher", "Zipper",
 ]  # fmt: skip
