@@ -60,13 +60,11 @@ def thread_safe_generator() -> Generator | None:
 
 
 __all__ = [
-    "Generator",
-    "default_generator",
-    "fork_rng",
+    "set_rng_state",
     "get_rng_state",
-    "initial_seed",
     "manual_seed",
     "seed",
-    "set_rng_state",
+    "initial_seed",
+    "fork_rng",
     "thread_safe_generator",
 ]

@@ -52,3 +52,26 @@ def test_the_index_of_a_device_is_a_small_whole_number() -> None:
     with pytest.raises(RuntimeError, match="Could not parse device index"):
         torch.device("cuda:99999999999")
     assert torch.device("cuda:0").index == 0 and torch.device("cuda", 3).index == 3
+
+
+def test_the_index_of_a_device_is_a_signed_byte() -> None:
+    assert str(torch.device("cpu", 128)) == "cpu:-128"
+    assert torch.device("cuda", 300) == torch.device("cuda:44")
+    assert torch.device("cuda:255").index is None
+    with pytest.raises(ValueError, match="Overflow when unpacking"):
+        torch.device("cuda", 2**63)
+    with pytest.raises(TypeError, match="must be int, not bool"):
+        torch.device("cpu", True)
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device when none"):
+        torch.device(0)
+
+
+def test_a_random_module_lists_what_pytorch_lists() -> None:
+    assert "Generator" not in torch.random.__all__ and torch.random.__all__[0] == "set_rng_state"
+
+
+def test_the_first_point_of_a_sequence_is_always_made() -> None:
+    engine = torch.quasirandom.SobolEngine(2)
+    with pytest.raises(RuntimeError, match=r"negative dimension -1: \[-1, 2\]"):
+        engine.draw(0)
+    assert engine.draw(2).shape == (2, 2) and engine.draw(0).shape == (0, 2)

@@ -20,9 +20,19 @@ _KNOWN: Final = (
 _TYPES: Final = frozenset(_KNOWN.split(", "))
 
 
-def _refuse_negative(index: object) -> None:
-    if isinstance(index, int) and index < 0:
+def _as_index(index: SupportsIndex) -> int | None:
+    """A device's index as PyTorch keeps it: a signed byte, of which -1 means none.
+
+    Raises:
+        RuntimeError, ValueError: for a negative number, and for one of more than 64 bits.
+    """
+    index = index_of(index)
+    if not -(2**63) <= index < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if index < 0:
         raise RuntimeError("Device index must not be negative")
+    byte = (index + 128) % 256 - 128
+    return None if byte == -1 else byte
 
 
 class device:
@@ -44,16 +54,15 @@ class device:
         if isinstance(type, device):
             self.type, self.index = type.type, type.index if index is None else index
             return
-        if isinstance(index, int) or isinstance(type, int):
-            _refuse_negative(type if index is None else index)
         if isinstance(type, int):
-            self.type, self.index = "cuda", type
-            return
+            _refuse_number(type)
+        if isinstance(index, int) and not isinstance(index, bool):
+            index = _as_index(index)
         if isinstance(type, bytes):
             type = type.decode()
         if not type:
             raise RuntimeError("Device string must not be empty")
-        if index is not None and not isinstance(index, int):
+        if isinstance(index, bool) or not (index is None or isinstance(index, int)):
             given = index.__class__.__name__
             raise TypeError(f"device(): argument 'index' (position 2) must be int, not {given}")
         if type.__class__ is str and type in _TYPES:
@@ -76,7 +85,7 @@ class device:
                 f"Could not parse device index '{match[2]}' in device string '{type}'"
             )
         self.type = match[1]
-        self.index = int(match[2]) if match[2] is not None else index
+        self.index = index if match[2] is None else _as_index(int(match[2]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
@@ -223,10 +232,7 @@ def _refuse_number(where: SupportsIndex) -> NoReturn:
         RuntimeError: in PyTorch's words.
         ValueError: for a number of more than 64 bits.
     """
-    if not -(2**63) <= index_of(where) < 2**63:
-        raise ValueError("Overflow when unpacking long long")
-    if index_of(where) < 0:
-        raise RuntimeError("Device index must not be negative")
+    _as_index(where)
     raise RuntimeError(_NO_ACCELERATOR)
 
 

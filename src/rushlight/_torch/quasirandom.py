@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._array.random import sobol as quasi
-from .._base import dtypes as D
+from .._base import dtypes as D, errors
 from .._core.storage import new_tensor as tensor_of
 from .._table import namespace
 from ..random import Generator
@@ -57,6 +57,9 @@ class SobolEngine:
     def draw(self, n: int = 1, out: Any = None, dtype: Any = None) -> Any:
         """The next `n` points, of shape (n, dimension)."""
         kind = D.get_default_dtype() if dtype is None else dtype
+        new = n - 1 if self.num_generated == 0 else n  # the first point is there already
+        if new < 0:
+            raise RuntimeError(errors.negative_dimension((new, self.dimension)))
         parts = []
         left = n
         if self.num_generated == 0 and n > 0:
