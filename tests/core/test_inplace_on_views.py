@@ -307,3 +307,14 @@ def test_a_view_that_requires_grad_through_its_base_is_differentiated_everywhere
     assert torch.autograd.gradcheck(late, (r,))
     assert torch.func.grad(late)(r.detach()).tolist() == [1.0]
     assert torch.autograd.functional.jacobian(late, r).tolist() == [1.0]
+
+
+def test_an_expanded_tensor_may_be_written_with_itself() -> None:
+    a = torch.arange(3.0)
+    v = a.expand(2, 3)
+    v[...] = a
+    v[:] = v.view(2, 3)
+    assert v.tolist() == [[0.0, 1.0, 2.0]] * 2
+    for value in (torch.arange(3.0), a.flip(0), a[:1]):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            v[...] = value

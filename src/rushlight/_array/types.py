@@ -68,7 +68,7 @@ def to_raw(d: D.dtype) -> Any:
     if d in _OF_ML_DTYPES:
         return _load(d)
     if d is D.float4_e2m1fn_x2:
-        raise NotImplementedError(errors.not_implemented("copy_", D.scalar_name(d)))
+        raise NotImplementedError(errors.not_implemented("copy_kernel", D.scalar_name(d)))
     raise RuntimeError(f"Rushlight can't store elements of type {d!r}")
 
 

@@ -14,13 +14,6 @@ VALUES: list[Named] = [
         program=r"unfold\(",
     ),
     Named(
-        "Overlapping memory is written as a whole",
-        "refused",
-        r"\w+\[\.\.\.\] = ",
-        ours="more than one element of the written-to tensor",
-        program=r"expand\(",
-    ),
-    Named(
         "A write with a place outside writes nothing", "shape|value|version", r"out=", raised=r"\w"
     ),
     Named(
