@@ -127,3 +127,22 @@ def test_a_copy_of_a_tensor_has_its_warning_before_its_device_is_looked_at() -> 
         pytest.raises(RuntimeError, match="Expected one of cpu, cuda"),
     ):
         torch.tensor(torch.ones(()), device="a")
+
+
+@pytest.mark.parametrize("name", ["randn", "empty"])
+def test_an_out_that_may_be_resized_requires_no_grad(name: str) -> None:
+    out = torch.ones(2, requires_grad=True)
+    with torch.no_grad(), pytest.raises(RuntimeError, match="cannot resize variables that require"):
+        getattr(torch, name)(2, out=out)
+
+
+def test_an_out_requires_grad_as_the_factory_is_told() -> None:
+    out = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        torch.bernoulli(torch.ones(2), out=out)
+        assert out.requires_grad
+        torch.zeros(2, out=out)
+    assert not out.requires_grad
+    assert torch.zeros(2, out=out, requires_grad=True).requires_grad
+    with pytest.raises(RuntimeError, match=r"^aten::normal\(\): functions with out="):
+        torch.normal(0.0, 1.0, (2,), out=out)

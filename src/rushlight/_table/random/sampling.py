@@ -263,6 +263,8 @@ def normal(
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)
+        if out is not None and out.requires_grad and current().grad:
+            raise RuntimeError(errors.out_requires_grad("aten::normal"))
         if on_meta(device, out) and out is None:
             return _meta.empty_meta(shape, found, requires_grad)
         array = raw_create.empty(shape, found)
@@ -291,7 +293,7 @@ def normal(
             isinstance(t, TensorBase) and t._requires_grad for t in (mean, std, out)
         ):
             raise RuntimeError(errors.out_requires_grad("normal"))
-        return delivered(array, out, requires_grad)
+        return delivered(array, out, None)
     if not isinstance(std, TensorBase):
         return apply_n(_around_mean.op, [mean, finished(array, False)])
     if not isinstance(mean, TensorBase):
@@ -363,7 +365,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
     if out is not None:
-        return delivered(made, out, False)
+        return delivered(made, out, None)
     row = _coins if p is None else _alike_coins
     return apply_n(row.op, [input, finished(made, False)])
 

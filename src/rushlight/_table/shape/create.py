@@ -66,14 +66,15 @@ def filled(array: Array, requires_grad: bool) -> TensorBase:
 
 
 def delivered(
-    array: Any, out: Any, requires_grad: bool, by_count: bool = False, warns: bool = False
+    array: Any, out: Any, requires_grad: bool | None, by_count: bool = False, warns: bool = False
 ) -> Any:
     """A fresh array in `out` where that is given (resized where it must be), else in a tensor.
 
+    A leaf that is given requires grad afterwards where `requires_grad` says so; None: as before.
     With `by_count` an `out` of as many elements keeps its shape; `warns`: of any other.
     """
     if out is None:
-        return finished(array, requires_grad)
+        return finished(array, bool(requires_grad))
     from ..rows.out_argument import place
 
     T.refuse_overlap(out._raw)
@@ -86,7 +87,9 @@ def delivered(
     place(out, array)
     if requires_grad and T.is_discrete(out._raw.dtype):
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
-    return out.requires_grad_() if requires_grad else out
+    if requires_grad is not None and out._node is None and out._requires_grad != requires_grad:
+        out.requires_grad_(requires_grad)
+    return out
 
 
 def type_for(out: Tensor | None, dtype: D.dtype | type | None) -> Any:
