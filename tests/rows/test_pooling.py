@@ -200,3 +200,12 @@ def test_unpooling_into_nothing_looks_at_no_element() -> None:
         F.max_unpool2d(x[..., :0], places[..., :0], [1, 1])
     with pytest.raises(ValueError, match=r"non-negative spatial .* output_size\[0\]=-8"):
         F.max_unpool2d(x, places, [1, 1], [-3, 1])
+
+
+@pytest.mark.parametrize("dtype", [rl.complex64, rl.int64])
+def test_means_of_no_elements_have_any_type(dtype: rl.dtype) -> None:
+    found = F.adaptive_avg_pool1d(rl.ones(0, 2, 3, dtype=dtype), 2)
+    assert found.dtype is dtype and found.shape == (0, 2, 2)
+    assert F.adaptive_avg_pool2d(rl.ones(2, 3, 3, dtype=dtype), (0, 2)).shape == (2, 0, 2)
+    with pytest.raises(NotImplementedError, match="adaptive_avg_pool2d"):
+        F.adaptive_avg_pool1d(rl.ones(1, 2, 3, dtype=dtype), 2)

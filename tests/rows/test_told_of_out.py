@@ -227,3 +227,12 @@ def test_the_mean_without_nan_is_written_where_it_is_asked_for() -> None:
 def test_powers_of_whole_numbers_are_long() -> None:
     x = torch.tensor([1, 2], dtype=torch.uint8)
     assert {torch.vander(x, n).dtype for n in (0, 1, 2)} == {torch.int64}
+
+
+@pytest.mark.filterwarnings("ignore:at..frobenius_norm is deprecated")
+def test_a_frobenius_norm_is_written_in_its_own_type() -> None:
+    x = torch.ones(2, 2, dtype=torch.complex64)
+    assert torch.frobenius_norm(x, (0, 1), out=torch.empty(())).item() == 2
+    for dtype in (torch.complex64, torch.float64, torch.int64):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got"):
+            torch.frobenius_norm(x, (0, 1), out=torch.empty((), dtype=dtype))

@@ -26,6 +26,7 @@ from ..nn.normalization import GROUP_NORM, check_groups
 from ..random.fill import refuse_leaf
 from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
+from ..rows.out_rules import as_out
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -204,8 +205,10 @@ def nuclear_norm(
     return table("matrix_norm")(input, "nuc", both, keepdim, out=out)
 
 
-@composite("", out=True)
-def frobenius_norm(input: Tensor, dim: Shape | int = (), keepdim: bool = False) -> Tensor:
+@composite("")
+def frobenius_norm(
+    input: Tensor, dim: Shape | int = (), keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The square root of the sum of squares."""
     say_better("frobenius_norm")
     if isinstance(dim, (tuple, list)) and len(dim) > 2:
@@ -216,7 +219,10 @@ def frobenius_norm(input: Tensor, dim: Shape | int = (), keepdim: bool = False) 
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {shown} instead."
         )
-    return table("norm")(input, 2, dim, keepdim)
+    if out is not None:
+        have = T.from_raw(raw.dtype)
+        as_out(have.to_real(), T.from_raw(out._raw.dtype), have)
+    return table("norm")(input, 2, dim, keepdim, out=out)
 
 
 @composite("")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.nn.channels_last import follow_layout
@@ -64,8 +65,10 @@ def _mean_forward(dims: int) -> AnyCallable:
     def forward(x: Array, output_size: Shape) -> Array:
         _refuse_empty(name, x, dims, dims == 3)
         kernel = name if dims == 2 else name + "_cpu"
-        checks.require(x, "fV", kernel)
         out = tuple(output_size)
+        if dims == 2 and (not x.size or 0 in out):  # of any type
+            return T.empty((*x.shape[:-2], *out), x.dtype)
+        checks.require(x, "fV", kernel)
         y = resample.adaptive_avg_pool(x, out)
         return follow_layout(y, x) if dims == 2 else y
 
