@@ -107,7 +107,7 @@ def test_products_of_8_bit_matrices_are_rounded_once() -> None:
 
 
 def test_pairs_of_4_bit_floats_have_a_name_and_no_conversion() -> None:
-    with pytest.raises(NotImplementedError, match='"copy_" not implemented for \'Float4'):
+    with pytest.raises(NotImplementedError, match='"copy_kernel" not implemented for \'Float4'):
         torch.ones(2).to(torch.float4_e2m1fn_x2)
 
 
