@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ._table.random.generator import Generator, default_generator
+from ._table.random.generator import Generator as Generator, default_generator as default_generator
 
 if TYPE_CHECKING:
     from ._tensor.tensor import Tensor
