@@ -84,3 +84,14 @@ def test_what_was_factored_before_a_minor_that_is_not_positive_is_given() -> Non
         [[2, 0, 0], [0, 2, 0], [0, 0, 2]],
     ]
     assert torch.linalg.cholesky_ex(a, upper=True)[0].tolist() == factors[0].T.tolist()
+
+
+def test_the_gradient_of_a_singular_matrix_s_logarithm_is_not_finite() -> None:
+    for x in (torch.ones(2, 2), torch.stack([torch.eye(2), torch.zeros(2, 2)])):
+        x.requires_grad_()
+        torch.linalg.slogdet(x)[1].sum().backward()
+        assert not bool(x.grad.isfinite().all())
+    assert x.grad[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    found = torch.linalg.slogdet(x)[1].sum()
+    with pytest.raises(RuntimeError, match="input matrix is singular"):
+        torch.autograd.grad(found, x, create_graph=True)

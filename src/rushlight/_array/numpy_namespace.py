@@ -115,6 +115,7 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
     "cholesky_solve": ("linalg.linalg", "cholesky_solve"),
     "cofactors": ("linalg.linalg", "cofactors"),
     "inv": ("linalg.linalg", "inv"),
+    "inverse_adjoint": ("linalg.linalg", "inverse_adjoint"),
     "matrix_exp": ("linalg.linalg", "matrix_exp"),
     "same_phase": ("linalg.linalg", "same_phase"),
     "solve": ("linalg.linalg", "solve"),

@@ -137,6 +137,17 @@ def inv(x: Array, name: str = "linalg.inv") -> Array:
     return out
 
 
+def inverse_adjoint(x: Array) -> Array:
+    """The conjugate transpose of each inverse: of a singular matrix what its factors give."""
+    out, found = _inverted(x)
+    if found:
+        return adjoint(out)
+    turned = x.flags.c_contiguous and x.dtype.kind != "c"  # as PyTorch factors it
+    factors, pivots, _ = lu_factor(x.swapaxes(-1, -2) if turned else x)
+    with np.errstate(all="ignore"):
+        return lu_solve(factors, pivots, np.eye(x.shape[-1], dtype=x.dtype), True, not turned)
+
+
 def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     """The inverse of each matrix, and for each the number of its first pivot that is zero."""
     if check_errors:

@@ -337,7 +337,7 @@ det = general(
 def _slogdet_gradient(
     xp: ModuleType, gs: Sequence[TensorLike | None], A: TensorLike, sign: TensorLike, A_dtype: dtype
 ) -> TensorLike:
-    """g A^-H, where g is that of the logarithm, and the turn of the sign as an imaginary part."""
+    """g A^-H, where g is that of the logarithm and the turn of the sign as an imaginary part."""
     of_sign, of_log = gs
     if not A_dtype.is_complex:
         g = xp.zeros_like(sign) if of_log is None else of_log
@@ -345,7 +345,7 @@ def _slogdet_gradient(
         g = xp.zeros_like(sign) if of_log is None else of_log
         if of_sign is not None:
             g = g - xp.imag(xp.conj(of_sign) * sign) * 1j
-    return _add_matrix_dims(xp, g) * adjoint(xp, xp.inv(A))
+    return _add_matrix_dims(xp, g) * xp.inverse_adjoint(A)
 
 
 def _slogdet(name: str, *namespaces: str) -> Row:

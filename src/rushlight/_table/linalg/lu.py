@@ -11,12 +11,12 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
 from ..calls.deprecated_orders import say_better
-from ..rows import return_type_classes as _return_types
+from ..rows import return_type_classes as _return_types, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import apply_out, run_into
 from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
-from ..rows.tensor_namespace import some
+from ..rows.tensor_namespace import some, table
 from .linalg import adjoint as conj_transpose, regular
 
 if TYPE_CHECKING:
@@ -408,3 +408,10 @@ def lu_solve(
     if out is not None:
         return apply_out(_lu_solve_row, [LU_data, LU_pivots, input, True, False], out)
     return apply_n(_lu_solve_row.op, [LU_data, LU_pivots, input, True, False])
+
+
+@composite("private")
+def inverse_adjoint(x: Tensor) -> Tensor:
+    """What formulas call the conjugate transpose of the inverse."""
+    identity = table("eye")(x.shape[-1], dtype=x.dtype).expand(x.shape)
+    return _traced.solve(conj_transpose(_traced, x), identity)
