@@ -22,6 +22,7 @@ from rushlight import _table as ops
 from rushlight._base.schema import REQUIRED, Parameter, public_name
 from rushlight._table.rows.composite import COMPOSITES
 from rushlight._torch.names import HOMES, MODULES
+from tests.table import help_texts
 
 PATH = Path(rushlight.__file__).with_name("__init__.pyi")
 HEAD = '''\
@@ -193,9 +194,9 @@ def text() -> str:
 
 
 def main() -> int:
-    """Writes the stub; 0."""
+    """Writes the stub, and what `help` says; 0."""
     PATH.write_text(text())
-    return 0
+    return help_texts.main()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
 from .._table.rows.composite import METHODS
 from .._table.rows.row import LOCK, ROWS
+from .help_texts import describe
 from .public_functions import asking_function, method_of
 from .tensor import Tensor
 from .torch_function import ENTRIES
@@ -375,7 +376,8 @@ def _enter(name: str, function: FunctionType) -> None:
 
 
 def _method(name: str) -> object:
-    return method_of(name, TENSOR_METHODS[name])
+    method = method_of(name, TENSOR_METHODS[name])
+    return method if name[:2] == "__" else describe(method, f"Tensor.{name}")
 
 
 def _view_method(name: str) -> object:

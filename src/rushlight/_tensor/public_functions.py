@@ -36,6 +36,7 @@ from .._table.rows.composite import (
 )  # fmt: skip
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
+from .help_texts import describe, help_text
 from .tensor import Tensor
 from .torch_function import (
     STANDINS,
@@ -334,18 +335,19 @@ _COMPILED: Final = ("fft", "linalg", "special")
 
 def _function_of(key: tuple[str, str]) -> AnyCallable:
     space, name = key
+    known = f"{space or 'torch'}.{name}"
     asks = space in ASKING and (key in COMPOSITES or key in _APART)
     function: AnyCallable = _face(key) if asks else PUBLIC[key]
     compiled = name in _AS_CALLED or space in _COMPILED or not (space or name in _IN_PYTHON)
     if not compiled:
         if space and function.__name__ == name and function is not PUBLIC.get(("", name)):
             function.__module__ = f"{package_name()}.{space}"
-        return function
+        return describe(function, known)
     if function not in BUILTINS:
         if space in _COMPILED:
             name, space = f"{space}_{name}", f"_C._{space}"
         module = f"{package_name()}.{space}" if space else package_name()
-        BUILTINS[function] = unbound(function, name, module)
+        BUILTINS[function] = unbound(function, name, module, help_text(known))
     return BUILTINS[function]
 
 

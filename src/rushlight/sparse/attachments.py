@@ -9,9 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .._core.hooks import SPARSE
+from .._table import TENSOR_METHODS
 from .._table.calls.argument_parser import misuse
 from .._table.calls.composite_checks import guard
 from .._tensor import methods as _methods  # noqa: F401 -- methods that are guarded below
+from .._tensor.public_functions import method_of
 from .._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -28,11 +30,18 @@ def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return to_sparse(self, *args, **kwargs)
 
 
+to_sparse.__text_signature__ = (  # type: ignore[attr-defined]
+    "(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None)"
+)
+
+
 def _to_compressed(name: str) -> Callable[..., object]:
     def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
         return getattr(importlib.import_module(f"{__package__}.rows"), name)(self, *args, **kwargs)
 
     method.__name__ = name
+    blocks = "blocksize, " if name.startswith("to_sparse_bs") else ""
+    method.__text_signature__ = f"(self, {blocks}dense_dim=None)"  # type: ignore[attr-defined]
     method.__doc__ = f"A sparse matrix in a compressed layout; see `sparse.{name}`."
     return method
 
@@ -116,6 +125,7 @@ def _refused(name: str, expected: str) -> Callable[..., object]:
         raise RuntimeError(f"{name} expected {expected} layout but got Strided")
 
     method.__name__ = name
+    method.__text_signature__ = "(self)"  # type: ignore[attr-defined]
     method.__doc__ = f"Not for dense tensors.\n\nRaises: RuntimeError: {name} is for {expected}."
     return method
 
@@ -145,7 +155,10 @@ for _method in (storage, storage_type):
 for _name, _method in METHODS.items():
     if not hasattr(Tensor, _name):
         setattr(Tensor, _name, guard("method", _name, _method))
-for _name in ("is_pinned", "pin_memory"):
-    setattr(Tensor, _name, guard("method", _name, getattr(Tensor, _name)))
+for _name, _method in (
+    ("is_pinned", TENSOR_METHODS["is_pinned"]),
+    ("pin_memory", Tensor.pin_memory),
+):
+    setattr(Tensor, _name, guard("method", _name, method_of(_name, _method)))  # type: ignore[arg-type]
 Tensor.sparse_dim = lambda self: 0
 Tensor.dense_dim = Tensor.dim

@@ -31,13 +31,17 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def unbound(function: AnyCallable, name: str, module: str) -> AnyCallable:
-    """The builtin that calls a function, under a name; the function itself outside CPython."""
+def unbound(function: AnyCallable, name: str, module: str, text: str = "") -> AnyCallable:
+    """The builtin that calls a function, under a name; the function itself outside CPython.
+
+    `text` is what its documentation says instead of the function's, with the parameters in front.
+    """
     if sys.implementation.name != "cpython" or type(function) is not FunctionType:
         return function
     interface = ctypes.pythonapi
     call = ctypes.cast(interface.PyObject_Vectorcall, ctypes.c_void_p).value
-    doc = None if function.__doc__ is None else function.__doc__.encode()
+    said = f"{name}{text}" if text else function.__doc__
+    doc = None if said is None else said.encode()
     definition = _MethodDef(name.encode(), call, _AS_IT_CAME, doc)
     keep_forever(definition)  # the builtin may outlive this module
     make = interface["PyCFunction_NewEx"]

@@ -71,13 +71,13 @@ def signatures(kind: str, name: str) -> tuple[Signature, ...]:
     if kind == "method":
         return _of_method(name)
     key = name if kind == "torch" else f"{kind}.{name}"
-    return tuple(_read(_texts()[0 if kind == "torch" else 2].get(key, "")))
+    return tuple(read(_texts()[0 if kind == "torch" else 2].get(key, "")))
 
 
 def _of_method(name: str) -> tuple[Signature, ...]:
     own = _texts()[1].get(name)
     if own is not None:
-        return tuple(_read(own))
+        return tuple(read(own))
     found = tuple(
         Signature([p for p in s.params[1:] if p.name != "out"], s.deprecated)
         for s in signatures("torch", name)
@@ -93,10 +93,11 @@ def _texts() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     from .function_signatures import TORCH
     from .method_signatures import METHODS, MODULES
 
-    return _entries(TORCH), _entries(METHODS), _entries(MODULES)
+    return entries(TORCH), entries(METHODS), entries(MODULES)
 
 
-def _entries(text: str) -> dict[str, str]:
+def entries(text: str) -> dict[str, str]:
+    """The signatures of each name, as texts."""
     found: dict[str, str] = {}
     for line in text.replace("\n    ", " ").strip().splitlines():
         names, _, rest = line.partition(": ")
@@ -106,7 +107,8 @@ def _entries(text: str) -> dict[str, str]:
     return found
 
 
-def _read(text: str) -> list[Signature]:
+def read(text: str) -> list[Signature]:
+    """The signatures in a text."""
     return [Signature(_parameters(m[1]), bool(m[2])) for m in re.finditer(_SIGNATURE, text)]
 
 

@@ -1,0 +1,113 @@
+"""What `help` and `inspect.signature` say of functions and methods.
+
+Note [Help costs nothing]
+The texts are made from the table beforehand (`python -m tests.table.help_texts`), and lie in a file
+that is mapped into memory when the first function is looked at: a function finds its own among the
+sorted entries in some microseconds, and no call knows of it. An entry is a form feed, the name, and
+the text as CPython's builtins have it: the parameters, a line of two dashes, an empty line, the
+rest. The builtins' parameters have no annotations, which CPython doesn't read there.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import mmap
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from .._base.own_packages import package_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATH: Final = Path(__file__).with_name("help_texts.txt")
+START: Final = "\n\f"
+RULE: Final = "\n--\n\n"
+
+
+@functools.cache
+def _file() -> bytes | mmap.mmap:
+    try:
+        with PATH.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # without the file functions have their own texts
+        return b""
+
+
+def help_text(name: str) -> str:
+    """The text of a name as `torch.topk`, `linalg.svd`, `Tensor.topk`; empty where it has none."""
+    data = _file()
+    start = START.encode()
+    wanted = name.encode()
+    low, high = 0, len(data)  # where the entry begins: not before `low`, before `high`
+    while low < high:
+        middle = (low + high) // 2
+        here = data.rfind(start, low, middle + len(start))
+        if here < 0:
+            here = data.find(start, low, high)
+            if here < 0:
+                break
+        after = data.find(b"\n", here + 2)
+        found = data[here + 2 : after]
+        end = data.find(start, after)
+        if found == wanted:
+            return data[after + 1 : end].decode()
+        if found < wanted:
+            low = end
+        else:
+            high = here
+    return ""
+
+
+class TextSignature(inspect.Signature):
+    """The signature of a function that takes anything, read from its text when it is asked for."""
+
+    __slots__ = ("text", "found", "doc")
+
+    def __init__(self, text: str, doc: str | None = None) -> None:
+        self.text = text
+        self.doc = doc  # what the function itself says
+        self.found: inspect.Signature | None = None
+
+    def read(self) -> inspect.Signature:
+        """The signature that the text says."""
+        if self.found is None:
+            space: dict[str, Any] = dict(vars(sys.modules[package_name()]))
+            exec(f"from __future__ import annotations\ndef function{self.text}: ...", space)
+            self.found = inspect.Signature.from_callable(space["function"])
+        return self.found
+
+    @property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        return self.read().parameters
+
+    @property
+    def _return_annotation(self) -> Any:
+        return self.read().return_annotation
+
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        """A plain signature with some of its parts changed."""
+        return self.read().replace(**changes)
+
+    __replace__ = replace  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.text,)
+
+
+def own_doc(function: Any) -> str | None:
+    """What a function says without the text that it has been given."""
+    known = getattr(function, "__signature__", None)
+    said = known.doc if isinstance(known, TextSignature) else function.__doc__
+    return None if said is None else str(said)
+
+
+def describe(function: Any, name: str) -> Any:
+    """The function, with the signature and the text of a name if there are any."""
+    signature, _, text = help_text(name).partition(RULE)
+    if text:
+        function.__signature__ = TextSignature(signature, own_doc(function))
+        function.__doc__ = text
+    return function
