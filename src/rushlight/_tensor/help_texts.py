@@ -15,12 +15,14 @@ import inspect
 import mmap
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .._base.own_packages import package_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .._base.annotations import AnyCallable
 
 PATH: Final = Path(__file__).with_name("help_texts.txt")
 START: Final = "\n\f"
@@ -74,9 +76,9 @@ class TextSignature(inspect.Signature):
     def read(self) -> inspect.Signature:
         """The signature that the text says."""
         if self.found is None:
-            space: dict[str, Any] = dict(vars(sys.modules[package_name()]))
+            space: dict[str, object] = dict(vars(sys.modules[package_name()]))
             exec(f"from __future__ import annotations\ndef function{self.text}: ...", space)
-            self.found = inspect.Signature.from_callable(space["function"])
+            self.found = inspect.Signature.from_callable(space["function"])  # type: ignore[arg-type]
         return self.found
 
     @property
@@ -84,30 +86,30 @@ class TextSignature(inspect.Signature):
         return self.read().parameters
 
     @property
-    def _return_annotation(self) -> Any:
+    def _return_annotation(self) -> object:
         return self.read().return_annotation
 
-    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+    def replace(self, **changes: object) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with some of its parts changed."""
-        return self.read().replace(**changes)
+        return self.read().replace(**changes)  # type: ignore[arg-type]
 
     __replace__ = replace  # type: ignore[assignment]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type, tuple[str]]:
         return type(self), (self.text,)
 
 
-def own_doc(function: Any) -> str | None:
+def own_doc(function: object) -> str | None:
     """What a function says without the text that it has been given."""
     known = getattr(function, "__signature__", None)
     said = known.doc if isinstance(known, TextSignature) else function.__doc__
     return None if said is None else str(said)
 
 
-def describe(function: Any, name: str) -> Any:
+def describe(function: AnyCallable, name: str) -> AnyCallable:
     """The function, with the signature and the text of a name if there are any."""
     signature, _, text = help_text(name).partition(RULE)
     if text:
-        function.__signature__ = TextSignature(signature, own_doc(function))
+        function.__signature__ = TextSignature(signature, own_doc(function))  # type: ignore[attr-defined]
         function.__doc__ = text
     return function

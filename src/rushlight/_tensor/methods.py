@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from operator import mul
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
@@ -376,7 +376,7 @@ def _enter(name: str, function: FunctionType) -> None:
 
 
 def _method(name: str) -> object:
-    method = method_of(name, TENSOR_METHODS[name])
+    method = cast("Unary", method_of(name, TENSOR_METHODS[name]))
     return method if name[:2] == "__" else describe(method, f"Tensor.{name}")
 
 
