@@ -165,7 +165,10 @@ def test_a_rank_that_hangs_is_waited_for_until_the_timeout() -> None:
     with started(LOSE, 2, "stop", "2") as processes:
         text = processes[0].communicate(timeout=25)[0]
         processes[1].send_signal(signal.SIGCONT)
-    assert "RuntimeError Timed out waiting 2000ms for all_reduce to complete" in text
+    assert (
+        "RuntimeError Timed out waiting 2000ms for all_reduce to complete: rank 1 doesn't wait: it "
+        "computes, hangs, or was stopped" in text
+    )
 
 
 def _fail(index: int) -> None:

@@ -101,6 +101,8 @@ class Service:
                 self._watch(line, words)
             elif "bye" in words:
                 line.leaving = True
+            elif "waits" in words:
+                self._tell_others(line, text.decode())
             elif "missing" in words:
                 away = [str(rank) for rank in range(self.size) if rank not in self.watched]
                 line.say("missing=" + ",".join(away))
@@ -116,9 +118,12 @@ class Service:
             return
         self.open -= 1
         said = "left" if line.leaving else "dead"
+        self._tell_others(line, f"{said}={line.rank} who={line.who}")
+
+    def _tell_others(self, line: _Line, text: str) -> None:
         for other in self.watched.values():
             if other is not line:
-                other.say(f"{said}={line.rank} who={line.who}")
+                other.say(text)
 
     def _watch(self, line: _Line, words: dict[str, str]) -> None:
         line.rank, line.who = int(words["watch"]), words["who"]

@@ -10,6 +10,7 @@ hold each other up.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -39,6 +40,7 @@ _FIRST_PAUSE: Final = 0.00002
 _LONGEST_PAUSE: Final = 0.001
 _LOOK: Final = 0.05  # seconds between looks for ranks that have gone
 _GRACE: Final = 1.0  # seconds in which what a rank sent before it went may still arrive
+_ASK: Final = 1.0  # seconds before a timeout at which a rank asks what the others wait for
 
 
 class RunningWork(Work):
@@ -177,6 +179,8 @@ class Progress:
         now = time.monotonic()
         start, end, pause, looked = now, now + timeout.total_seconds(), _FIRST_PAUSE, now
         gone_since = 0.0
+        ask_at = end - min(_ASK, timeout.total_seconds() / 4)
+        heard, asked_at = self.world.asked, 0.0
         self._waiters += 1
         try:
             while not work.done:
@@ -197,7 +201,13 @@ class Progress:
                     elif gone and now - gone_since > _GRACE:
                         self._fail(work, DistBackendError(f"{work.what}: {'; '.join(gone)}"))
                     elif now > end:
-                        self._fail(work, self._late(work, timeout))
+                        self._fail(work, self._late(work, timeout, asked_at))
+                    elif now > ask_at and not asked_at:
+                        asked_at = now
+                        self.world.say_waiting(work.what, True)
+                    elif self.world.asked != heard:
+                        heard = self.world.asked
+                        self.world.say_waiting(work.what, False)
         finally:
             self._waiters -= 1
 
@@ -207,9 +217,22 @@ class Progress:
         failed = [text for text in gone.values() if "unexpectedly" in text]
         return failed or list(gone.values())
 
-    def _late(self, work: RunningWork, timeout: timedelta) -> RuntimeError:
+    def _late(self, work: RunningWork, timeout: timedelta, asked_at: float) -> RuntimeError:
         milliseconds = int(timeout.total_seconds() * 1000)
-        return RuntimeError(f"Timed out waiting {milliseconds}ms for {work.what} to complete")
+        late = f"Timed out waiting {milliseconds}ms for {work.what} to complete"
+        if not self.world.watches():
+            return RuntimeError(late)
+        told = []
+        for rank in work.peers:
+            if rank == self.world.rank:
+                continue
+            when, what = self.world.waits.get(rank, (-math.inf, ""))
+            if when < asked_at - 2 * _ASK:
+                told.append(f"rank {rank} doesn't wait: it computes, hangs, or was stopped")
+            elif what != work.what:
+                told.append(f"rank {rank} waits for {what}")
+        alike = "all its ranks wait for it: TORCH_DISTRIBUTED_DEBUG=DETAIL says how they differ"
+        return RuntimeError(f"{late}: {'; '.join(told) or alike}")
 
     def _fail(self, work: RunningWork, error: BaseException) -> None:
         """Gives a work up, and with it those that wait for it in its line."""

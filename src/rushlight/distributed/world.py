@@ -56,6 +56,8 @@ class World:
         self.one_node = one_node
         self.owner = os.getpid()
         self.gone: dict[int, str] = {}
+        self.waits: dict[int, tuple[float, str]] = {}  # what a rank said it waits for, and when
+        self.asked = 0  # how often another rank has asked what this one waits for
         self.progress: Progress | None = None  # what drives the messages, once a group is made
         self._watch = watch
         self._received = b""
@@ -75,9 +77,22 @@ class World:
         while b"\n" in self._received:
             text, _, self._received = self._received.partition(b"\n")
             words = dict(word.split("=", 1) for word in text.decode().split())
+            if "waits" in words:
+                self.waits[int(words["waits"])] = (time.monotonic(), words["for"])
+                self.asked += int(words["asks"])
             for how, said in (("dead", "has ended unexpectedly"), ("left", "has left the group")):
                 if how in words:
                     self.gone[int(words[how])] = f"rank {words[how]} ({words['who']}) {said}"
+
+    def say_waiting(self, what: str, asks: bool) -> None:
+        """Tells the others what this rank waits for; `asks`: and asks them the same."""
+        if self._watch is not None:
+            with contextlib.suppress(OSError):
+                self._watch.sendall(f"waits={self.rank} for={what} asks={asks:d}\n".encode())
+
+    def watches(self) -> bool:
+        """Whether ranks hear of each other outside of their messages."""
+        return self._watch is not None
 
     def leave(self) -> None:
         """Says goodbye, so that the others don't take this process for one that has failed."""
