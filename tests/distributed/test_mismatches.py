@@ -28,13 +28,16 @@ def run(*arguments: str) -> str:
 def test_in_detail_an_error_says_which_rank_did_what() -> None:
     told = run("rushlight.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM)
     lines = [line for line in told.splitlines() if line.startswith("0:")]
-    assert len(lines) == 3
+    assert len(lines) == 8
     assert (
         "of a torch.float32 of shape (2,), but Rank 1 is running collective: all_reduce"
         in (lines[0])
     )
     assert "of a torch.float64 of shape (2,)" in lines[1]
     assert "broadcast" in lines[2] and "Rank 1 is running collective: barrier" in lines[2]
+    for line, shapes in zip(lines[3:7], [("(4,)", "(6,)"), *[("(2,)", "(3,)")] * 3]):
+        assert all(f"of a torch.float32 of shape {shape}" in line for shape in shapes)
+    assert "of torch.float32, but" in lines[7] and "of torch.float64" in lines[7]
 
 
 def test_the_check_says_who_is_where() -> None:

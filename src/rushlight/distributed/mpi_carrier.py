@@ -9,6 +9,7 @@ sends it to all. A small one goes to all ranks whole.
 from __future__ import annotations
 
 import os
+import zlib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -32,10 +33,8 @@ __all__ = ["MPICarrier"]
 #: Up to how many bytes, all ranks' together, a tensor goes to every rank whole.
 _WHOLE: Final = 1 << 16
 
-#: With TORCH_DISTRIBUTED_DEBUG=DETAIL: what a rank tells the others of a collective, in bytes, and
-#: the collectives in which all ranks' tensors are alike.
+#: With TORCH_DISTRIBUTED_DEBUG=DETAIL: what a rank tells the others of a collective, in bytes.
 _TOLD: Final = 256
-_ALIKE: Final = ("all_reduce", "reduce", "broadcast", "reduce_scatter")
 
 
 def _raw(tensor: Tensor) -> Array:
@@ -87,13 +86,14 @@ class MPICarrier:
         tensors: Sequence[Tensor],
         waits: bool,
         peers: Iterable[int] | None = None,
+        alike: Sequence[Tensor] | None = None,
     ) -> RunningWork:
         recorder = ready().recorder
         if recorder is not None:
             recorder.refuse("processes exchange messages")
         everyone = peers is None
         if everyone and self._compares:
-            steps = self._compared(steps, what, tensors)
+            steps = self._compared(steps, what, tensors if alike is None else alike)
         among = self._ranks if peers is None else [self._ranks[i] for i in peers]
         work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
         return self._progress.start(work, self._line if everyone else None, waits)
@@ -106,9 +106,14 @@ class MPICarrier:
         """
         self._asked += 1
         told = f"{what} (number {self._asked} of the group)"
-        if what in _ALIKE:
+        if what == "all_to_all":  # the shapes are each rank's own
+            told += "".join(f" of {t}" for t in sorted({str(t.dtype) for t in tensors}))
+        else:
             told += "".join(f" of a {t.dtype} of shape {tuple(t.shape)}" for t in tensors)
-        own = told.encode()[:_TOLD].ljust(_TOLD)
+        own = told.encode()
+        if len(own) > _TOLD:
+            own = own[: _TOLD - 16] + f" ... {zlib.crc32(own):08x}".encode()
+        own = own.ljust(_TOLD)
         everything = bytearray(_TOLD * self.size)
         byte = self._mpi.BYTE
         yield [self._comm.Iallgather([own, byte], [everything, byte])]
@@ -214,7 +219,10 @@ class MPICarrier:
             {i: _raw(tensor) for i, tensor in sends.items()},
             {i: _raw(tensor) for i, tensor in receives.items()},
         )
-        return self._start(steps, what, tensors, waits)
+        alike = (
+            list(sends.values()) if what == "gather" else None
+        )  # the places are the root's alone
+        return self._start(steps, what, tensors, waits, alike=alike)
 
     def _exchange(self, sends: dict[int, Array], receives: dict[int, Array]) -> Steps:
         rows: dict[int, Array] = {}  # one tensor that goes to many is put in a row once

@@ -14,6 +14,14 @@ calls = [
     lambda: dist.all_reduce(torch.ones(2 + rank)),
     lambda: dist.all_reduce(torch.ones(2).to(torch.float64 if rank else torch.float32)),
     lambda: dist.barrier() if rank else dist.broadcast(torch.ones(3), 0),
+    lambda: dist.all_gather_into_tensor(torch.ones(4 + 2 * rank), torch.ones(2 + rank)),
+    lambda: dist.all_gather([torch.ones(2 + rank)] * 2, torch.ones(2 + rank)),
+    lambda: dist.gather(torch.ones(2 + rank), None if rank else [torch.ones(2)] * 2),
+    lambda: dist.scatter(torch.ones(2 + rank), None if rank else [torch.ones(2)] * 2),
+    lambda: dist.all_to_all_single(
+        torch.ones(2).to(torch.float64 if rank else torch.float32),
+        torch.ones(2).to(torch.float64 if rank else torch.float32),
+    ),
 ]
 for call in calls:
     try:
