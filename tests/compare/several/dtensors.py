@@ -79,13 +79,15 @@ def operators_on_pieces(torch, dist, rank, size):
         cut + other, cut * whole, cut.exp(), torch.where(cut > 0, cut, other), cut + 1, -cut,
         cut.sum(), cut.sum(0), cut.sum(1), cut.mean(), cut.mean(1, keepdim=True), cut.max(),
         cut @ t.distribute_tensor(x.t().clone(), mesh), cut.t(), cut.t() @ other,
-        cut.view(8, 2, 2), cut.reshape(32), cut.unsqueeze(0), cut.transpose(0, 1),
+        cut.view(8, 2, 2), cut.unsqueeze(0), cut.transpose(0, 1),
         cut.softmax(-1), cut.softmax(0), torch.cat([cut, other], 1), torch.cat([cut, other], 0),
         torch.stack([cut, other]), cut[:, 1:3], cut[1:3], cut.expand(2, 8, 4), cut.clone(),
         cut.to(torch.float64), torch.zeros_like(cut), cut.sum(0) + 1, cut.sum() * 2,
         torch.nn.functional.gelu(cut), cut.std(1), cut.prod(1), cut.abs().amax(1), cut.clamp(0, 1),
         cut.norm(), cut.argmax(1),
     ]  # fmt: skip
+    if 8 % size == 0:  # PyTorch refuses it for pieces of several lengths
+        results.append(cut.reshape(32))
     places = [str(r.placements) for r in results[:10]]
     return [places, [[list(r.shape), str(r.dtype), r.full_tensor()] for r in results]]
 
@@ -125,14 +127,14 @@ def gradients_through_layouts(torch, dist, rank, size):
     ]  # fmt: skip
 
 
-def mlp(torch, seed=0):
+def mlp(torch, seed=0, between=8):
     torch.manual_seed(seed)
     nn = torch.nn
 
     class MLP(nn.Module):
         def __init__(self):
             super().__init__()
-            self.up, self.act, self.down = nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 4)
+            self.up, self.act, self.down = nn.Linear(6, between), nn.GELU(), nn.Linear(between, 4)
             self.norm = nn.LayerNorm(4)
 
         def forward(self, x):
@@ -145,7 +147,7 @@ def mlp(torch, seed=0):
 def layers_by_columns_and_rows(torch, dist, rank, size):
     t, mesh = parts(torch, dist)
     p = importlib.import_module(f"{t.__name__}.parallel")
-    model = mlp(torch)
+    model = mlp(torch, 0, 4 * size)
     plan = {"up": p.ColwiseParallel(), "down": p.RowwiseParallel()}
     p.parallelize_module(model, mesh, plan)
     out = []
@@ -168,17 +170,17 @@ def layers_by_columns_and_rows(torch, dist, rank, size):
 def layers_by_position(torch, dist, rank, size):
     t, mesh = parts(torch, dist)
     p = importlib.import_module(f"{t.__name__}.parallel")
-    model = mlp(torch, 1)
+    model = mlp(torch, 1, 4 * size)
     p.parallelize_module(model, mesh, {
         "up": p.ColwiseParallel(input_layouts=t.Shard(1)),
         "down": p.RowwiseParallel(output_layouts=t.Shard(1)),
         "norm": p.SequenceParallel(use_local_output=True),
     })  # fmt: skip
-    whole = torch.sin(torch.arange(2.0 * 4 * 6).reshape(2, 4, 6)).double()
+    whole = torch.sin(torch.arange(2.0 * 2 * size * 6).reshape(2, 2 * size, 6).double())
     mine = whole.chunk(size, 1)[rank].clone().requires_grad_()
     out = model(mine)
     out.pow(3).sum().backward()
-    table = torch.nn.Embedding(10, 8)
+    table = torch.nn.Embedding(10, 4 * size)
     p.parallelize_module(table, mesh, p.ColwiseParallel(output_layouts=t.Replicate()))
     vectors = table(torch.tensor([[1, 2], [9, 0]]))
     grads = {k: v.grad.full_tensor() for k, v in model.named_parameters() if v.grad is not None}

@@ -8,20 +8,22 @@ import importlib
 from programs import program
 
 
-def model_of(torch, seed=0):
+def model_of(torch, seed=0, dtype="float64"):
     torch.manual_seed(seed)
     nn = torch.nn
     block = lambda: nn.Sequential(nn.Linear(7, 9), nn.Tanh(), nn.Linear(9, 7))  # noqa: E731
-    return nn.Sequential(nn.Linear(5, 7), block(), block(), nn.LayerNorm(7), nn.Linear(7, 3))
+    model = nn.Sequential(nn.Linear(5, 7), block(), block(), nn.LayerNorm(7), nn.Linear(7, 3))
+    return model.to(getattr(torch, dtype))
 
 
-def stepped(torch, rank, model, steps=3, clip=None, kind="Adam", dtype=None):
+def stepped(torch, rank, model, steps=3, clip=None, kind="Adam"):
     optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.02)
+    dtype = next(model.parameters()).dtype
     out = []
     for step in range(steps):
         x = torch.sin(torch.arange(30.0).reshape(6, 5) * (rank + 1) + step)
         optimizer.zero_grad()
-        loss = (model(x).float() - 0.2).pow(2).mean()
+        loss = (model(x.to(dtype)).to(dtype) - 0.2).pow(2).mean()
         loss.backward()
         if clip:
             norm = clip(model)
@@ -39,12 +41,12 @@ def fsdp_of(torch):
     return importlib.import_module(f"{torch.__name__}.distributed.fsdp")
 
 
-def wrapped(torch, f, **options):
+def wrapped(torch, f, dtype="float64", **options):
     wrap = importlib.import_module(f"{f.__name__}.wrap")
     block = lambda m: len(list(m.children())) == 3  # noqa: E731
     policy = functools.partial(wrap.lambda_auto_wrap_policy, lambda_fn=block)
     return f.FullyShardedDataParallel(
-        model_of(torch), auto_wrap_policy=policy, device_id=torch.device("cpu"), **options
+        model_of(torch, 0, dtype), auto_wrap_policy=policy, device_id=torch.device("cpu"), **options
     )
 
 
@@ -55,9 +57,10 @@ def modules_cut_in_a_row(torch, dist, rank, size):
     for name in ("FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD"):
         for pieces in (False, True):
             strategy = getattr(f.ShardingStrategy, name)
-            model = wrapped(torch, f, sharding_strategy=strategy, use_orig_params=pieces)
+            options = {"sharding_strategy": strategy, "use_orig_params": pieces}
+            model = wrapped(torch, f, "float32", **options)  # whose norm is refused in 64 bits
             clip = lambda m: m.clip_grad_norm_(0.05)  # noqa: E731
-            losses, _ = stepped(torch, rank, model, clip=clip)
+            losses, _ = stepped(torch, rank, model, clip=clip, kind="SGD")
             count = len(f.FullyShardedDataParallel.fsdp_modules(model))
             out.append([name, losses, full(model.state_dict()), count])
     return out
@@ -74,7 +77,7 @@ def state_of_modules_cut_in_a_row(torch, dist, rank, size):
     other.load_state_dict(state)
     after = torch.optim.Adam(other.parameters(), lr=0.02)
     after.load_state_dict(own.optim_state_dict_to_load(other, after, optim_state))
-    x = torch.ones(2, 5) * rank
+    x = torch.ones(2, 5).double() * rank
     again = []
     for one, steps in ((model, optimizer), (other, after)):
         steps.zero_grad()
@@ -89,14 +92,14 @@ def state_of_modules_cut_in_a_row(torch, dist, rank, size):
 @program
 def gradients_kept_for_later(torch, dist, rank, size):
     f = fsdp_of(torch)
-    model = wrapped(torch, f)
+    model = wrapped(torch, f, "float32")
     x = torch.ones(2, 5) * (rank + 1)
     with model.no_sync():
         model(x).pow(2).sum().backward()
     model(x * 2).pow(2).sum().backward()
     norm = model.clip_grad_norm_(1e9)
     rows = importlib.import_module(f"{torch.__name__}.distributed.fsdp")
-    other = model_of(torch)
+    other = model_of(torch, 0, "float32")
     rows.fully_shard(other)
     other.set_requires_gradient_sync(False)
     other(x).pow(2).sum().backward()
@@ -126,9 +129,9 @@ def modules_cut_in_16_bits(torch, dist, rank, size):
     f = fsdp_of(torch)
     half = torch.bfloat16
     policy = f.MixedPrecision(param_dtype=half, reduce_dtype=torch.float32)
-    model = wrapped(torch, f, mixed_precision=policy)
+    model = wrapped(torch, f, "float32", mixed_precision=policy)
     losses, _ = stepped(torch, rank, model, steps=2, kind="SGD")
-    other = model_of(torch)
+    other = model_of(torch, 0, "float32")
     single = torch.float32
     precise = f.MixedPrecisionPolicy(param_dtype=half, reduce_dtype=single, output_dtype=single)
     f.fully_shard(other, mp_policy=precise)

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-#: By how many ranks the programs of a file are run: messages by an uneven number, too. What is cut
-#: into pieces of one length is not.
-SIZES = {"programs": (2, 3)}
+#: By how many ranks the programs of a file are run: an uneven number cuts into pieces of several
+#: lengths.
+SIZES = {"programs": (2, 3), "dtensors": (2, 3, 4), "fsdp": (2, 3, 4), "sharding": (2, 3, 4)}
 OTHERS = (2, 4)
 
 CASES = [
