@@ -65,7 +65,7 @@ freethreaded:  ## the tests of threads and memory, on a Python without the globa
 	@PYTHONPATH=src PYTHON_GIL=0 build/free/bin/python -m pytest -q -p no:cacheprovider $(if $(ARGS),$(ARGS),tests/core tests/autograd)
 
 SEED ?= 0
-attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks and interrupts: bounded and seeded (SEED=7 for others)
+attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks, interrupts and ranks: bounded and seeded (SEED=7 for others)
 	$(call step,compiled steps: random programs, changed between calls)
 	@$(PY) -m tests.attack.compiled --programs 1000 --changes 10 --seed $(SEED)
 	$(call step,hostile and damaged files$(comma) kills while saving)
@@ -74,6 +74,8 @@ attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks and interrupts:
 	@$(PY) -m tests.attack.forks --count 200 --seed $(SEED)
 	$(call step,interrupts at every place of a context)
 	@$(PY) -m tests.attack.interrupts --count 200 --seed $(SEED)
+	$(call step,faults of one rank of three)
+	@$(PY) -m tests.attack.ranks --count 40 --seed $(SEED)
 
 compare: $(VENV)/.compare  ## the same programs, then every operator, on PyTorch and on Rushlight
 	$(call step,comparing with PyTorch)
