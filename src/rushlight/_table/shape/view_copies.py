@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _copy_of(row: Row) -> Row:
+def copy_of(row: Row) -> Row:
     """The row of the copying variant of a view operation."""
     _, _, rest = row.text.replace("Tensor(a)", "Tensor").partition("(")
     name = row.name + "_copy"
@@ -63,9 +63,9 @@ for _row in (
     select,
     slice_, diagonal, unfold, view_as_real, split_, split_with_sizes, unbind,
 ):  # fmt: skip
-    _copy_of(_row)
-_as_strided_copy = _copy_of(as_strided_)
-_complex_copy = _copy_of(view_as_complex)
+    copy_of(_row)
+_as_strided_copy = copy_of(as_strided_)
+_complex_copy = copy_of(view_as_complex)
 general(
     "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
     lambda x, dtype: shapes.contiguous_copy(shapes.view_dtype(x, dtype)),

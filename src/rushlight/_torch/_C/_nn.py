@@ -9,14 +9,14 @@ from . import _find_in, _parse_to as _parse_to
 
 _KERNELS = (
     "thnn_conv2d", "slow_conv3d", "slow_conv_dilated2d", "slow_conv_dilated3d",
-    "slow_conv_transpose2d", "slow_conv_transpose3d",
+    "slow_conv_transpose2d", "slow_conv_transpose3d", "_test_warn_in_autograd",
 )  # fmt: skip
 
 _find = _find_in("nn.functional")
 
 
 def __getattr__(name: str) -> Any:
-    """A function of the table; kernels of convolutions and interpolations are no public ones."""
+    """A function of the table; those of private names, kernels of layers most of them, too."""
     if name in _KERNELS or name.startswith(("upsample_", "_upsample_")):
         return getattr(namespace("private").module("torch._C._nn"), name)
     return _find(name)
