@@ -318,3 +318,15 @@ def test_an_expanded_tensor_may_be_written_with_itself() -> None:
     for value in (torch.arange(3.0), a.flip(0), a[:1]):
         with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
             v[...] = value
+
+
+def test_the_gradient_through_a_written_view_is_itself_a_written_tensor() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    part = (x + 1).view_as(x)
+    (g,) = torch.autograd.grad(
+        torch.nn.functional.threshold_(part, 0.5, 0.0).pow(2).sum(), x, create_graph=True
+    )
+    assert g.grad_fn.name() == "torch::autograd::CopySlices"
+    assert g.grad_fn.next_functions[1][0].name() == "ThresholdBackwardBackward0"
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert second.tolist() == [[2.0] * 3] * 2

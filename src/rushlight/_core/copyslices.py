@@ -57,7 +57,7 @@ class CopySlices(Node):
             return [None] + results[1:]
         if traced:
             part.copy_(first)
-            if self.steps is None:
+            if self.steps is None and not self.dense:
                 whole = WORLDS.traced.as_strided(whole, self.shape, self.stride, 0)
         else:
             T.refuse_overlap(part)
@@ -73,6 +73,10 @@ class CopySlices(Node):
                 return whole, replay(self.steps, whole, False)
             return whole, S.part_of(whole, size, stride, offset)
         xp = traced_world()
+        if self.dense and self.steps is None:  # of its shape from the start: no window over it
+            whole = g.new_zeros(self.shape) if g._layered else xp.zeros(self.shape, T.dtype_of(g))
+            whole.copy_(g)
+            return whole, xp.as_strided(whole, size, stride, offset)
         extent = (S.extent(self.shape, self.stride),)
         memory = g.new_zeros(extent) if g._layered else xp.zeros(extent, T.dtype_of(g))
         whole = xp.as_strided(memory, self.shape, self.stride, 0)

@@ -33,6 +33,7 @@ from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
 from .rrelu import refuse_backward
+from .threshold import threshold_row
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -320,17 +321,6 @@ softshrink = elementwise(
     check=_checks.takes_with_real("softshrink_check", "f"),
     samples=lambda mk: [(mk(3, 4), 0.3)],
     doc="x moved towards 0 by `lambd`, 0 within it.",
-)
-threshold_row = elementwise(
-    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    logistic.threshold,
-    self=formula(lambda g, self, threshold: where(self <= threshold, 0.0, g)),
-    promote="none",
-    method=False,
-    inplace=False,
-    samples=lambda mk: [(mk(3, 4), 0.1, 2.0)],
-    check=_checks.takes("threshold_cpu", "fi"),
-    doc="x where it is above `threshold`, else `value`.",
 )
 
 
