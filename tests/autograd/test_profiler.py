@@ -161,3 +161,13 @@ def test_a_span_is_entered_and_left_by_calls() -> None:
             torch.ones(2).exp()
             torch.ops.profiler._record_function_exit(handle)
     assert sum("_record_function_enter" in e.name for e in p.function_events) == 2
+
+
+def test_a_new_tensor_shows_the_steps_that_make_it() -> None:
+    with profiler.profile() as p:
+        torch.rand(3)
+        torch.zeros_like(torch.empty(2))
+    steps = {e.name: [c.name for c in e.cpu_children] for e in p.function_events}
+    assert steps["aten::rand"] == ["aten::empty", "aten::uniform_"]
+    assert steps["aten::zeros_like"] == ["aten::empty_like", "aten::zero_"]
+    assert all(e.sequence_nr == -1 for e in p.function_events)

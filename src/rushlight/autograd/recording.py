@@ -105,10 +105,18 @@ class Recorder:
         return event
 
     def enter_named(self, name: str, args: tuple[object, ...]) -> Event:
-        """Opens the span of a function that is no row."""
+        """Opens the span of a function that is no row, and those of the steps that make a tensor.
+
+        The last step stays open: it ends with the whole.
+        """
         event = self.begin(name, OPERATION)
         if self.shapes:
             _describe(event, list(args))
+        filled = _FILLED_BY.get(name)
+        if filled is not None:
+            like = name.endswith("_like")
+            self.leave(self.begin("aten::empty_like" if like else "aten::empty", OPERATION))
+            self.begin(filled, OPERATION)
         return event
 
     def leave(self, event: Event) -> None:
@@ -161,6 +169,20 @@ class Recorder:
         outer = self.begin(f"autograd::engine::evaluate_function: {name}", OPERATION)
         self.begin(name, OPERATION).scope = 1
         return outer
+
+
+#: What fills the memory that a function has asked for first.
+_FILLED_BY: Final = {
+    "aten::zeros": "aten::zero_", "aten::zeros_like": "aten::zero_",
+    "aten::ones": "aten::fill_", "aten::ones_like": "aten::fill_",
+    "aten::full": "aten::fill_", "aten::full_like": "aten::fill_",
+    "aten::rand": "aten::uniform_", "aten::rand_like": "aten::uniform_",
+    "aten::randn": "aten::normal_", "aten::randn_like": "aten::normal_",
+    "aten::randint": "aten::random_", "aten::randint_like": "aten::random_",
+    "aten::arange": "aten::arange", "aten::linspace": "aten::linspace",
+    "aten::logspace": "aten::logspace", "aten::eye": "aten::eye",
+    "aten::randperm": "aten::randperm",
+}  # fmt: skip
 
 
 def _name(op: Op, args: list[object], inplace: bool) -> str:
