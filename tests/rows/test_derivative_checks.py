@@ -37,3 +37,33 @@ def test_a_warning_of_a_gradient_reaches_the_program() -> None:
         y.backward()
     assert x.grad == 1
     assert not hasattr(torch, "_test_warn_in_autograd")
+
+
+def test_a_slice_leads_back_to_the_whole() -> None:
+    whole = torch.zeros(4)
+    back = torch.slice_inverse(whole[1:3], whole, 0, 1, 3)
+    back[0] = 7
+    assert whole.tolist() == [7, 0, 0, 0]
+    with pytest.raises(RuntimeError, match="out of bounds for storage"):
+        torch.slice_inverse(torch.ones(2), torch.ones(4), 0, 1, 3)
+
+
+def test_the_whole_of_a_slice_has_gradients_for_the_slice_and_for_the_rest() -> None:
+    x = torch.ones(4, requires_grad=True)
+    rest = torch.ones(4, requires_grad=True)
+    back = torch.ops.aten.slice_inverse(x[1:3], rest, 0, 1, 3, 1)
+    assert back.grad_fn.name() == "SliceInverseBackward0"
+    (back * torch.arange(1.0, 5.0)).sum().backward()
+    assert x.grad is not None and rest.grad is not None
+    assert x.grad.tolist() == [0, 2, 3, 0]
+    assert rest.grad.tolist() == [1, 0, 0, 4]
+
+
+def test_a_view_that_is_taken_again_asks_about_the_tensors_that_it_keeps() -> None:
+    base = torch.arange(6.0)
+    with torch.autograd._force_original_view_tracking(True):
+        part = base[2:4].detach()
+        back = torch.slice_inverse(part, base, 0, 2, 4)
+        again = back._view_func(part, tensor_visitor_fn=lambda t: torch.ones(2, 3))
+        assert again.tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert back._view_func(part).shape == (6,)

@@ -276,6 +276,8 @@ def apply_n(op: Op, args: Arguments) -> Any:
     if op.direct:
         return apply_several(op, args)
     if op.is_view:
+        if len(op.tensors) != 1:
+            return slow.apply(op, args)
         if op.n_out == 1:
             return apply_view(op, args[0], tuple(args[1:]))
         return apply_pieces(op, args)

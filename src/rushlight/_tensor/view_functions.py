@@ -34,12 +34,13 @@ def view_func(
 ) -> Tensor | None:
     """The same view of another base; None of one that is laid out otherwise, or where this is none.
 
-    `symint_visitor_fn` is asked about each size, index and stride that the view has remembered.
+    `symint_visitor_fn` is asked about each size, index and stride that the view has remembered,
+    and `tensor_visitor_fn` about each tensor.
 
     Raises:
         TypeError: where the base isn't a tensor.
     """
-    return _again(self, new_base, symint_visitor_fn, alike=True)
+    return _again(self, new_base, symint_visitor_fn, tensor_visitor_fn, alike=True)
 
 
 def view_func_unsafe(
@@ -54,7 +55,7 @@ def view_func_unsafe(
     Raises:
         TypeError: where the base isn't a tensor.
     """
-    return _again(self, new_base, symint_visitor_fn, alike=False)
+    return _again(self, new_base, symint_visitor_fn, tensor_visitor_fn, alike=False)
 
 
 def rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor | None:
@@ -76,7 +77,9 @@ def rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor | None:
     raise RuntimeError("No _rev_view_func() found")
 
 
-def _again(view: Tensor, new_base: Tensor, visit: Visit, alike: bool) -> Tensor | None:
+def _again(
+    view: Tensor, new_base: Tensor, visit: Visit, visit_tensor: Visit, alike: bool
+) -> Tensor | None:
     base: Any = view._base
     if not isinstance(new_base, TensorBase):
         raise TypeError(
@@ -88,7 +91,7 @@ def _again(view: Tensor, new_base: Tensor, visit: Visit, alike: bool) -> Tensor 
     known = view._view
     assert known is not None
     if known.exact:
-        return _replayed(_visited(known.replay, visit), new_base)
+        return _replayed(_visited(known.replay, visit, visit_tensor), new_base)
     return _strided(new_base, view)
 
 
@@ -113,21 +116,24 @@ def _laid_out_alike(a: Tensor, b: Tensor) -> bool:
     return all(n == 1 or s == t for n, s, t in zip(a.shape, mine, theirs))
 
 
-def _visited(step: Step | None, visit: Visit) -> Step | None:
-    """The steps to a view with other numbers."""
-    if step is None or visit is None:
+def _visited(step: Step | None, visit: Visit, visit_tensor: Visit) -> Step | None:
+    """The steps to a view with other numbers and tensors."""
+    if step is None or (visit is None and visit_tensor is None):
         return step
     names = [p.name for p in step.op.row.schema.params[1:]]
     args = tuple(
-        value if name in _DIMENSIONS else _each(value, visit)
+        value if name in _DIMENSIONS else _each(value, visit, visit_tensor)
         for name, value in zip(names, step.args)
     )
-    return Step(step.op, args, step.index, _visited(step.before, visit))
+    return Step(step.op, args, step.index, _visited(step.before, visit, visit_tensor))
 
 
-def _each(value: object, visit: AnyCallable) -> object:
+def _each(value: object, visit: Visit, visit_tensor: Visit) -> Any:
     if isinstance(value, (tuple, list)):
-        return type(value)(_each(v, visit) for v in value)
+        return type(value)(_each(v, visit, visit_tensor) for v in value)
     if isinstance(value, slice):
-        return slice(_each(value.start, visit), _each(value.stop, visit), value.step)
-    return visit(value) if type(value) is int else value
+        first, last = _each((value.start, value.stop), visit, visit_tensor)
+        return slice(first, last, value.step)
+    if isinstance(value, TensorBase):
+        return value if visit_tensor is None else visit_tensor(value)
+    return visit(value) if visit is not None and type(value) is int else value

@@ -6,7 +6,7 @@ from ..._array.lazy_modules import later
 from ..._formula.words import formula, where
 from ..calls import dtype_checks as _checks
 from ..rows.gradient_kernels import calling
-from ..rows.row import elementwise
+from ..rows.row import Row, elementwise
 
 logistic = later("elementwise.activations")
 
@@ -21,7 +21,7 @@ threshold_row = elementwise(
     check=_checks.takes("threshold_cpu", "fi"),
     doc="x where it is above `threshold`, else `value`.",
 )
-threshold_backward = elementwise(
+threshold_backward: Row = elementwise(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     formula(lambda grad_output, self, threshold: where(self <= threshold, 0.0, grad_output)),
     grad_output=formula(lambda g, self, threshold: where(self <= threshold, 0.0, g)),

@@ -327,6 +327,18 @@ def strided(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple
     return (out if op.is_view else table("clone")(out)), 0
 
 
+@rule("slice_inverse", "_test_autograd_multiple_dispatch_view")
+def refused(op: Op, args: Arguments, dims: Sequence[object], size: int) -> tuple[object, int]:
+    """Views that have no form for batches: those of one example after the other are copies."""
+    raise RuntimeError(
+        f"Batching rule not implemented for aten::{op.name}; the fallback path doesn't work on "
+        "out= or view ops."
+    )
+
+
+refused.refuses = True  # type: ignore[attr-defined]
+
+
 @rule("_basic_index")
 def basic(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """The index of an example, after all of the batch."""

@@ -1,4 +1,6 @@
-"""Copies of which a part is another tensor: a slice, a diagonal, a window of any strides."""
+"""Copies of which a part is another tensor: a slice, a diagonal, a window of any strides; and the
+whole that a slice is part of.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from ..._array import types as T
 from ..._array.shape import as_strided as windows, indexing as raw
 from ..._core.apply import apply_n
 from ..rows.composite import composite
-from ..rows.row import linear
+from ..rows.row import general, linear
 from .slices import strided_arguments
 
 if TYPE_CHECKING:
@@ -43,6 +45,21 @@ slice_scatter = linear(
     samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
     doc="A copy whose slice of a dimension is `src`.",
     narrow="all",
+)
+slice_inverse = general(
+    "slice_inverse(Tensor(a) self, Tensor src, int dim=0, int? start=None, int? end=None, "
+    "int step=1) -> Tensor(a)",
+    lambda x, src, dim, start, end, step: windows.as_strided(
+        x, src.shape, windows.element_strides(src), windows.storage_offset(src)
+    ),
+    self=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
+    src=lambda xp, g, self_shape, dim, start, end, step: xp.slice_scatter(
+        g, xp.zeros(self_shape, g.dtype), dim, start, end, step
+    ),
+    holomorphic=False,
+    saved_as={"self_shape": None},
+    samples=lambda mk: [(mk(4, dtype="int64"), mk(4, dtype="int64"))],
+    doc="The memory that a slice is part of, laid out like `src`.",
 )
 diagonal_scatter = linear(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
