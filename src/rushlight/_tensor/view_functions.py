@@ -128,12 +128,12 @@ def _visited(step: Step | None, visit: Visit, visit_tensor: Visit) -> Step | Non
     return Step(step.op, args, step.index, _visited(step.before, visit, visit_tensor))
 
 
-def _each(value: object, visit: Visit, visit_tensor: Visit) -> Any:
+def _each(value: object, visit: Visit, visit_tensor: Visit) -> object:
     if isinstance(value, (tuple, list)):
         return type(value)(_each(v, visit, visit_tensor) for v in value)
     if isinstance(value, slice):
-        first, last = _each((value.start, value.stop), visit, visit_tensor)
-        return slice(first, last, value.step)
+        first = _each(value.start, visit, visit_tensor)
+        return slice(first, _each(value.stop, visit, visit_tensor), value.step)
     if isinstance(value, TensorBase):
         return value if visit_tensor is None else visit_tensor(value)
     return visit(value) if visit is not None and type(value) is int else value
