@@ -13,6 +13,11 @@ _PLAIN = (
     "as_subclass|bfloat16|bool|byte|cdouble|cfloat|char|contiguous|copy_|cpu|double|float|"
     "get_device|half|int|is_complex|is_contiguous|is_floating_point|long|short"
 )
+#: Nothing, or nothing but that complex halves are experimental, once or more often.
+_ONLY_HALVES = (
+    r"^\[((, )?\('UserWarning', \"ComplexHalf support is experimental and many operators don't "
+    r"support it yet\.\"\))*\]$"
+)
 
 CALLS: list[Named] = [
     Named("NumPy's functions have gradients", statement=r"np\.", torch=_OPERAND),
@@ -160,8 +165,8 @@ CALLS: list[Named] = [
     Named(
         "Complex numbers of half precision",
         kind="warning",
-        torch=r"^\[\('UserWarning', \"ComplexHalf support is experimental",
-        ours=r"^\[\]$",
+        torch=_ONLY_HALVES,
+        ours=_ONLY_HALVES,
     ),
     Named(
         "Modules and classes say where they come from",
