@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import rushlight as torch
-from rushlight._table.rows import warn_once as _once
+from rushlight._base import caller as _once
 
 ONES = torch.ones(2, 2)
 THREES = torch.full((2, 2), 3.0)

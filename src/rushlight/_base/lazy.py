@@ -11,12 +11,21 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from .annotations import AnyCallable
+
+
+class _Package(ModuleType):
+    """A package with functions that are called as their submodules."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        submodule = f"{self.__name__}.{name}"
+        if value is sys.modules.get(submodule) and name in getattr(value, "__dict__", ()):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -28,6 +37,9 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             with dots is relative to the package.
     """
 
+    if any(home == f"{name}:{name}" for name, home in homes.items()):
+        sys.modules[package].__class__ = _Package
+
     def __getattr__(name: str) -> AnyCallable | ModuleType:
         home = homes.get(name)
         if home is None:
@@ -36,7 +48,6 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         found: Any = importlib.import_module(place if place[0] == "." else f".{place}", package)
         if attribute:
             found = getattr(found, attribute)
-        # Set it even where the import has bound a submodule of the same name.
         setattr(sys.modules[package], name, found)
         return found
 
