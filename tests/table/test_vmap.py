@@ -27,6 +27,8 @@ FIRST = [c for c in FIRST if not c.random]  # draws are tested in tests/func
 
 #: Rows whose results have another shape for each example: vmap refuses them.
 DYNAMIC = frozenset({"_nonzero", "_unique2", "unique_dim", "_unique_consecutive"})
+#: Views that PyTorch has no rule for, either.
+RULELESS = frozenset({"slice_inverse", "_test_autograd_multiple_dispatch_view"})
 
 
 @cache
@@ -175,7 +177,7 @@ def test_a_batch_of_gradients_is_the_same_as_one_backward_after_the_other(case: 
 
 def test_hardly_a_row_is_left_to_the_loop() -> None:
     rows = {id(c.row): c.row for c in CASES}.values()
-    loops = [r.schema.text for r in rows if rule_of(r) == "loop"]
+    loops = [r.schema.text for r in rows if rule_of(r) == "loop" and r.schema.name[:5] != "_test"]
     refused = {r.schema.name for r in rows if rule_of(r) == "none"}
-    assert refused == DYNAMIC
+    assert refused == DYNAMIC | RULELESS
     assert len(loops) <= 45, "\n".join(loops)

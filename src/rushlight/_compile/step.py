@@ -257,6 +257,8 @@ class CompiledStep:
         lasting = observation.settled()
         if lasting is not None:
             raise Refusal(f"the step calls `{lasting}`, whose effect outlives it")
+        if state.lookups.excess is not None:
+            raise Refusal(state.lookups.excess)
         if recorder.reads and state.arrays_named:
             recorder.refuse("a number is read by `item()` in code that also uses NumPy")
         keeping = SideEffects(state, observation, given.containers)
@@ -288,6 +290,8 @@ class CompiledStep:
         names = names_of(observation.own())
         state.read = names if keeping.tells_reads() else None
         state.widen(observation.standard())
+        if state.lookups.excess is not None:
+            raise Refusal(state.lookups.excess)
         keeping.loosen_again()
         if "state" in names:
             state.take_state()

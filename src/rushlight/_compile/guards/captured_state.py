@@ -36,7 +36,7 @@ from ...optim.optimizer import Optimizer
 from ..capture.names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
 from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 from ..refusal import is_library
-from .name_lookups import SPECIAL, Lookups, refuse_too_many, space_of
+from .name_lookups import SPECIAL, Lookups, space_of
 from .places import (
     SCALARS,
     Place,
@@ -134,7 +134,7 @@ class State:
         for value in values:
             self._push(value, "an argument")
         done: set[tuple[int, str]] = set()
-        while True:
+        while not self.lookups.too_many(len(self.objects), len(self.names)):
             self._drain()
             self._fields()
             for _, x in self.objects:  # `model._state_dict_hooks`
@@ -491,9 +491,9 @@ class State:
 
     def _ask(self) -> None:
         """Asks all namespaces for all names: see `lookups`."""
-        ask = self.lookups
-        wanted = self.names | {"forward"}
-        refuse_too_many(len(self.objects), len(wanted))
+        ask, wanted = self.lookups, self.names | {"forward"}
+        if ask.too_many(len(self.objects), len(wanted)):
+            return
         for place, _ in self.objects:
             ask.lack(place.container, wanted, f"`{place.label}`")
         for x in self.owners:
@@ -502,8 +502,8 @@ class State:
                 ask.whole(vars(x), "the optimizer", values=False)
         for place in self.places:
             if place.kind == "class" and self._by_names_only(place.container):
-                place.guarded = frozenset(k for k in place.entries
-                                          if k in wanted or k.startswith("__"))  # fmt: skip
+                asked = [k for k in place.entries if k in wanted or k.startswith("__")]
+                place.guarded = frozenset(asked)
         for kind in self.kinds.values():
             if is_immutable(kind) or kind.__module__ == "builtins":
                 continue

@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..._native.cpython import dict_clocks, object_layout as layout
-from ..refusal import Refusal
 
 #: Names asked of objects, at most: beyond it looking alone takes seconds, and its notes 100s of MB.
 MOST_QUESTIONS: Final = 4_000_000
@@ -56,17 +55,6 @@ def special_names() -> frozenset[str]:
 SPECIAL: Final = special_names()
 
 
-def refuse_too_many(objects: int, names: int) -> None:
-    """Looks at the number of questions before they are asked.
-
-    Raises:
-        Refusal: where it is too large.
-    """
-    if objects * names > MOST_QUESTIONS:
-        many = f"{names} names of {objects} objects"
-        raise Refusal(f"its code reaches more than can be watched: {many}")
-
-
 def space_of(kind: type) -> dict[str, Any] | None:
     """The dictionary of a class itself; None where it is no ordinary one, as in `ctypes`."""
     found = [x for x in gc.get_referents(type.__dict__["__dict__"].__get__(kind))
@@ -84,6 +72,7 @@ class Lookups:
         self.labels: dict[int, str] = {}
         self.keys: dict[int, list[Any]] = {}  # of namespaces of which everything is asked
         self.kinds: dict[int, tuple[type, Any]] = {}  # by their namespaces, with their bases
+        self.excess: str | None = None  # why nothing was asked: it would be too much
 
     def ask(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
         """Notes what a namespace has under some names, where that isn't known yet."""
@@ -99,6 +88,13 @@ class Lookups:
                 answers[name] = space[name]
             else:
                 absent.add(name)
+
+    def too_many(self, objects: int, names: int) -> bool:
+        """Whether asking all objects for all names would be too much; see `MOST_QUESTIONS`."""
+        if objects * names > MOST_QUESTIONS:
+            many = f"{names} names of {objects} objects"
+            self.excess = f"its code reaches more than can be watched: {many}"
+        return self.excess is not None
 
     def ask_class(self, kind: type, names: Iterable[str], lacking: bool = False) -> None:
         """Asks a class itself, bases apart; of what it has only where `lacking` is false."""
