@@ -11,7 +11,7 @@ from ..device_mesh import init_device_mesh
 from ..process_group import default_group
 from ..tensor._api import DTensor
 from ._by_rows import RowsLayout
-from ._unit import Place, Unit
+from ._unit import Place, Unit, cast_floats
 from .policies import MixedPrecisionPolicy, OffloadPolicy
 
 if TYPE_CHECKING:
@@ -143,20 +143,10 @@ def _own_parameters(module: Module, ignored: set[int]) -> list[tuple[Tensor, lis
     return list(found.values())
 
 
-def _cast(value: Given, dtype: Given) -> Given:
-    if isinstance(value, Tensor):
-        return value.to(dtype) if value.is_floating_point() else value
-    if isinstance(value, dict):
-        return {key: _cast(item, dtype) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_cast(item, dtype) for item in value)
-    return value
-
-
 def _before(module: Given, args: Given, kwargs: Given) -> Given:
     policy: MixedPrecisionPolicy = module._fsdp_policy
     if policy.param_dtype is not None and policy.cast_forward_inputs:
-        args, kwargs = _cast((args, kwargs), policy.param_dtype)
+        args, kwargs = cast_floats((args, kwargs), policy.param_dtype)
     stack = contextlib.ExitStack()
     if module._fsdp_unit is not None:
         stack.enter_context(module._fsdp_unit.whole())
@@ -168,4 +158,4 @@ def _after(module: Given, args: Given, output: Given) -> Given:
     if module._fsdp_stack:
         module._fsdp_stack.pop().close()
     policy: MixedPrecisionPolicy = module._fsdp_policy
-    return output if policy.output_dtype is None else _cast(output, policy.output_dtype)
+    return output if policy.output_dtype is None else cast_floats(output, policy.output_dtype)

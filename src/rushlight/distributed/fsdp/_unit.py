@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Protocol
 
+from ..._tensor.tensor import Tensor
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad
 from ...autograd.graph import saved_tensors_hooks
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..._base.dtypes import dtype
-    from ..._tensor.tensor import Tensor
     from ...nn.modules.module import Module
     from ..annotations import Ctx, Given, Gradients
     from ..process_group import ProcessGroup
@@ -184,3 +184,14 @@ class _Gather(Function):
     def backward(ctx: Ctx, grad: Tensor) -> Gradients:
         mean = ctx.unit.mean(grad)
         return None, None if mean is None else mean.to(ctx.dtype)
+
+
+def cast_floats(value: Given, dtype: Given) -> Given:
+    """A value with its floating-point tensors in a type, inside of containers too."""
+    if isinstance(value, Tensor):
+        return value.to(dtype) if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {key: cast_floats(item, dtype) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(cast_floats(item, dtype) for item in value)
+    return value

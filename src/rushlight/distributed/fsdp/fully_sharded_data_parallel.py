@@ -17,7 +17,7 @@ from ..reduce_op import ReduceOp
 from ..tensor._api import DTensor, distribute_tensor
 from ..tensor.placement_types import Shard
 from ._flat import FlatLayout
-from ._unit import Place, Unit
+from ._unit import Place, Unit, cast_floats
 from .api import (
     BackwardPrefetch,
     CPUOffload,
@@ -207,7 +207,7 @@ class FullyShardedDataParallel(Module):
             precision.cast_root_forward_inputs if self._is_root else precision.cast_forward_inputs
         )
         if precision.param_dtype is not None and casts:
-            args, kwargs = _cast((args, kwargs), precision.param_dtype)
+            args, kwargs = cast_floats((args, kwargs), precision.param_dtype)
         if self._unit is None:
             return self.module(*args, **kwargs)
         with self._unit.whole():
@@ -464,16 +464,6 @@ def _wrap_parts(module: Module, policy: Given, ignored: set[int], options: Given
             inside = count
         taken += inside
     return taken
-
-
-def _cast(value: Given, dtype: Given) -> Given:
-    if isinstance(value, Tensor):
-        return value.to(dtype) if value.is_floating_point() else value
-    if isinstance(value, dict):
-        return {key: _cast(item, dtype) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_cast(item, dtype) for item in value)
-    return value
 
 
 def _show_plain(unit: Unit, layout: FlatLayout) -> list[Tensor]:
