@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
-from .temporaries import FIRST, SECOND, is_temporary
+from .temporaries import FIRST, REFLECTED, SECOND, is_temporary
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array, RawType
@@ -98,7 +98,8 @@ def _backward(name: str) -> AnyCallable:
     function = getattr(operator, name)
 
     def method(self: Proxy, other: object) -> Any:
-        over = self if getrefcount(self) == FIRST and is_temporary(function, self, other) else None
+        alone = getrefcount(self) == REFLECTED
+        over = self if alone and is_temporary(function, self, other) else None
         return self.recorder.run(function, name.strip("_"), (other, self), None, over)
 
     return method

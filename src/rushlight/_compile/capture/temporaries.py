@@ -35,19 +35,24 @@ class _Probe:
     def __mul__(self, other: _Probe) -> tuple[int, int, int]:
         return getrefcount(self), getrefcount(other), getrefcount(other.raw)
 
+    def __rmul__(self, other: int) -> tuple[int]:
+        return (getrefcount(self),)
 
-def _measured() -> tuple[int, int, int]:
-    """The references to a first operand, a second one and its array, where these have no name."""
-    nameless = _Probe() * _Probe()
+
+def _measured() -> tuple[int, int, int, int]:
+    """The references to what has no name: a first operand, a second one and its array, and the
+    second one of a number, whose method is called in another way.
+    """
+    nameless = _Probe() * _Probe() + 2 * _Probe()
     first, second = _Probe(), _Probe()
     held = second.raw
-    named = first * second
+    named = first * second + 2 * first
     del held
     apart = all(a < b for a, b in zip(nameless, named))
-    return nameless if apart else (-1, -1, -1)
+    return nameless if apart else (-1, -1, -1, -1)
 
 
-FIRST, SECOND, ARRAY = _measured()
+FIRST, SECOND, ARRAY, REFLECTED = _measured()
 _ARITHMETIC: Final = frozenset({operator.add, operator.sub, operator.mul, operator.truediv})
 
 
