@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class _Package(ModuleType):
-    """A package with functions that are called as their submodules."""
+    """A package with functions that are called as their submodules.
+
+    Importing a submodule binds it in its package, over a function of its name. PyTorch loads all at
+    once and binds the function last; here the package sets it in the submodule's place.
+    """
 
     def __setattr__(self, name: str, value: object) -> None:
         submodule = f"{self.__name__}.{name}"

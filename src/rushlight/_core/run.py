@@ -68,9 +68,7 @@ class Run:
     start: Vertex | None  # the only root
     leaves: list[Vertex]
     callbacks: list[Any]
-    given: Sequence[
-        object
-    ]  # what it began with: hooks see these tensors, no others of their arrays
+    given: Sequence[object]  # tensors that it began with: hooks see just these
     ends: set[Any]  # nodes whose output gradients are wanted but which need not run
     mode: Mode  # what was switched on when it began
     anomaly: bool
