@@ -8,8 +8,8 @@ import pytest
 import rushlight as torch
 import rushlight.distributed as dist
 from rushlight import nn
+from rushlight.distributed.gradient_reduction import GradientReduction
 from rushlight.nn.parallel import DistributedDataParallel
-from rushlight.nn.parallel.gradient_reduction import GradientReduction
 from rushlight.utils.data import DistributedSampler
 
 

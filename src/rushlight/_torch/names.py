@@ -42,6 +42,7 @@ MODULES: Final[dict[str, str]] = {
     **{name: f"_torch.{name}" for name in _IN_TORCH},
     "futures": "utils._futures",
     "nn.modules.linear_cross_entropy_options": "nn.modules.loss_options",
+    "nn.parallel.distributed": "distributed.data_parallel",
     "nn.quantized": "_torch.ao.nn.quantized",
     "return_types": "_tensor.return_types",
     "storage": "_torch.storage",
@@ -116,7 +117,7 @@ def home_of(name: str) -> str | None:
     return None if rest and known in FACES else MODULES[known] + rest
 
 
-_NAMES: Final = {place: name for name, place in MODULES.items() if "." in place and "." not in name}
+_NAMES: Final = {place: name for name, place in MODULES.items() if "." in place}
 
 
 def public_name(place: str) -> str | None:

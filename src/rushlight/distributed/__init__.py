@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from .._base.lazy import lazy
-from . import distributed_c10d
+from . import batch_norm as batch_norm, distributed_c10d
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
@@ -107,7 +107,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 __getattr__ = lazy(
     __name__,
     {
-        "GradBucket": "..nn.parallel.gradient_reduction:GradBucket",
+        "GradBucket": "gradient_reduction:GradBucket",
         **{name: name for name in (
             "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
             "tensor",

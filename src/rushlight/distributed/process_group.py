@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._base.error_notes import advised
+from .._base.ranks import NO_GROUP, RANKS
 from .carrier import Carrier, LocalCarrier
 from .errors import DistStoreError
 from .rendezvous import meet
@@ -25,10 +26,6 @@ __all__ = [
     "get_rank", "get_world_size",
     "group", "init_process_group", "is_initialized", "new_group",
 ]  # fmt: skip
-
-NOT_INITIALIZED: Final = (
-    "Default process group has not been initialized, please make sure to call init_process_group."
-)
 
 
 class Backend(str):
@@ -144,7 +141,7 @@ def default_group() -> ProcessGroup:
         ValueError: before `init_process_group`.
     """
     if _Current.world is None:
-        raise ValueError(NOT_INITIALIZED)
+        raise ValueError(NO_GROUP)
     return _Current.world
 
 
@@ -326,6 +323,9 @@ def get_rank(group: ProcessGroup | int | None = None) -> int:
 def get_world_size(group: ProcessGroup | int | None = None) -> int:
     """The number of ranks; -1 where this process isn't in the group."""
     return int(chosen(group).size()) if is_member(group) else -1
+
+
+RANKS.rank, RANKS.count = get_rank, get_world_size
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:

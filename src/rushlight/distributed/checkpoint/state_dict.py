@@ -33,7 +33,7 @@ class StateDictOptions:
 
 def _plain(model: Module, name: str) -> str:
     """A parameter's name without what DistributedDataParallel, compile and wrappers add."""
-    from ...nn.parallel import DistributedDataParallel
+    from ..data_parallel import DistributedDataParallel
 
     for wrapper in _WRAPPERS:
         if wrapper == "module." and not isinstance(model, DistributedDataParallel):

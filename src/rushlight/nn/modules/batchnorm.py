@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._base.ranks import RANKS
 from .. import functional as F, init
 from .._ground import Tensor, dtypes, f
 from ..parameter import Parameter
@@ -218,17 +219,12 @@ class SyncBatchNorm(_BatchNorm):
         self, input: Tensor, mean: Tensor | None, var: Tensor | None, from_batch: bool,
         average: float,
     ) -> Tensor:  # fmt: skip
-        from ...distributed.process_group import chosen, is_initialized
-
-        if not self.training or not is_initialized():
-            return super()._normalize(input, mean, var, from_batch, average)
-        group = chosen(self.process_group)
-        if group.size() == 1:
-            return super()._normalize(input, mean, var, from_batch, average)
-        from ._batchnorm_of_ranks import normalize_over_ranks
-
-        weights = (self.weight, self.bias)
-        return normalize_over_ranks(input, weights, (mean, var), average, self.eps, group)
+        out = None
+        if self.training:
+            weights = (self.weight, self.bias)
+            group = self.process_group
+            out = RANKS.normalize(input, weights, (mean, var), average, self.eps, group)
+        return super()._normalize(input, mean, var, from_batch, average) if out is None else out
 
     @classmethod
     def convert_sync_batchnorm(

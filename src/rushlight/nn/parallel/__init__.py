@@ -1,7 +1,20 @@
 """One module on several parts of a batch at a time."""
 
+from typing import TYPE_CHECKING
+
+from ..._base.lazy import lazy
 from .data_parallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
-from .distributed import DistributedDataParallel
+
+if TYPE_CHECKING:
+    from ...distributed.data_parallel import DistributedDataParallel
+else:  # what needs groups of processes lies with these, above
+    __getattr__ = lazy(
+        __name__,
+        {
+            "DistributedDataParallel": "distributed:DistributedDataParallel",
+            "distributed": "distributed",
+        },
+    )
 
 __all__ = [
     "DataParallel",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._core.storage import TensorBase
 from ...func import functional_call
-from ...utils._pytree import tree_leaves
+from ...func._tree import flatten
 from ..modules.module import Module
 from ._expanded_weights import ExpandedWeight
 
@@ -56,7 +56,7 @@ def call_for_per_sample_grads(
     def called(*args: object, **kwargs: object) -> object:
         size = batch_size
         if size is None:
-            size = _size(0 if batch_first else 1, tree_leaves((args, kwargs)))
+            size = _size(0 if batch_first else 1, flatten((args, kwargs))[0])
         state: dict[str, Any] = {
             name: ExpandedWeight(own, size, loss_reduction) if own.requires_grad else own
             for name, own in module.named_parameters()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..._base.ranks import RANKS
 from ...nn._ground import f
 from ...random import Generator
 from .sampler import Sampler
@@ -38,10 +39,8 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            from ...distributed.process_group import get_rank, get_world_size
-
-            num_replicas = get_world_size() if num_replicas is None else num_replicas
-            rank = get_rank() if rank is None else rank
+            num_replicas = RANKS.count() if num_replicas is None else num_replicas
+            rank = RANKS.rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

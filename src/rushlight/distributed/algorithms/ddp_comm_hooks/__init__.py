@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from . import debugging_hooks, default_hooks, post_localSGD_hook, powerSGD_hook
 
 if TYPE_CHECKING:
-    from ....nn.parallel.distributed import DistributedDataParallel
     from ...annotations import Given
+    from ...data_parallel import DistributedDataParallel
 
 __all__ = [
     "DDPCommHookType", "debugging_hooks", "default_hooks", "post_localSGD_hook", "powerSGD_hook",

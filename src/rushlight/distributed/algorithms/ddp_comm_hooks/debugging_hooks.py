@@ -8,8 +8,8 @@ from ....utils._futures import Future
 
 if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
-    from ....nn.parallel.gradient_reduction import GradBucket
     from ...annotations import Given
+    from ...gradient_reduction import GradBucket
 
 __all__ = ["noop_hook"]
 

@@ -12,9 +12,9 @@ from ...process_group import chosen
 if TYPE_CHECKING:
     from ...._base.dtypes import dtype
     from ...._tensor.tensor import Tensor
-    from ....nn.parallel.gradient_reduction import GradBucket
     from ....utils._futures import Future
     from ...annotations import Given
+    from ...gradient_reduction import GradBucket
     from ...process_group import ProcessGroup
 
     Hook = Callable[[Any, GradBucket], Future[Tensor]]

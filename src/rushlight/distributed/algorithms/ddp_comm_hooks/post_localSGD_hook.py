@@ -11,8 +11,8 @@ from .default_hooks import mean_over_ranks
 
 if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
-    from ....nn.parallel.gradient_reduction import GradBucket
     from ....utils._futures import Future
+    from ...gradient_reduction import GradBucket
 
 __all__ = ["PostLocalSGDState", "post_localSGD_hook"]
 

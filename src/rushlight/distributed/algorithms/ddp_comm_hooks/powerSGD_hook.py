@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...._tensor.tensor import Tensor
-    from ....nn.parallel.gradient_reduction import GradBucket
     from ...annotations import State
+    from ...gradient_reduction import GradBucket
     from ...process_group import ProcessGroup
 
 __all__ = ["PowerSGDState", "batched_powerSGD_hook", "powerSGD_hook"]

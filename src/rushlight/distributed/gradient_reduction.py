@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._base import dtypes as D
-from ..._tensor.tensor import Tensor
-from ...autograd.grad_mode import no_grad
-from ...autograd.variable import Variable
-from ...distributed.collectives import all_reduce
-from ...distributed.reduce_op import ReduceOp
-from .._ground import f
+from .._base import dtypes as D
+from .._tensor.tensor import Tensor
+from ..autograd.grad_mode import no_grad
+from ..autograd.variable import Variable
+from ..nn._ground import f
+from .collectives import all_reduce
+from .reduce_op import ReduceOp
 
 if TYPE_CHECKING:
-    from ...distributed.process_group import ProcessGroup
-    from ...distributed.work import Work
+    from .process_group import ProcessGroup
+    from .work import Work
 
 __all__ = ["GradBucket", "GradientReduction"]
 

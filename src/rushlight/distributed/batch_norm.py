@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...distributed.collectives import all_gather_into_tensor, all_reduce
-from .._ground import Function, Tensor, dtypes, f, no_grad
+from .._base import dtypes
+from .._base.ranks import RANKS
+from .._tensor.tensor import Tensor
+from ..autograd.function import Function
+from ..autograd.grad_mode import no_grad
+from ._ground import f
+from .collectives import all_gather_into_tensor, all_reduce
+from .process_group import chosen, is_initialized
 
 if TYPE_CHECKING:
-    from ...distributed.annotations import Ctx, Gradients
-    from ...distributed.process_group import ProcessGroup
+    from .annotations import Ctx, Gradients
+    from .process_group import ProcessGroup
 
 __all__ = ["normalize_over_ranks"]
 
@@ -20,15 +26,20 @@ def normalize_over_ranks(
     running: tuple[Tensor | None, Tensor | None],
     average: float,
     eps: float,
-    group: ProcessGroup,
-) -> Tensor:
+    of: ProcessGroup | None,
+) -> Tensor | None:
     """The input less the mean of all ranks' inputs, in units of their deviation, by channel.
+
+    None where this process is the only one.
 
     Args:
         input: (N, C, *).
         weights: scale and shift.
         running: mean and variance so far, which move by `average`.
+        of: the group; the default one where it is None.
     """
+    if not is_initialized() or (group := chosen(of)).size() == 1:
+        return None
     held = _over_channels(input)
     wide = dtypes.float32 if input.dtype in (dtypes.float16, dtypes.bfloat16) else input.dtype
     with no_grad():
@@ -111,3 +122,6 @@ class _Normalize(Function):
                 to_input = to_input * _beside(weight, input)
             to_input = to_input.to(input.dtype)
         return to_input, to_weight, to_bias, None, None, None, None
+
+
+RANKS.normalize = normalize_over_ranks

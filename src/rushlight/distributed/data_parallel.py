@@ -11,19 +11,19 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..._base.device import device
-from ...autograd.grad_mode import is_grad_enabled, no_grad
-from .._ground import f
-from ..modules.module import Module
+from .._base.device import device
+from ..autograd.grad_mode import is_grad_enabled, no_grad
+from ..nn._ground import f
+from ..nn.modules.module import Module
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..._base.annotations import DeviceLike
-    from ..._tensor.tensor import Tensor
-    from ...distributed.algorithms.join import Join, JoinHook
-    from ...distributed.process_group import ProcessGroup
+    from .._base.annotations import DeviceLike
+    from .._tensor.tensor import Tensor
+    from .algorithms.join import Join, JoinHook
     from .gradient_reduction import GradientReduction
+    from .process_group import ProcessGroup
 
 
 __all__ = ["DistributedDataParallel"]
@@ -68,7 +68,7 @@ class DistributedDataParallel(Module):
         static_graph: bool = False,
         **options: object,
     ) -> None:
-        from ...distributed.process_group import chosen
+        from .process_group import chosen
 
         super().__init__()
         self.process_group = chosen(process_group)
@@ -124,7 +124,7 @@ class DistributedDataParallel(Module):
         return list(self._kept(self.module.named_buffers()).values())
 
     def _check_alike(self, trained: dict[str, Tensor]) -> None:
-        from ...distributed.object_collectives import all_gather_object
+        from .object_collectives import all_gather_object
 
         mine = [(tuple(p.shape), str(p.dtype)) for p in trained.values()]
         told: list[Any] = [None] * self.process_group.size()
@@ -145,7 +145,7 @@ class DistributedDataParallel(Module):
 
     def _broadcast(self, tensors: list[Tensor], root: int = 0) -> None:
         """Gives all ranks what one has: many tensors in one message."""
-        from ...distributed.collectives import broadcast
+        from .collectives import broadcast
 
         by_dtype: dict[Any, list[Tensor]] = {}
         for tensor in tensors:
@@ -208,8 +208,8 @@ class DistributedDataParallel(Module):
         return self._last_rank(goes_on) if joining else 0
 
     def _last_rank(self, counts: bool) -> int:
-        from ...distributed.collectives import all_reduce
-        from ...distributed.reduce_op import ReduceOp
+        from .collectives import all_reduce
+        from .reduce_op import ReduceOp
 
         last = f.tensor([self.process_group.rank() if counts else -1])
         all_reduce(last, ReduceOp.MAX, self.process_group)
@@ -217,7 +217,7 @@ class DistributedDataParallel(Module):
 
     def _any_synchronizes(self, wanted: bool) -> bool:
         """Whether a rank that still has batches sends gradients in this iteration."""
-        from ...distributed.collectives import all_reduce
+        from .collectives import all_reduce
 
         count = f.tensor([float(wanted)])
         all_reduce(count, group=self.process_group)
@@ -236,7 +236,7 @@ class DistributedDataParallel(Module):
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:  # fmt: skip
         """A context in which ranks may run out of batches at different times."""
-        from ...distributed.algorithms.join import Join
+        from .algorithms.join import Join
 
         return Join(
             [self], enable, throw_on_early_termination,

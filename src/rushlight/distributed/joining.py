@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...distributed.algorithms.join import Join, JoinHook
+from .algorithms.join import Join, JoinHook
 
 if TYPE_CHECKING:
-    from .distributed import DistributedDataParallel
+    from .data_parallel import DistributedDataParallel
 
 __all__ = ["answering_hook", "tell_the_joined"]
 
