@@ -25,7 +25,7 @@ LAYERS = {
     10: "_compile distributed",
     11: "_torch __main__",
     # `rushlight` is `__init__.py`: the names that users see.
-    12: "__config__ _ahead _loaded rushlight",
+    12: "_ahead _loaded rushlight",
 }
 LAYER = {name: number for number, names in LAYERS.items() for name in names.split()}
 
@@ -140,6 +140,11 @@ def test_there_is_no_cycle_of_packages() -> None:
             graph[part(i.importer)].add(part(i.imported))
     cycle = find_cycle(graph)
     assert cycle is None, " -> ".join(cycle or ())
+
+
+def test_few_things_lie_at_the_top() -> None:
+    found = sorted(p.name for p in PACKAGE.iterdir() if p.name != "__pycache__")
+    assert len(found) <= 32, found
 
 
 def test_there_is_no_cycle_of_imports_deferred_ones_included() -> None:

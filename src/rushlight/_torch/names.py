@@ -16,9 +16,8 @@ __all__ = ["HOMES", "MODULES", "home_of", "public_name"]
 
 #: Packages and modules that programs import by the name of their place.
 PACKAGES: Final = (
-    "__config__", "_version", "amp", "autograd", "distributed", "distributions", "func",
-    "multiprocessing", "nn", "optim", "optimize", "profiler", "random", "serialization", "sparse",
-    "testing", "utils", "viz",
+    "_version", "amp", "autograd", "distributed", "distributions", "func", "multiprocessing", "nn",
+    "optim", "optimize", "profiler", "random", "serialization", "sparse", "testing", "utils", "viz",
 )  # fmt: skip
 
 #: Of these packages PyTorch has a module of the same name; what lies inside is ours.
@@ -26,13 +25,13 @@ FACES: Final = ("_compile", "_tensor")
 
 #: Modules that are there because PyTorch has the name; all lie in `_torch`.
 _IN_TORCH: Final = (
-    "_C", "_VF", "__future__", "_custom_ops", "_dynamo", "_functorch", "_guards",
+    "_C", "_VF", "__config__", "__future__", "_custom_ops", "_dynamo", "_functorch", "_guards",
     "_higher_order_ops", "_inductor", "_jit_internal", "_linalg_utils", "_lobpcg", "_logging",
     "_lowrank", "_ops", "_subclasses", "_tensor_str", "_utils", "_vmap_internals", "accelerator",
-    "ao", "backends", "classes", "compiler", "cpu", "cuda", "export", "fft", "functional",
-    "fx", "hub", "jit", "library", "linalg", "masked", "mps", "mtia", "nested", "onnx",
-    "ops", "overrides", "package", "quantization", "quasirandom", "signal", "special",
-    "torch_version", "types", "version", "xpu",
+    "ao", "backends", "classes", "compiler", "cpu", "cuda", "export", "fft", "functional", "fx",
+    "hub", "jit", "library", "linalg", "masked", "mps", "mtia", "nested", "onnx", "ops",
+    "overrides", "package", "quantization", "quasirandom", "signal", "special", "torch_version",
+    "types", "version", "xpu",
 )  # fmt: skip
 
 #: Every module that a program may import from `rushlight` or `torch`, and where it lies.

@@ -7,11 +7,11 @@ import platform
 import sys
 from importlib.machinery import ExtensionFileLoader
 
-from ._array import installation
-from ._array.memory import arena
-from ._core import storage
-from ._native import prebuilt
-from ._version import __version__
+from .._array import installation
+from .._array.memory import arena
+from .._core import storage
+from .._native import prebuilt
+from .._version import __version__
 
 
 def _is_compiled() -> bool:
