@@ -6,7 +6,7 @@ Before it is loaded this process is alone: there is no group.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -22,7 +22,7 @@ def _refuse() -> int:
     raise ValueError(NO_GROUP)
 
 
-def _normalize_alone(*args: Any) -> None:
+def _normalize_alone(*args: object) -> None:
     """Of one process: what the layer does itself."""
     return None
 
