@@ -221,3 +221,45 @@ def test_leaves_of_a_node_accumulate_in_the_order_of_its_inputs() -> None:
         leaf.register_post_accumulate_grad_hook(lambda _, k=k: order.append(k))
     torch.addcmul(*leaves).sum().backward()
     assert order == [0, 1, 2]
+
+
+@pytest.mark.parametrize("first", ["turned", "plain"])
+def test_a_sum_of_gradients_is_laid_out_as_the_one_that_came_first(first):
+    """Strides that differ change the order in which later sums round."""
+
+    class Giving(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, order):
+            ctx.order = order
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return (torch.ones(3, 2).t() if ctx.order == "turned" else torch.ones(2, 3)), None
+
+    second = "plain" if first == "turned" else "turned"
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x * 2
+    found = []
+    y.register_hook(lambda g: found.append(g.stride()))
+    older, younger = Giving.apply(y, second), Giving.apply(y, first)  # the younger one runs first
+    (older + younger).sum().backward()
+    assert found == [(1, 2) if first == "turned" else (3, 1)]
+
+
+def test_a_compiled_step_sums_gradients_of_other_layouts_to_the_same_bits():
+    def step(x, a):
+        v = a * x.mean()
+        outer = torch.einsum("i,j->ij", a.reshape(-1), v.reshape(-1))
+        (v.clamp(-9, 9).mean() + outer.clamp(-9, 9).mean()).backward()
+
+    compiled = torch.compile(step, options={"native": False})
+    torch.manual_seed(0)
+    plain = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    replayed = plain.detach().clone().requires_grad_()
+    for _ in range(40):
+        a = torch.randn(2, 2, dtype=torch.float64).t()
+        plain.grad = replayed.grad = None
+        step(plain, a)
+        compiled(replayed, a)
+        assert plain.grad.tolist() == replayed.grad.tolist()

@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 from sys import getrefcount
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
+from .._array.memory.dense_layout import ordered_like
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .arrivals import RENUMBERED, in_order, youngest_first
@@ -50,6 +51,9 @@ from .run import ANOMALY, LIVE, RUNNING, Run
 from .saved import free, unpack
 from .slots import HOLDER, clean, slots
 from .storage import TensorBase
+
+if TYPE_CHECKING:
+    from .._base.annotations import TensorLike
 
 ndarray: Final = _ndarray
 WORTH_STEALING: Final = 16384  # bytes of a joint formula's gradient from which a copy costs more
@@ -300,6 +304,14 @@ def carries_alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
     return alone(node, r._raw, raws, received)
 
 
+def added(first: TensorLike, second: TensorLike) -> TensorLike:
+    """The sum of two contributions to a gradient, laid out as the first one is."""
+    total = first + second
+    if isinstance(first, ndarray) and first.ndim > 1 and not first.flags.c_contiguous:
+        return ordered_like(total, (first, second))
+    return total
+
+
 def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> bool:
     """Adds a contribution (`fresh`: seen by nobody else); whether it is the last one of a leaf."""
     notes = child if run.table is None else run.table[child]
@@ -313,14 +325,14 @@ def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> bo
                 parts = [None] * len(child.out_meta or ())
                 notes.acc = parts
             prev = parts[nr - 1]
-            parts[nr - 1] = r if prev is None else prev + r
+            parts[nr - 1] = r if prev is None else added(prev, r)
         else:
             prev = notes.acc
             if prev is None:
                 notes.acc = r
                 notes.owned = fresh
             else:
-                notes.acc = prev + r
+                notes.acc = added(prev, r)
                 notes.owned = True
     if notes.pending:
         notes.pending -= 1
@@ -462,7 +474,7 @@ def execute(order: list[Node], run: Run) -> None:
                         there.acc = r
                         there.owned = r is not g
                     else:
-                        there.acc = prev + r
+                        there.acc = added(prev, r)
                         there.owned = True
                 if there.pending:
                     there.pending -= 1
