@@ -4,7 +4,8 @@
     RUSHLIGHT_PURE=0     compiled, or the build fails
     (unset)              compiled if possible; if not, plain Python and one line that says why
 
-With the core come the kernels of eager programs, compiled ahead of time where llvmlite is there:
+With the core come functions on small arrays (see `src/rushlight/_native/ufunc_loops`), where NumPy
+is there, and the kernels of eager programs, compiled ahead of time where llvmlite is there:
 see `src/rushlight/_native/prebuilt`. RUSHLIGHT_KERNELS=0 leaves them out, RUSHLIGHT_KERNELS=1
 requires them.
 
@@ -55,8 +56,10 @@ KERNELS = ROOT / "build" / "kernels"
 #: mypy with its compiler; asked for only by builds that will compile.
 MYPYC = ["mypy>=1.18", "types-setuptools"]
 
-#: What compiles kernels, and what the package itself needs to say which.
-LLVM = ["llvmlite>=0.45", "numpy>=2.0"]
+#: What compiles kernels.
+LLVM = ["llvmlite>=0.45"]
+#: For its interface in C, and what imports the package needs it.
+NUMPY = ["numpy>=2.0"]
 #: Where there are no wheels of llvmlite: asking for it would fail the build.
 WITHOUT_LLVM = "musl" in (sysconfig.get_config_var("SOABI") or "")
 
@@ -210,6 +213,25 @@ def compiled_kernels() -> list[Extension]:
     ]
 
 
+def compiled_loops() -> list[Extension]:
+    """Gives the extension module for small arrays: none where NumPy isn't there, with one line."""
+    try:
+        import numpy
+    except ImportError:
+        say("small arrays go to NumPy's functions: NumPy is not installed where this is built")
+        return []
+    source = SOURCE / "_native" / "ufunc_loops" / "chains.c"
+    return [
+        Extension(
+            "rushlight._native.ufunc_loops.chains",
+            [os.path.relpath(source, ROOT)],
+            include_dirs=[numpy.get_include()],
+            # Products and sums are rounded one by one, as NumPy rounds them.
+            extra_compile_args=["-ffp-contract=off"] if os.name == "posix" else [],
+        )
+    ]
+
+
 class BuildCore(build_ext):
     """Compiles all of the core or none of it."""
 
@@ -226,7 +248,8 @@ class BuildCore(build_ext):
             say(f"the core stays plain Python: the C compiler failed ({str(error)[:100]})")
         else:
             kernels = [e.name.rpartition(".")[2] for e in self.extensions if "prebuilt" in e.name]
-            say(f"the core is compiled ({len(self.extensions) - 1 - len(kernels)} modules)")
+            core = [e.name for e in self.extensions if "_core." in e.name]
+            say(f"the core is compiled ({len(core) - 1} modules)")
             if kernels:
                 say(f"kernels are compiled for {' and '.join(kernels)}")
 
@@ -244,10 +267,10 @@ def main() -> None:
     options: dict[str, object] = {"distclass": Project}
     if not FORBIDDEN and "egg_info" in sys.argv:
         # This is how a build front end asks what it must install before it builds.
-        options["setup_requires"] = MYPYC + ([] if WITHOUT_LLVM else LLVM)
+        options["setup_requires"] = MYPYC + NUMPY + ([] if WITHOUT_LLVM else LLVM)
     elif not FORBIDDEN and {"build", "build_ext", "bdist_wheel", "install"} & set(sys.argv):
         try:
-            options["ext_modules"] = compiled_core() + compiled_kernels()
+            options["ext_modules"] = [*compiled_core(), *compiled_loops(), *compiled_kernels()]
             options["cmdclass"] = {"build_ext": BuildCore}
         except CannotCompile as error:
             if REQUIRED:

@@ -65,7 +65,7 @@ def apply1(op: Op, a: Any) -> Any:
     if dtype is not F32 and dtype is not F64:
         return _apply_discrete(op, [a])
     try:
-        result = op.raw(array)
+        result = op.small(array)
     except (MemoryError, ValueError) as error:
         raise refusal(error, (array,)) from None
     if type(result) is not ndarray:
@@ -110,7 +110,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     if array_b.dtype is not dtype:
         return slow.apply(op, [a, b])
     try:
-        result = op.raw(array_a, array_b)
+        result = op.small(array_a, array_b)
     except (ValueError, NotImplementedError):
         return slow.apply(op, [a, b])  # explains
     except MemoryError as error:
@@ -229,7 +229,7 @@ def _note_shapes(node: Node, shape: Any, shape_a: Any, shape_b: Any) -> None:
 
 def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
     try:
-        result = op.raw(a._raw, b)
+        result = op.small(a._raw, b)
     except (MemoryError, ValueError) as error:
         raise refusal(
             error,
@@ -322,7 +322,7 @@ def apply_lone(op: Op, args: Arguments) -> Any:
         return _apply_discrete(op, args)
     args[0] = array
     try:
-        result = op.raw(*args)
+        result = op.small(*args)
     except (MemoryError, ValueError) as error:
         raise refusal(error, args) from None
     args[0] = a

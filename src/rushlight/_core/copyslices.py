@@ -117,7 +117,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.masks = ()
     op.simple = False
     op.freed = ()
-    op.formulas = ()
+    op.formulas = op.small_formulas = ()
     op.forms = ()
     op.picks = ()
     op.joint = None

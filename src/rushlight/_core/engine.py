@@ -453,17 +453,17 @@ def execute(order: list[Node], run: Run) -> None:
                 else:
                     form = op.forms[i]
                     if form == CALL_G:
-                        r = op.formulas[i](g)
+                        r = op.small_formulas[i](g)
                     elif form == CALL_G_SAVED:
                         value = node.saved[op.picks[i]]
                         # An input that has never been written, the common case, needs no check.
                         if (not traced and isinstance(value, TensorBase) and value._cell is None
                                 and value._view is None):  # fmt: skip
-                            r = op.formulas[i](g, value._raw)
+                            r = op.small_formulas[i](g, value._raw)
                         else:
-                            r = op.formulas[i](g, unpack(node, op.picks[i], traced))
+                            r = op.small_formulas[i](g, unpack(node, op.picks[i], traced))
                     else:
-                        r = call_formula(node, op.formulas[i], op.picks[i], g, None, traced)
+                        r = call_formula(node, op.small_formulas[i], op.picks[i], g, None, traced)
                     if special:
                         r = fixed(node, i, r, traced)
                     if nrs is not None and nrs[i]:

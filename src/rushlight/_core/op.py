@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 # Entries of `Node.saved`, by kind. An entry is (kind, position, name).
 ARG: Final = 0  # the argument at a schema position: a tensor, or any other value
@@ -46,13 +49,14 @@ class Op:
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
-        "delivers",
+        "delivers", "small", "small_formulas",
     )  # fmt: skip
 
     name: str
     kind: str
     node_class: Any
     raw: Any
+    small: AnyCallable  # `raw` as the fast paths call it, with a short way for small arrays
     tensors: tuple[int, ...]  # schema positions of single-tensor arguments, one edge each
     lists: int  # the schema position of a list of tensors (its edges come first), or -1
     entries: tuple[tuple[int, int, str], ...]
@@ -61,6 +65,7 @@ class Op:
     simple: bool  # entries are just the tensors, then at most the output: the fast path's layout
     freed: tuple[Any, ...]
     formulas: tuple[Any, ...]  # one per edge; None: not differentiable
+    small_formulas: tuple[AnyCallable, ...]  # the same on arrays, with a short way for small ones
     forms: tuple[int, ...]
     picks: tuple[Any, ...]  # the index for CALL_G_SAVED, a tuple of picks for CALL_GENERAL
     joint: Any  # one formula for all edges, or None

@@ -67,7 +67,7 @@ def apply_several(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.raw(*raws)
+        result = op.small(*raws)
     except Exception:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
@@ -181,7 +181,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.raw(*raws)
+        result = op.small(*raws)
     except Exception:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:

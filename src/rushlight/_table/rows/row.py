@@ -48,7 +48,7 @@ from ..._core.op import (
     Op,
 )
 from ..._core.storage import TensorBase
-from . import node_classes as _nodes, return_type_classes as _return_types
+from . import node_classes as _nodes, return_type_classes as _return_types, small_arrays
 from .formulas import check_formulas, generate_functions, lay_out
 from .out_rules import AS_MOST, OutRules
 
@@ -572,6 +572,7 @@ def _op(
         for pos in op.tensors
         if joint is not None or formulas.get(schema.params[pos].name) is not None
     )
+    small_arrays.add_chains(op, schema, row.kind)
     op.special = GENERAL if joint is not None or op.n_out != 1 or op.lists >= 0 else 0
     return op
 

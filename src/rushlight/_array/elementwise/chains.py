@@ -1,0 +1,229 @@
+"""Formulas as chains of ufuncs' inner loops, for small arrays: see `_native.ufunc_loops`.
+
+    small = chained(raw, lambda: formula, "ff")
+
+The steps are those of the generated NumPy code (`numpy_steps`), so digits are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..._native import ufunc_loops
+from . import generated
+
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+    from ..._formula.ir import Group, Symbol
+    from .numpy_steps import Step
+
+    #: Gives what a function computes, in the vocabulary.
+    Formula = Callable[[], AnyCallable | None]
+    #: What `chains.c` reads of the steps of one chain; the kinds of arguments, and the chains.
+    Chain = tuple[object, ...]
+    Chains = tuple[str, tuple[Chain, ...]]
+
+#: Arithmetic on numbers, which is done in Python's way.
+_OF_NUMBERS: Final = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "n", "min": "<", "max": ">",
+}  # fmt: skip
+_CHOICES: Final = {"where": ("w", "bfff"), "keep": ("k", "fbf")}
+
+
+class Unchained(Exception):
+    """Says that a formula has no chain."""
+
+
+def chained(raw: AnyCallable, formula: Formula, kinds: str) -> AnyCallable:
+    """`raw`, with small arrays taken by chains of loops where its formula has one.
+
+    `formula()` is asked later. For `kinds` see `ufunc_loops.function`.
+    """
+    return ufunc_loops.function(raw, partial(chains_of, raw, formula, kinds), kinds)
+
+
+def chains_of(raw: AnyCallable, formula: Formula, kinds: str) -> Chains | None:
+    """The chains of a function, in the form that `chains.c` reads; None where it has none."""
+    try:
+        if isinstance(raw, np.ufunc):
+            return kinds, (_of_ufunc(raw, kinds),)
+        if getattr(raw, "source", None) is not None and hasattr(raw, "usual"):
+            return kinds, _of_generated(raw)
+        function = formula()
+        if function is None or "s" in kinds:  # whose values the function may refuse
+            return None
+        group = _traced(function, kinds)
+        return kinds, (_chain(group, kinds, bounds=True),)
+    except (Unchained, ValueError, TypeError, ArithmeticError, AttributeError, KeyError):
+        return None
+
+
+def _of_ufunc(ufunc: np.ufunc, kinds: str) -> Chain:
+    if ufunc.nin != len(kinds) or ufunc.nout != 1:
+        raise Unchained
+    given = {text.partition("->")[2] for text in ufunc.types if text[: ufunc.nin] == kinds}
+    gives_bool = given == {"?"}
+    sorts = kinds + "fb"[gives_bool]
+    return (), (), 0, 0, gives_bool, (("u", ufunc, sorts, bytes(range(len(sorts)))),)
+
+
+def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
+    told = vars(raw)
+    arrays, numbers, usual = told["arrays"], told["numbers"], told["usual"]
+    names = (*arrays, *numbers)
+    kinds = "f" * len(arrays) + "s" * len(numbers)
+    found = []
+    if usual:
+        asked = tuple((names.index(p), float(n)) for p, n in usual.items())
+        function = generated.formula_of(raw, True)
+        group = generated.traced(raw.__name__, function, arrays, names, {})
+        found.append(_chain(group, kinds, asked))
+    group = generated.traced(raw.__name__, told["formula"], arrays, names, {})
+    found.append(_chain(group, kinds))
+    return tuple(found)
+
+
+def _traced(function: AnyCallable, kinds: str) -> Group:
+    from ..._formula.ir import trace
+
+    def given(*symbols: object) -> Symbol:
+        rest = iter(symbols)
+        return function(*[_SYMBOLS if kind == "-" else next(rest) for kind in kinds])
+
+    single, double = [
+        trace("small", given, {f"x{k}": (kind, d) for k, kind in enumerate(kinds) if kind != "-"})
+        for d in ("f32", "f64")
+    ]
+    if str(single).replace("f32", "f64") != str(double):  # it goes by the type
+        raise Unchained
+    return single
+
+
+class _Symbols:
+    """The array namespace of formulas, for symbols."""
+
+    def __getattr__(self, name: str) -> AnyCallable:
+        from ..._formula import words
+
+        if name == "keep":
+            return lambda g, mask: words.where(mask, g, 0.0)
+        if name == "overridden":
+            return lambda override, told, *args: told(*args)
+        if name == "sgn":
+            return words.sign
+        if name not in words.WORLDS[_symbol()] and name != "where":
+            raise AttributeError(name)
+        return getattr(words, name)
+
+
+_SYMBOLS: Final = _Symbols()
+
+
+def _symbol() -> type:
+    from ..._formula.ir import Symbol
+
+    return Symbol
+
+
+def _chain(
+    group: Group, kinds: str, asked: tuple[tuple[int, float], ...] = (), bounds: bool = False
+) -> Chain:
+    """The steps of a group, its values numbered by where they lie.
+
+    `bounds`: one bound is `maximum` or `minimum`, as in code that is written by hand.
+    """
+    from .numpy_steps import steps_of
+
+    if len(group.outputs) != 1 or group.outputs[0].alias >= 0:
+        raise Unchained
+    steps = steps_of(group)
+    if bounds:
+        steps = [_bounded(step) for step in steps]
+    result = group.outputs[0].value
+    if not steps or steps[-1].value != result or steps[-1].sort not in ("f", "b"):
+        raise Unchained
+    numbers = [step for step in steps if step.sort == "s"]
+    steps = [*numbers, *[step for step in steps if step.sort != "s"]]
+    constants = _constants(steps)
+    operands = [k for k, kind in enumerate(kinds) if kind != "-"]
+    first = len(kinds)
+    places: dict[int | float, int] = dict(enumerate(operands))
+    sorts: dict[int | float, str] = dict.fromkeys(range(len(operands)), "f")
+    for k, step in enumerate(numbers):
+        places[step.value] = first + len(constants) + k
+        sorts[step.value] = "f"
+    room = _Room(first + len(constants) + len(numbers))
+    last = {a: at for at, step in enumerate(steps) for a in step.args if type(a) is int}
+    found = []
+    for at, step in enumerate(steps):
+        words = [first + constants[repr(a)] if type(a) is float else places[a] for a in step.args]
+        told = "".join("f" if type(a) is float else sorts[a] for a in step.args)
+        dying = {a for a in step.args if type(a) is int and last[a] == at}
+        written_over = {a for a in dying if sorts[a] == step.sort}
+        for arg in written_over:
+            room.free(places[arg])
+        if step.sort == "s":
+            place = places[step.value]
+        else:
+            place = -1 if step.value == result else room.take()
+            places[step.value], sorts[step.value] = place, step.sort
+        for arg in dying - written_over:
+            room.free(places[arg])
+        found.append((step, told + sorts[step.value], [*words, place]))
+    end = room.first + room.count
+    return (asked, tuple(float(text) for text in constants), len(numbers), room.count,
+            steps[-1].sort == "b", tuple(_told(*one, end) for one in found))  # fmt: skip
+
+
+def _bounded(step: Step) -> Step:
+    """A step by `clip` with one bound as what gives 0 for the larger one of 0 and -0."""
+    if step.op == "clip" and step.args[2] == inf:
+        return step._replace(op="max", args=step.args[:2])
+    if step.op == "clip" and step.args[1] == -inf:
+        return step._replace(op="min", args=(step.args[0], step.args[2]))
+    return step
+
+
+def _constants(steps: list[Step]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for step in steps:
+        for arg in step.args:
+            if type(arg) is float:
+                found.setdefault(repr(arg), len(found))
+    return found
+
+
+class _Room:
+    """Where temporaries lie: a place is taken again once nobody reads it."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.count = 0
+        self.idle: list[int] = []
+
+    def take(self) -> int:
+        if self.idle:
+            return self.idle.pop()
+        self.count += 1
+        return self.first + self.count - 1
+
+    def free(self, place: int) -> None:
+        if place >= self.first:
+            self.idle.append(place)
+
+
+def _told(step: Step, sorts: str, places: list[int], end: int) -> tuple[object, ...]:
+    where = bytes(end if place < 0 else place for place in places)
+    if step.sort == "s":
+        return _OF_NUMBERS[step.op], None, sorts, where
+    if step.op in _CHOICES:
+        op, wanted = _CHOICES[step.op]
+        if sorts != wanted:
+            raise Unchained
+        return op, None, sorts, where
+    return "u", generated._UFUNCS[step.op], sorts, where

@@ -1,0 +1,544 @@
+/* Functions on small arrays, by the inner loops of NumPy's ufuncs: see `__init__.py`. */
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
+#include <Python.h>
+#include <structmember.h>
+#include <string.h>
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
+
+#define ARGUMENTS 8
+#define SLOTS 48 /* arguments, constants, numbers, temporaries and the result */
+#define STEPS 40
+#define TEMPORARIES 8
+#define OPERANDS 4 /* of a step, its result included */
+#define DIMENSIONS 8
+#define BLOCK 256 /* elements that go through all steps together */
+#define EXACT 9007199254740992LL /* up to here each whole number is a double */
+
+typedef struct {
+    char op; /* 'u': a ufunc; 'w': where; 'k': keep; else arithmetic on numbers, which is Python's */
+    char count; /* of the operands */
+    unsigned char slots[OPERANDS];
+    char bools[OPERANDS]; /* whether an operand is one: temporaries hold either */
+    PyUFuncGenericFunction loops[2]; /* for float32 and for float64 */
+    void *data[2];
+} Step;
+
+typedef struct {
+    int constants, numbers, temporaries, steps, asked;
+    char gives_bool;
+    unsigned char asked_at[ARGUMENTS]; /* arguments that must be `wanted` */
+    double wanted[ARGUMENTS];
+    double values[SLOTS];
+    Step step[STEPS];
+} Chain;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *plain; /* takes what isn't a matter of small arrays */
+    PyObject *maker; /* gives the chains; NULL once it has */
+    PyObject *dict, *weak;
+    int waits; /* calls before it is asked */
+    int count; /* of the arguments */
+    int chains;
+    npy_intp most; /* elements */
+    char kinds[ARGUMENTS]; /* 'f': an array or a number; 's': a number; 'b': bools; '-': anything */
+    Chain *chain[2];
+} Function;
+
+static PyArray_Descr *floats[2], *bools;
+
+typedef struct {
+    double values[SLOTS];  /* of numbers */
+    char *places[SLOTS];
+    npy_intp strides[SLOTS];
+    union { float f; double d; } cells[SLOTS];
+} Frame;
+
+/* ---- what is asked of arguments ----------------------------------------------------------- */
+
+static int is_number(PyObject *x, double *value)
+{
+    if (PyFloat_CheckExact(x)) {
+        *value = PyFloat_AS_DOUBLE(x);
+        return 1;
+    }
+    if (PyLong_CheckExact(x)) {
+        int overflow;
+        long long found = PyLong_AsLongLongAndOverflow(x, &overflow);
+        if (overflow || found > EXACT || found < -EXACT)
+            return 0;
+        *value = (double)found;
+        return 1;
+    }
+    return 0;
+}
+
+/* Whether elements lie one after the other, as in a new array: even where sizes are 1. */
+static int is_dense(PyArrayObject *x, int rank)
+{
+    npy_intp expected = PyArray_ITEMSIZE(x);
+    for (int k = rank; k-- > 0;) {
+        if (PyArray_STRIDE(x, k) != expected)
+            return 0;
+        expected *= PyArray_DIM(x, k);
+    }
+    return 1;
+}
+
+/* Whether all elements are one, as in what `expand` makes of a number. */
+static int is_spread(PyArrayObject *x, int rank)
+{
+    for (int k = 0; k < rank; k++)
+        if (PyArray_STRIDE(x, k) != 0 && PyArray_DIM(x, k) != 1)
+            return 0;
+    return 1;
+}
+
+/* Fills the frame's slots of the arguments. The array that gives the shape, or NULL. */
+static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, int *type)
+{
+    PyArrayObject *like = NULL, *single = NULL;
+    int rank = 0;
+    npy_intp *sizes = NULL;
+    *type = -1;
+    for (int k = 0; k < self->count; k++) {
+        char kind = self->kinds[k];
+        PyObject *x = args[k];
+        if (kind == '-')
+            continue;
+        if (Py_TYPE(x) != &PyArray_Type) {
+            if ((kind != 'f' && kind != 's') || !is_number(x, &frame->values[k]))
+                return NULL;
+            frame->places[k] = NULL;
+            continue;
+        }
+        if (kind == 's')
+            return NULL;
+        PyArrayObject *array = (PyArrayObject *)x;
+        PyArray_Descr *descr = PyArray_DESCR(array);
+        int found = descr == floats[0] ? 0 : descr == floats[1] ? 1 : descr == bools ? 2 : 3;
+        if (kind == 'b' ? found != 2 : found > 1)
+            return NULL;
+        if (kind == 'f') {
+            if (*type >= 0 && found != *type)
+                return NULL;
+            *type = found;
+        }
+        if (!PyArray_ISALIGNED(array))
+            return NULL;
+        frame->places[k] = PyArray_BYTES(array);
+        frame->strides[k] = 0;
+        int of_array = PyArray_NDIM(array);
+        if (of_array == 0) {
+            single = array;
+            continue;
+        }
+        if (rank == 0) {
+            rank = of_array;
+            sizes = PyArray_DIMS(array);
+            npy_intp size = PyArray_SIZE(array);
+            if (rank > DIMENSIONS || size > self->most || size == 0)
+                return NULL;
+        }
+        else if (of_array != rank ||
+                 memcmp(PyArray_DIMS(array), sizes, rank * sizeof(npy_intp)) != 0)
+            return NULL;
+        if (is_dense(array, rank)) {
+            frame->strides[k] = PyArray_ITEMSIZE(array);
+            like = array;
+        }
+        else if (!is_spread(array, rank))
+            return NULL;
+    }
+    if (rank != 0 && like == NULL)
+        return NULL;
+    if (*type < 0)
+        return NULL;
+    return like != NULL ? like : single;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+/* Arithmetic on numbers, as Python does it. Whether it can be done. */
+static int on_numbers(const Step *step, double *v)
+{
+    double a = v[step->slots[0]], b = step->count > 2 ? v[step->slots[1]] : 0;
+    double *to = &v[step->slots[step->count - 1]];
+    switch (step->op) {
+    case '+': *to = a + b; return 1;
+    case '-': *to = a - b; return 1;
+    case '*': *to = a * b; return 1;
+    case '/': *to = a / b; return b != 0;
+    case 'n': *to = -a; return 1;
+    case '<': *to = b < a ? b : a; return 1;
+    case '>': *to = b > a ? b : a; return 1;
+    }
+    return 0;
+}
+
+#define CHOOSE(TYPE)                                                                            \
+    for (npy_intp k = 0; k < n; k++, c += sc, a += sa, b += sb)                                 \
+        ((TYPE *)out)[k] = *(npy_bool *)c ? *(TYPE *)a : *(TYPE *)b;
+
+static void choose(int type, npy_intp n, char *c, npy_intp sc, char *a, npy_intp sa, char *b,
+                   npy_intp sb, char *out)
+{
+    if (type == 0) {
+        CHOOSE(npy_uint32)
+    }
+    else {
+        CHOOSE(npy_uint64)
+    }
+}
+
+static double zero = 0;
+
+static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp size, char *out)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    npy_uint64 scratch[TEMPORARIES][BLOCK];
+    int first = count + chain->constants + chain->numbers;
+    int last = first + chain->temporaries;
+    int start = 0;
+    for (int k = count; k < count + chain->constants; k++) {
+        frame->values[k] = chain->values[k];
+        frame->places[k] = NULL;
+    }
+    for (; start < chain->steps && chain->step[start].op != 'u' && chain->step[start].op != 'w' &&
+           chain->step[start].op != 'k';
+         start++) {
+        const Step *step = &chain->step[start];
+        if (!on_numbers(step, frame->values))
+            return 0;
+        frame->places[step->slots[step->count - 1]] = NULL;
+    }
+    for (int k = 0; k < first; k++)
+        if (frame->places[k] == NULL) {
+            if (type == 0)
+                frame->cells[k].f = (float)frame->values[k];
+            else
+                frame->cells[k].d = frame->values[k];
+            frame->places[k] = (char *)&frame->cells[k];
+            frame->strides[k] = 0;
+        }
+    for (int k = first; k < last; k++) {
+        frame->places[k] = (char *)scratch[k - first];
+        frame->strides[k] = item;
+    }
+    frame->places[last] = out;
+    frame->strides[last] = chain->gives_bool ? 1 : item;
+    for (npy_intp done = 0; done < size; done += BLOCK) {
+        npy_intp n = size - done < BLOCK ? size - done : BLOCK;
+        for (int s = start; s < chain->steps; s++) {
+            const Step *step = &chain->step[s];
+            char *places[OPERANDS];
+            npy_intp strides[OPERANDS], length = n;
+            for (int k = 0; k < step->count; k++) {
+                places[k] = frame->places[step->slots[k]];
+                strides[k] = frame->strides[step->slots[k]];
+                if (step->bools[k] && strides[k])
+                    strides[k] = 1;
+            }
+            if (step->op == 'u')
+                step->loops[type](places, &length, strides, step->data[type]);
+            else if (step->op == 'w')
+                choose(type, n, places[0], strides[0], places[1], strides[1], places[2],
+                       strides[2], places[3]);
+            else
+                choose(type, n, places[1], strides[1], places[0], strides[0], (char *)&zero, 0,
+                       places[2]);
+        }
+        for (int k = 0; k < count; k++)
+            frame->places[k] += BLOCK * frame->strides[k];
+        frame->places[last] += BLOCK * frame->strides[last];
+    }
+    return 1;
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+static int learn(Function *self);
+
+static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Function *self = (Function *)me;
+    Frame frame;
+    int type;
+    PyArrayObject *like;
+    if (PyVectorcall_NARGS(flags) != self->count || names != NULL ||
+        (self->chains == 0 && self->maker == NULL))
+        goto plain;
+    like = take(self, args, &frame, &type);
+    if (like == NULL)
+        goto plain;
+    if (self->chains == 0) {
+        if (self->waits-- > 0)
+            goto plain;
+        int found = learn(self);
+        if (found < 0)
+            return NULL;
+        goto plain; /* the next call knows the kinds of arguments */
+    }
+    Chain *chain = NULL;
+    for (int c = 0; c < self->chains && chain == NULL; c++) {
+        chain = self->chain[c];
+        for (int k = 0; k < chain->asked; k++)
+            if (frame.values[chain->asked_at[k]] != chain->wanted[k]) {
+                chain = NULL;
+                break;
+            }
+    }
+    if (chain == NULL)
+        goto plain;
+    PyArray_Descr *descr = chain->gives_bool ? bools : floats[type];
+    Py_INCREF(descr);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(like),
+                                         PyArray_DIMS(like), NULL, NULL, 0, NULL);
+    if (out == NULL)
+        return NULL;
+    if (run(chain, self->count, &frame, type, PyArray_SIZE(like),
+            PyArray_BYTES((PyArrayObject *)out)))
+        return out;
+    Py_DECREF(out);
+plain:
+    return PyObject_Vectorcall(self->plain, args, flags, names);
+}
+
+/* ---- how one is made ---------------------------------------------------------------------- */
+
+static int find_loops(PyObject *ufunc, const char *sorts, Step *step)
+{
+    if (!PyObject_TypeCheck(ufunc, &PyUFunc_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a step is no ufunc");
+        return -1;
+    }
+    PyUFuncObject *known = (PyUFuncObject *)ufunc;
+    if (known->nargs != step->count || known->nout != 1 || known->core_enabled)
+        return 0;
+    for (int type = 0; type < 2; type++) {
+        int found = 0;
+        for (int i = 0; i < known->ntypes && !found; i++) {
+            int same = 1;
+            for (int k = 0; k < known->nargs; k++) {
+                int wanted = sorts[k] == 'b' ? NPY_BOOL : type == 0 ? NPY_FLOAT : NPY_DOUBLE;
+                same = same && known->types[i * known->nargs + k] == wanted;
+            }
+            if (same && known->functions[i] != NULL) {
+                step->loops[type] = known->functions[i];
+                step->data[type] = known->data == NULL ? NULL : known->data[i];
+                found = 1;
+            }
+        }
+        if (!found)
+            return 0;
+    }
+    return 1;
+}
+
+/* (asked, constants, numbers, temporaries, gives_bool, steps), see `chains_of`. 1, 0 or -1. */
+static int read_chain(PyObject *told, int count, Chain *chain)
+{
+    PyObject *asked, *constants, *steps;
+    int gives_bool;
+    if (!PyArg_ParseTuple(told, "O!O!iipO!", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
+                          &chain->numbers, &chain->temporaries, &gives_bool, &PyTuple_Type, &steps))
+        return -1;
+    chain->gives_bool = (char)gives_bool;
+    chain->asked = (int)PyTuple_GET_SIZE(asked);
+    chain->constants = (int)PyTuple_GET_SIZE(constants);
+    chain->steps = (int)PyTuple_GET_SIZE(steps);
+    int slots = count + chain->constants + chain->numbers + chain->temporaries + 1;
+    if (chain->asked > ARGUMENTS || chain->steps > STEPS || chain->temporaries > TEMPORARIES ||
+        chain->numbers < 0 || chain->temporaries < 0 || slots > SLOTS)
+        return 0;
+    for (int k = 0; k < chain->asked; k++) {
+        int place;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(asked, k), "id", &place, &chain->wanted[k]))
+            return -1;
+        if (place < 0 || place >= count)
+            return 0;
+        chain->asked_at[k] = (unsigned char)place;
+    }
+    for (int k = 0; k < chain->constants; k++) {
+        chain->values[count + k] = PyFloat_AsDouble(PyTuple_GET_ITEM(constants, k));
+        if (PyErr_Occurred())
+            return -1;
+    }
+    for (int s = 0; s < chain->steps; s++) {
+        Step *step = &chain->step[s];
+        PyObject *ufunc;
+        const char *op, *sorts;
+        Py_buffer places;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, s), "sOsy*", &op, &ufunc, &sorts, &places))
+            return -1;
+        Py_ssize_t length = places.len;
+        step->op = *op;
+        step->count = (char)length;
+        int fine = length > 0 && length <= OPERANDS && (Py_ssize_t)strlen(sorts) == length;
+        for (Py_ssize_t k = 0; fine && k < length; k++) {
+            int place = ((unsigned char *)places.buf)[k];
+            fine = place < slots;
+            step->slots[k] = (unsigned char)place;
+            step->bools[k] = sorts[k] == 'b';
+        }
+        PyBuffer_Release(&places);
+        if (!fine)
+            return 0;
+        if (step->op == 'u') {
+            int found = find_loops(ufunc, sorts, step);
+            if (found <= 0)
+                return found;
+        }
+    }
+    return 1;
+}
+
+/* Asks for the chains, once. 1: they are there; 0: there are none; -1: an error. */
+static int learn(Function *self)
+{
+    PyObject *maker = self->maker;
+    self->maker = NULL;
+    PyObject *told = PyObject_CallNoArgs(maker);
+    Py_DECREF(maker);
+    if (told == NULL)
+        return -1;
+    if (told == Py_None) {
+        Py_DECREF(told);
+        return 0;
+    }
+    const char *kinds;
+    PyObject *chains;
+    int result = -1;
+    if (!PyArg_ParseTuple(told, "sO!", &kinds, &PyTuple_Type, &chains))
+        goto done;
+    result = 0;
+    if ((int)strlen(kinds) != self->count || PyTuple_GET_SIZE(chains) > 2)
+        goto done;
+    memcpy(self->kinds, kinds, self->count);
+    for (Py_ssize_t c = 0; c < PyTuple_GET_SIZE(chains); c++) {
+        Chain *chain = PyMem_Calloc(1, sizeof(Chain));
+        if (chain == NULL) {
+            PyErr_NoMemory();
+            result = -1;
+            goto done;
+        }
+        int found = read_chain(PyTuple_GET_ITEM(chains, c), self->count, chain);
+        if (found <= 0) {
+            PyMem_Free(chain);
+            result = found;
+            goto done;
+        }
+        self->chain[self->chains++] = chain;
+    }
+    result = self->chains > 0;
+done:
+    if (result <= 0) {
+        while (self->chains > 0)
+            PyMem_Free(self->chain[--self->chains]);
+    }
+    Py_DECREF(told);
+    return result;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    static char *words[] = {"plain", "maker", "kinds", "waits", "most", NULL};
+    PyObject *plain, *maker;
+    const char *kinds;
+    int waits;
+    Py_ssize_t most;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "OOsin", words, &plain, &maker, &kinds, &waits,
+                                     &most))
+        return NULL;
+    if (strlen(kinds) > ARGUMENTS) {
+        PyErr_SetString(PyExc_ValueError, "too many arguments");
+        return NULL;
+    }
+    Function *self = (Function *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->call = call;
+    self->plain = Py_NewRef(plain);
+    self->maker = Py_NewRef(maker);
+    self->waits = waits;
+    self->most = most;
+    self->count = (int)strlen(kinds);
+    memcpy(self->kinds, kinds, self->count);
+    return (PyObject *)self;
+}
+
+static int traverse(Function *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->plain);
+    Py_VISIT(self->maker);
+    return 0;
+}
+
+static int clear(Function *self)
+{
+    Py_CLEAR(self->maker);
+    return 0;
+}
+
+static void dealloc(Function *self)
+{
+    PyObject_GC_UnTrack(self);
+    for (int c = 0; c < self->chains; c++)
+        PyMem_Free(self->chain[c]);
+    Py_CLEAR(self->maker);
+    Py_CLEAR(self->plain);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *is_known(Function *self, void *unused)
+{
+    return PyBool_FromLong(self->chains > 0);
+}
+
+static PyMemberDef members[] = {
+    {"plain", T_OBJECT, offsetof(Function, plain), READONLY, "What takes everything else."},
+    {NULL}
+};
+
+static PyGetSetDef getters[] = {
+    {"known", (getter)is_known, NULL, "Whether small arrays go by ufuncs' loops by now.", NULL},
+    {NULL}
+};
+
+static PyTypeObject function_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "rushlight._native.ufunc_loops.chains.Function",
+    .tp_doc = "A function on arrays; small ones go by the inner loops of ufuncs.",
+    .tp_basicsize = sizeof(Function),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Function, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = make,
+    .tp_traverse = (traverseproc)traverse,
+    .tp_clear = (inquiry)clear,
+    .tp_dealloc = (destructor)dealloc,
+    .tp_members = members,
+    .tp_getset = getters,
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "chains", "Functions on small arrays by the inner loops of ufuncs.", -1
+};
+
+PyMODINIT_FUNC PyInit_chains(void)
+{
+    import_array();
+    import_umath();
+    floats[0] = PyArray_DescrFromType(NPY_FLOAT);
+    floats[1] = PyArray_DescrFromType(NPY_DOUBLE);
+    bools = PyArray_DescrFromType(NPY_BOOL);
+    if (PyType_Ready(&function_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Function", (PyObject *)&function_type) < 0)
+        return NULL;
+    return module;
+}
