@@ -3,7 +3,8 @@
     python -m tests.attack.ranks --count 200 --seed 0
 
 Three ranks train a sharded model and save it every few steps. One of them is killed, stopped, made
-to raise where it happens to be, or finds the disk full while it writes. The promises: each other
+to raise where it happens to be, or finds the disk full while it writes; with `--forming`, while the
+ranks still meet and MPI's world forms. The promises: each other
 rank gets an error that names it, within the timeout; no process and no shared memory is left; the
 checkpoint that was last saved whole is there, and loads.
 """
@@ -64,12 +65,15 @@ def fill_the_disk(*_: object) -> None:
     pieces.save_file = half
 
 
-def train(folder: str, steps: int) -> None:
+def train(folder: str, steps: int, forming: bool) -> None:
     """What each rank does: steps of a sharded model, and a checkpoint of every third."""
     from rushlight.distributed.fsdp import fully_shard
     from rushlight.distributed.tensor import Shard, distribute_tensor
 
-    dist.init_process_group("gloo", timeout=timedelta(seconds=30))
+    signal.signal(signal.SIGUSR1, raises)
+    signal.signal(signal.SIGUSR2, fill_the_disk)
+    say(started=os.getpid())
+    dist.init_process_group("gloo", timeout=timedelta(seconds=TIMEOUT if forming else 30))
     assert dist.group.WORLD is not None
     dist.barrier()
     dist.group.WORLD.set_timeout(timedelta(seconds=TIMEOUT))
@@ -78,8 +82,6 @@ def train(folder: str, steps: int) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(7, 11), torch.nn.Tanh(), torch.nn.Linear(11, 2))
     fully_shard(model, mesh=mesh)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    signal.signal(signal.SIGUSR1, raises)
-    signal.signal(signal.SIGUSR2, fill_the_disk)
     say(ready=dist.get_rank())
     for step in range(1, steps + 1):
         model(torch.ones(4, 7) * step).sum().backward()
@@ -98,10 +100,10 @@ def train(folder: str, steps: int) -> None:
     dist.destroy_process_group()
 
 
-def rank_of_world(folder: str, steps: int) -> int:
+def rank_of_world(folder: str, steps: int, forming: bool) -> int:
     """Trains, and says which error has ended it."""
     try:
-        train(folder, steps)
+        train(folder, steps, forming)
     except (RuntimeError, dcp.CheckpointException) as error:
         say(error=type(error).__name__, text=str(error), time=time.monotonic())
         return 3
@@ -117,7 +119,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def world(folder: Path, steps: int, mark: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+def world(folder: Path, *options: str, mark: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """The ranks, each of which writes what it says into a file."""
     port = free_port()
     processes = []
@@ -128,8 +130,8 @@ def world(folder: Path, steps: int, mark: str) -> Iterator[list[subprocess.Popen
         ):
             processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-W", "ignore", "-m", "tests.attack.ranks", "--steps",
-                     str(steps), "--rank", str(folder / "saved")],
+                    [sys.executable, "-W", "ignore", "-m", "tests.attack.ranks", *options,
+                     "--rank", str(folder / "saved")],
                     stdout=said, stderr=errors, env={
                         **os.environ, "RANK": str(rank), "WORLD_SIZE": str(RANKS), MARK: mark,
                         "MASTER_ADDR": "localhost", "MASTER_PORT": str(port),
@@ -147,7 +149,10 @@ def world(folder: Path, steps: int, mark: str) -> Iterator[list[subprocess.Popen
 def said(folder: Path, rank: int) -> list[dict[str, Any]]:
     """What a rank has said."""
     lines = (folder / f"said.{rank}").read_text().splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    try:
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+    except ValueError:
+        raise ValueError(f"rank {rank} has said {lines}") from None
 
 
 def left_behind(mark: str) -> list[str]:
@@ -165,23 +170,35 @@ def shared_memory() -> set[Path]:
     return set(Path("/dev/shm").glob("mpich*"))
 
 
-def strike(kind: str, victim: int, delay: float, folder: Path) -> list[str]:
+def send(process: subprocess.Popen[bytes], number: signal.Signals, errors: Path) -> None:
+    """Sends a signal; again where Python could only report, not raise, what its handler raised."""
+    process.send_signal(number)
+    end, sent = time.monotonic() + 2, 1
+    while number is signal.SIGUSR1 and process.poll() is None and time.monotonic() < end:
+        if errors.read_text().count("Exception ignored") == sent:
+            process.send_signal(number)
+            sent += 1
+        time.sleep(0.02)
+
+
+def strike(kind: str, victim: int, delay: float, folder: Path, forming: bool) -> list[str]:
     """One fault; the promises that it broke."""
     mark, before, broken = secrets.token_hex(8), shared_memory(), []
-    ends = kind != "full disk"
-    with world(folder, 100_000 if ends else 40, mark) as processes:
+    ends, awaited = kind != "full disk", "started" if forming else "ready"
+    options = ["--steps", str(100_000 if ends else 40), *(["--forming"] if forming else [])]
+    with world(folder, *options, mark=mark) as processes:
         start = time.monotonic()
-        while not all(any("ready" in one for one in said(folder, i)) for i in range(RANKS)):
+        while not all(any(awaited in one for one in said(folder, i)) for i in range(RANKS)):
             if time.monotonic() - start > 90:
                 return ["the ranks didn't meet: " + (folder / "errors.0").read_text()[-500:]]
-            time.sleep(0.02)
+            time.sleep(0.005)
         time.sleep(delay if ends else 0)
         struck = time.monotonic()
         number = {
             "kill": signal.SIGKILL, "stop": signal.SIGSTOP, "raise": signal.SIGUSR1,
             "full disk": signal.SIGUSR2,
         }[kind]  # fmt: skip
-        processes[victim].send_signal(number)
+        send(processes[victim], number, folder / f"errors.{victim}")
         others = [i for i in range(RANKS) if i != victim]
         for i in others if kind == "stop" else range(RANKS):
             try:
@@ -234,21 +251,24 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--rank", default="")
+    parser.add_argument("--forming", action="store_true")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     given = parser.parse_args()
     if given.rank:
-        return rank_of_world(given.rank, given.steps)
+        return rank_of_world(given.rank, given.steps, given.forming)
     if find_spec("mpi4py") is None:
         print("left out: several processes need the extra `mpi`")
         return 0
     chance = random.Random(given.seed)
+    kinds = [k for k in given.kinds.split(",") if k != "full disk" or not given.forming]
     end, failed, done = time.monotonic() + given.seconds, 0, 0
     for number in range(given.count):
         if time.monotonic() > end:
             break
-        kind, victim = KINDS[number % len(KINDS)], chance.randrange(RANKS)
-        delay = chance.random() ** 2
+        kind, victim = kinds[number % len(kinds)], chance.randrange(RANKS)
+        delay = chance.random() * 0.7 if given.forming else chance.random() ** 2
         with tempfile.TemporaryDirectory() as folder:
-            broken = strike(kind, victim, delay, Path(folder))
+            broken = strike(kind, victim, delay, Path(folder), given.forming)
         done, failed = number + 1, failed + bool(broken)
         for text in broken:
             print(f"fault {number} ({kind} of rank {victim} after {delay:.3f} s): {text}",

@@ -17,9 +17,10 @@ pytestmark = [
 ]
 
 
-def test_faults_of_a_rank_are_told_and_lose_nothing() -> None:
+@pytest.mark.parametrize("when", [[], ["--forming"]])
+def test_faults_of_a_rank_are_told_and_lose_nothing(when: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.attack.ranks", "--count", "4", "--seed", "3"],
+        [sys.executable, "-m", "tests.attack.ranks", "--count", "4", "--seed", "3", *when],
         cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
     )  # fmt: skip

@@ -18,6 +18,7 @@ from ._ground import f
 from .collectives import all_reduce, barrier
 from .object_collectives import all_gather_object
 from .process_group import destroy_process_group, get_rank, get_world_size, init_process_group
+from .world import launcher_place, this_node
 
 if TYPE_CHECKING:
     from .annotations import Given
@@ -32,7 +33,7 @@ def _about() -> dict[str, Given]:
     """What this rank tells the others of its process."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        "host": socket.gethostname(), "process": os.getpid(), "cores": cores,
+        "host": socket.gethostname(), "node": this_node(), "process": os.getpid(), "cores": cores,
         "threads": os.environ.get("OMP_NUM_THREADS", ""),
     }  # fmt: skip
 
@@ -58,9 +59,9 @@ def _timed(size: int) -> float:
 def _advice(world: list[dict[str, Given]], small: float, large: float) -> list[str]:
     """What would make this world faster."""
     out = []
-    hosts = {one["host"] for one in world}
-    for host in sorted(hosts):
-        here = [one for one in world if one["host"] == host]
+    hosts = {one["node"]: one["host"] for one in world}
+    for node, host in sorted(hosts.items()):
+        here = [one for one in world if one["node"] == node]
         if len(here) > here[0]["cores"]:
             out.append(
                 f"{host} has {len(here)} ranks for {here[0]['cores']} cores: start at most as "
@@ -114,8 +115,6 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--nproc-per-node", type=int, default=2, help="ranks to start alone")
     chosen = parser.parse_args(arguments)
-    from .world import launcher_place
-
     place = launcher_place()
     if "RANK" in os.environ or (place is not None and place[1] > 1):
         _run()

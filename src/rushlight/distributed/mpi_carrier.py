@@ -60,11 +60,11 @@ class MPICarrier:
     """A group's communicators, and its collectives in the order in which they were asked for."""
 
     def __init__(
-        self, progress: Progress, comm: Comm, ranks: list[int], timeout: timedelta
+        self, progress: Progress, comm: Comm, direct: Comm, ranks: list[int], timeout: timedelta
     ) -> None:
         self._progress = progress
         self._comm = comm
-        self._direct = comm.Dup()
+        self._direct = direct
         self._mpi = progress.world.mpi
         self._line: deque[RunningWork] = deque()
         self._ranks = ranks

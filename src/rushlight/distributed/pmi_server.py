@@ -16,7 +16,9 @@ import socket
 import sys
 import time
 
-__all__ = ["Service"]
+__all__ = ["PULSE", "Service"]
+
+PULSE = 0.7  # seconds between the words of a rank that waits for others to come
 
 
 class _Line:
@@ -28,11 +30,20 @@ class _Line:
         self.rank: int | None = None
         self.who = ""
         self.leaving = False
+        self.heard = time.monotonic()
 
     def say(self, text: str) -> None:
         """Sends a line; a connection that is gone is found out when it is read."""
         with contextlib.suppress(OSError):
             self.connection.sendall(text.encode() + b"\n")
+
+
+def _end_if_unreachable(connection: socket.socket) -> None:
+    """Has the kernel end a connection to a host that hasn't been reached for 30 seconds."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4)):
+        if hasattr(socket, option):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
 def mapping_of(nodes: list[str]) -> str:
@@ -65,6 +76,7 @@ class Service:
         self.watched: dict[int, _Line] = {}
         self.nodes: dict[int, str] = {}
         self.waiting: list[_Line] = []
+        self.gone: list[str] = []
         self.open = 0
         self.deadline = time.monotonic() + seconds
         self.selector = selectors.DefaultSelector()
@@ -79,6 +91,7 @@ class Service:
                 if key.fileobj is self.listener:
                     connection, _ = self.listener.accept()
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    _end_if_unreachable(connection)
                     self.selector.register(connection, selectors.EVENT_READ, _Line(connection))
                 else:
                     self._read(key.data)
@@ -94,6 +107,7 @@ class Service:
             self._gone(line)
             return
         line.received += data
+        line.heard = time.monotonic()
         while b"\n" in line.received:
             text, _, line.received = line.received.partition(b"\n")
             words = dict(word.split("=", 1) for word in text.decode().split() if "=" in word)
@@ -103,9 +117,10 @@ class Service:
                 line.leaving = True
             elif "waits" in words:
                 self._tell_others(line, text.decode())
+            elif "here" in words:
+                pass
             elif "missing" in words:
-                away = [str(rank) for rank in range(self.size) if rank not in self.watched]
-                line.say("missing=" + ",".join(away))
+                line.say(f"missing={self._away()} silent={self._silent()}")
             else:
                 self._answer(line, words)
 
@@ -118,7 +133,8 @@ class Service:
             return
         self.open -= 1
         said = "left" if line.leaving else "dead"
-        self._tell_others(line, f"{said}={line.rank} who={line.who}")
+        self.gone.append(f"{said}={line.rank} who={line.who}")
+        self._tell_others(line, self.gone[-1])
 
     def _tell_others(self, line: _Line, text: str) -> None:
         for other in self.watched.values():
@@ -130,11 +146,21 @@ class Service:
         self.watched[line.rank] = line
         self.nodes[line.rank] = words["node"]
         self.open += 1
+        for text in self.gone:
+            line.say(text)
         if len(self.watched) == self.size:
             nodes = [self.nodes[rank] for rank in range(self.size)]
             self.values["PMI_process_mapping"] = mapping_of(nodes)
             for other in self.watched.values():
                 other.say(f"all={self.size} nodes={len(set(nodes))}")
+
+    def _away(self) -> str:
+        return ",".join(str(rank) for rank in range(self.size) if rank not in self.watched)
+
+    def _silent(self) -> str:
+        """Ranks that have come and, while others still say so each second, wait no more."""
+        before = time.monotonic() - 3 * PULSE
+        return ",".join(str(rank) for rank, one in self.watched.items() if one.heard < before)
 
     def _answer(self, line: _Line, words: dict[str, str]) -> None:
         cmd = words.get("cmd")
@@ -176,7 +202,10 @@ def main() -> None:
     """Listens on a free port, says which, and serves."""
     listener = socket.create_server(("", 0), backlog=1024)
     print(listener.getsockname()[1], flush=True)
-    os.close(1)
+    # Whoever reads what the ranks print isn't kept waiting by a service that outlives them.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for told in (1, 2):
+        os.dup2(nowhere, told)
     Service(listener, int(sys.argv[1]), float(sys.argv[2])).serve()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -222,7 +222,7 @@ def init_process_group(
 
         world = form_world(PrefixStore("default_pg", store), rank, world_size, host, limit)
         ranks = list(range(world.size))
-        carrier = _carrier_over(world, world.comm.Dup(), ranks, limit)
+        carrier = _carrier_over(world, "init_process_group", world.comm.Dup, ranks, limit)
     _Current.world = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", store))
     _Current.groups = {"0": _Current.world}
 
@@ -245,31 +245,40 @@ def _group_of_launcher(name: str, timeout: timedelta) -> ProcessGroup:
     import socket
 
     from .tcp_store import TCPStore
-    from .world import launched_world
+    from .world import launched_world, this_node
 
     world = launched_world()
     place = None
     if world.rank == 0:
         served = TCPStore("127.0.0.1", 0, None, True, timeout)
-        place = (socket.gethostname(), served.port)
-    host, port = world.comm.bcast(place)
+        place = (this_node(), socket.gethostname(), served.port)
+    node, host, port = world.comm.bcast(place)
     if world.rank != 0:
-        near = "127.0.0.1" if host == socket.gethostname() else host
+        near = "127.0.0.1" if node == this_node() else host
         served = TCPStore(near, port, None, False, timeout)
     ranks = list(range(world.size))
-    carrier = _carrier_over(world, world.comm.Dup(), ranks, timeout)
+    carrier = _carrier_over(world, "init_process_group", world.comm.Dup, ranks, timeout)
     group = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", served))
     _Current.groups = {"0": group}
     return group
 
 
-def _carrier_over(world: World, comm: Comm, ranks: list[int], timeout: timedelta) -> Carrier:
+def _carrier_over(
+    world: World, what: str, made: Callable[[], Comm], ranks: list[int], timeout: timedelta
+) -> Carrier:
+    """What carries the messages of some ranks, all of which make its communicators."""
+    from .lookout import watched
     from .mpi_carrier import MPICarrier
     from .progress import Progress
 
+    def made_twice() -> tuple[Comm, Comm]:
+        comm = made()
+        return comm, comm.Dup()
+
+    comm, direct = watched(world, made_twice, what, ranks, timeout)
     if world.progress is None:
         world.progress = Progress(world)
-    carrier: Carrier = MPICarrier(world.progress, comm, ranks, timeout)
+    carrier: Carrier = MPICarrier(world.progress, comm, direct, ranks, timeout)
     return carrier
 
 
@@ -457,9 +466,10 @@ def _carrier_of_some(wanted: list[int], number: str, store: Store, limit: timede
     except RuntimeError as error:
         away = [rank for rank in wanted if not store.check([f"{place}/{rank}"])]
         raise DistStoreError(f"new_group({wanted}): ranks {away} haven't come: {error}") from None
-    made = world.mpi.Group.Incl(world.comm.Get_group(), wanted)
-    comm = world.comm.Create_group(made, int.from_bytes(number.encode()[-2:]) % 32000)
-    return _carrier_over(world, comm, wanted, limit)
+    some = world.mpi.Group.Incl(world.comm.Get_group(), wanted)
+    tag = int.from_bytes(number.encode()[-2:]) % 32000
+    made = lambda: world.comm.Create_group(some, tag)  # noqa: E731
+    return _carrier_over(world, "new_group", made, wanted, limit)
 
 
 DEFAULT_GROUP_TIMEOUT: Final = DEFAULT_TIMEOUT * 6

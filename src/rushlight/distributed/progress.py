@@ -10,7 +10,7 @@ hold each other up.
 
 from __future__ import annotations
 
-import math
+import contextlib
 import os
 import threading
 import time
@@ -19,8 +19,8 @@ from collections.abc import Generator, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from .._base.fork_locks import long_lock
 from .errors import DistBackendError
+from .lookout import LOOK, Lookout
 from .work import Work
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ _SPIN: Final = 0.0005  # seconds in which who waits only yields
 _SPIN_CROWDED: Final = 0.00003  # the same where there are more ranks than cores
 _FIRST_PAUSE: Final = 0.00002
 _LONGEST_PAUSE: Final = 0.001
-_LOOK: Final = 0.05  # seconds between looks for ranks that have gone
-_GRACE: Final = 1.0  # seconds in which what a rank sent before it went may still arrive
-_ASK: Final = 1.0  # seconds before a timeout at which a rank asks what the others wait for
 
 
 class RunningWork(Work):
@@ -62,7 +59,7 @@ class RunningWork(Work):
 
     def is_completed(self) -> bool:
         """Whether it has arrived, or failed."""
-        if not self.done:
+        if not self.done and self.progress.world.lost is None:
             self.progress.advance()
         return self.done
 
@@ -85,7 +82,7 @@ class Progress:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.lock = long_lock()
+        self.lock = world.lock
         self.active: list[RunningWork] = []
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self.spin = _SPIN if world.size <= cores or not world.one_node else _SPIN_CROWDED
@@ -97,7 +94,13 @@ class Progress:
         self._waiters = 0
 
     def start(self, work: RunningWork, line: deque[RunningWork] | None, waits: bool) -> RunningWork:
-        """Posts a work's messages, after those before it in `line`; `waits`: who asked waits."""
+        """Posts a work's messages, after those before it in `line`; `waits`: who asked waits.
+
+        Raises:
+            Exception: what has made MPI useless.
+        """
+        if self.world.lost is not None:
+            raise self.world.lost
         with self.lock:
             if line is not None:
                 work.line = line
@@ -177,13 +180,14 @@ class Progress:
     def wait(self, work: RunningWork, timeout: timedelta) -> None:
         """Drives all works until one has ended."""
         now = time.monotonic()
-        start, end, pause, looked = now, now + timeout.total_seconds(), _FIRST_PAUSE, now
-        gone_since = 0.0
-        ask_at = end - min(_ASK, timeout.total_seconds() / 4)
-        heard, asked_at = self.world.asked, 0.0
+        begun, start, pause, looked = now, now, _FIRST_PAUSE, now
+        lookout: Lookout | None = None
         self._waiters += 1
         try:
             while not work.done:
+                if self.world.lost is not None:
+                    self._fail(work, self.world.lost)
+                    return
                 if self.advance():
                     start, pause = time.monotonic(), _FIRST_PAUSE
                     continue
@@ -193,51 +197,20 @@ class Progress:
                     continue
                 time.sleep(pause)
                 pause = min(pause * 1.3, _LONGEST_PAUSE)
-                if now - looked > _LOOK:
+                if now - looked > LOOK:
                     looked = now
-                    gone = self._gone_of(work)
-                    if gone and not gone_since:
-                        gone_since = now
-                    elif gone and now - gone_since > _GRACE:
-                        self._fail(work, DistBackendError(f"{work.what}: {'; '.join(gone)}"))
-                    elif now > end:
-                        self._fail(work, self._late(work, timeout, asked_at))
-                    elif now > ask_at and not asked_at:
-                        asked_at = now
-                        self.world.say_waiting(work.what, True)
-                    elif self.world.asked != heard:
-                        heard = self.world.asked
-                        self.world.say_waiting(work.what, False)
+                    if lookout is None:
+                        lookout = Lookout(self.world, work.what, work.peers, timeout, begun)
+                    in_vain = lookout.look(now)
+                    if in_vain is not None:
+                        self._fail(work, in_vain)
         finally:
             self._waiters -= 1
-
-    def _gone_of(self, work: RunningWork) -> list[str]:
-        self.world.look_for_the_gone()
-        gone = {rank: text for rank, text in self.world.gone.items() if rank in work.peers}
-        failed = [text for text in gone.values() if "unexpectedly" in text]
-        return failed or list(gone.values())
-
-    def _late(self, work: RunningWork, timeout: timedelta, asked_at: float) -> RuntimeError:
-        milliseconds = int(timeout.total_seconds() * 1000)
-        late = f"Timed out waiting {milliseconds}ms for {work.what} to complete"
-        if not self.world.watches():
-            return RuntimeError(late)
-        told = []
-        for rank in work.peers:
-            if rank == self.world.rank:
-                continue
-            when, what = self.world.waits.get(rank, (-math.inf, ""))
-            if when < asked_at - 2 * _ASK:
-                told.append(f"rank {rank} doesn't wait: it computes, hangs, or was stopped")
-            elif what != work.what:
-                told.append(f"rank {rank} waits for {what}")
-        alike = "all its ranks wait for it: TORCH_DISTRIBUTED_DEBUG=DETAIL says how they differ"
-        return RuntimeError(f"{late}: {'; '.join(told) or alike}")
 
     def _fail(self, work: RunningWork, error: BaseException) -> None:
         """Gives a work up, and with it those that wait for it in its line."""
         finished: list[RunningWork] = []
-        with self.lock:
+        with self.lock if self.world.lost is None else contextlib.nullcontext():
             failed = [work] if work.line is None else list(work.line)
             for one in failed:
                 one.error, one.done = error, True

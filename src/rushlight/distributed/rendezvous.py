@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import ParseResult, parse_qs, urlparse
 
+from .errors import DistNetworkError
 from .stores import DEFAULT_TIMEOUT, HashStore, PrefixStore, Store
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
@@ -39,14 +40,22 @@ def _from_environment(name: str, scheme: str) -> str:
 
 
 def _served(host: str, port: int, rank: int, size: int, timeout: timedelta) -> Store:
-    """A TCPStore; under torchrun its agent serves it."""
+    """A TCPStore; under torchrun its agent serves it.
+
+    Rank 0 doesn't wait here: where others don't come, what forms their world says which.
+    """
     from .tcp_store import TCPStore
 
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = TCPStore(host, port, None, False, timeout)
         return PrefixStore(f"/worker/attempt_{attempt}", store)
-    return TCPStore(host, port, size, rank == 0, timeout, multi_tenant=True)
+    try:
+        return TCPStore(host, port, size, rank == 0, timeout, False, multi_tenant=True)
+    except DistNetworkError as error:
+        if rank == 0:
+            raise
+        raise DistNetworkError(f"{error} There rank 0 serves the store.") from None
 
 
 def _meet_env(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Place:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["TCPStore"]
 
 _NUMBER: Final = struct.Struct("<I")
+_ANSWER: Final = 5.0  # seconds that an answer may take beyond what it waits for
 _JOINED: Final = "init/"
 _DONE, _LATE, _EMPTY, _WRONG = b"done", b"late", b"empty", b"wrong"
 
@@ -341,17 +342,25 @@ class TCPStore(Store):
             time.sleep(0.005)
             joined = self.add(_JOINED, 0)
 
-    def _ask(self, what: str, *fields: bytes) -> list[bytes]:
-        """Sends a question and gives the fields of the answer.
+    def _ask(self, what: str, *fields: bytes, late: float | None = None) -> list[bytes]:
+        """Sends a question and gives the fields of the answer; `late`: the server's own timeout.
 
         Raises:
-            DistNetworkError: where the server is gone.
+            DistNetworkError: where the server is gone, or doesn't answer within the timeout.
         """
+        limit = self._timeout.total_seconds() if late is None else late + _ANSWER
         with self._lock:
             try:
+                self._connection.settimeout(max(limit, _ANSWER))
                 self._connection.sendall(_packed((what.encode(), *fields)))
                 (length,) = _NUMBER.unpack(self._read(_NUMBER.size))
                 status, *answer = _unpacked(self._read(length))
+            except TimeoutError:
+                self._connection.close()  # the answer may still come, to another question
+                raise DistNetworkError(
+                    f"The server of the store, ({self.host}, {self.port}), doesn't answer: it "
+                    "hangs, was stopped, or can't be reached."
+                ) from None
             except OSError as error:
                 raise DistNetworkError(os.strerror(error.errno or 0)) from None
         if status == _LATE:
@@ -378,9 +387,9 @@ class TCPStore(Store):
         Raises:
             DistStoreError: where they aren't within the timeout.
         """
-        seconds = str(timeout.total_seconds()).encode()
+        late = timeout.total_seconds()
         try:
-            return self._ask(what, seconds, *(key.encode() for key in keys))
+            return self._ask(what, str(late).encode(), *(key.encode() for key in keys), late=late)
         except TimeoutError:
             named = ", ".join(f"/{key}" for key in keys)
             raise DistStoreError(

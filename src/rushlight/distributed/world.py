@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import importlib
 import os
 import socket
@@ -22,7 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .._base.error_notes import advised
-from .errors import DistBackendError, DistError
+from .._base.fork_locks import long_lock
+from .errors import DistBackendError, DistError, DistStoreError
+from .lookout import watched
+from .pmi_server import PULSE
 from .stores import PrefixStore, deadline_of
 
 if TYPE_CHECKING:
@@ -32,9 +36,12 @@ if TYPE_CHECKING:
     from .progress import Progress
     from .stores import Store
 
-__all__ = ["World", "form_world", "import_mpi", "launched_world", "launcher_place"]
+__all__ = [
+    "World", "form_world", "import_mpi", "launched_world", "launcher_place", "this_node",
+]  # fmt: skip
 
 _SERVER: Final = Path(__file__).with_name("pmi_server.py")
+_SERVED: Final = 3.0  # seconds in which the service answers
 _ADDRESS: Final = "mpi/address"
 #: What launchers of MPI tell a process: the variables of its rank and of the number of processes.
 _LAUNCHERS: Final = (
@@ -48,19 +55,25 @@ _LAUNCHERS: Final = (
 class World:
     """All processes, as MPI sees them; `gone` tells of those that have ended, and how."""
 
-    def __init__(self, mpi: MPI, comm: Comm, watch: socket.socket | None, one_node: bool) -> None:
+    comm: Comm  # of all ranks
+
+    def __init__(
+        self, mpi: MPI, rank: int, size: int, one_node: bool, watch: socket.socket | None = None,
+        received: bytes = b"",
+    ) -> None:  # fmt: skip
         self.mpi = mpi
-        self.comm = comm
-        self.rank: int = comm.Get_rank()
-        self.size: int = comm.Get_size()
+        self.rank = rank
+        self.size = size
         self.one_node = one_node
+        self.lock = long_lock()  # of MPI, which one thread at a time may call
+        self.lost: Exception | None = None  # why MPI can't be used any more
         self.owner = os.getpid()
         self.gone: dict[int, str] = {}
         self.waits: dict[int, tuple[float, str]] = {}  # what a rank said it waits for, and when
         self.asked = 0  # how often another rank has asked what this one waits for
         self.progress: Progress | None = None  # what drives the messages, once a group is made
         self._watch = watch
-        self._received = b""
+        self._received = received
         self._left = False
 
     def look_for_the_gone(self) -> None:
@@ -114,6 +127,7 @@ class World:
 
 class _Formed:
     world: World | None = None
+    failed: Exception | None = None
 
 
 def import_mpi() -> MPI:
@@ -145,9 +159,21 @@ def launcher_place() -> tuple[int, int] | None:
     return None
 
 
-def _started(mpi: MPI) -> Comm:
-    if not mpi.Is_initialized():
-        mpi.Init_thread(mpi.THREAD_SERIALIZED)
+def _initialize(mpi: MPI) -> None:
+    """`MPI_Init`, while which other threads run: mpi4py's own keeps the interpreter's lock.
+
+    Raises:
+        DistBackendError: where MPI doesn't start.
+    """
+    if mpi.Is_initialized():
+        return
+    library, level = ctypes.CDLL(mpi.__file__), ctypes.c_int()
+    code = library.MPI_Init_thread(None, None, mpi.THREAD_SERIALIZED, ctypes.byref(level))
+    if code != 0:
+        raise DistBackendError(f"MPI_Init_thread has failed with code {code}")
+
+
+def _of_all(mpi: MPI) -> Comm:
     mpi.COMM_WORLD.Set_errhandler(mpi.ERRORS_RETURN)
     return mpi.COMM_WORLD
 
@@ -164,11 +190,15 @@ def launched_world() -> World:
     """The world that this process is in; without one that of a launcher of MPI."""
     if _Formed.world is None:
         mpi = import_mpi()
-        comm = _started(mpi)
+        if not mpi.Is_initialized():
+            mpi.Init_thread(mpi.THREAD_SERIALIZED)
+        comm = _of_all(mpi)
         local = comm.Split_type(mpi.COMM_TYPE_SHARED)
         one_node = local.Get_size() == comm.Get_size()
         local.Free()
-        _keep(World(mpi, comm, None, one_node))
+        world = World(mpi, comm.Get_rank(), comm.Get_size(), one_node)
+        world.comm = comm
+        _keep(world)
     assert _Formed.world is not None
     return _Formed.world
 
@@ -196,28 +226,54 @@ def form_world(
             ),
             "start new processes for a group of another size",
         )
+    if _Formed.failed is not None:
+        raise _Formed.failed
     mpi = import_mpi()
     if rank == 0:
         store.set(_ADDRESS, _start_service(size, _own_address(store, host), timeout))
-    else:
+    try:
         store.wait([_ADDRESS], timeout)
-    name, _, address = store.get(_ADDRESS).decode().partition(" ")
+        node, _, address = store.get(_ADDRESS).decode().partition(" ")
+    except DistError as error:
+        raise type(error)(
+            f"rank {rank}: rank 0 hasn't said where the ranks meet: {error}"
+        ) from None
     address, _, port = address.rpartition(":")
-    if name == socket.gethostname():
+    if node == this_node():
         address = "127.0.0.1"
-    watch, nodes = _announce(address, int(port), rank, size, timeout)
+    watch, nodes, received = _announce(address, int(port), rank, size, timeout)
+    world = World(mpi, rank, size, nodes == 1, watch, received)
     told = {"PMI_PORT": f"{address}:{port}", "PMI_ID": rank, "PMI_RANK": rank, "PMI_SIZE": size}
     with _environment({key: str(value) for key, value in told.items()}):
-        comm = _started(mpi)
-    if comm.Get_size() != size:
+        try:
+            _fill(world, timeout)
+        except Exception as error:
+            _Formed.failed = error
+            raise
+        finally:
+            _unlink_shared_memory()
+    return _keep(world)
+
+
+def _fill(world: World, timeout: timedelta) -> None:
+    """Has MPI find all ranks.
+
+    Raises:
+        DistBackendError: where one of them has gone, and where MPI finds others.
+        RuntimeError: where they don't come within the timeout.
+    """
+    mpi, ranks = world.mpi, range(world.size)
+    watched(world, lambda: _initialize(mpi), "init_process_group", ranks, timeout)
+    world.comm = _of_all(mpi)
+    if world.comm.Get_size() != world.size:
         raise advised(
-            DistBackendError(f"MPI made a world of {comm.Get_size()} where {size} ranks met"),
+            DistBackendError(
+                f"MPI made a world of {world.comm.Get_size()} where {world.size} ranks met"
+            ),
             "only MPICH finds ranks that were started one by one: start them with the mpiexec or "
             "srun of this MPI",
         )
-    comm.Barrier()
-    _unlink_shared_memory()
-    return _keep(World(mpi, comm, watch, nodes == 1))
+    watched(world, world.comm.Barrier, "init_process_group", ranks, timeout)
 
 
 def _unlink_shared_memory() -> None:
@@ -260,11 +316,10 @@ def _start_service(size: int, host: str | None, timeout: timedelta) -> str:
     with service.stdout as said:
         port = said.readline().strip()
     service.returncode = 0  # it outlives this process, which doesn't wait for it
-    name = socket.gethostname()
-    return f"{name} {host or name}:{port}"
+    return f"{this_node()} {host or socket.gethostname()}:{port}"
 
 
-def _node() -> str:
+def this_node() -> str:
     """What tells this node from others: processes with the same one share memory."""
     parts = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id",):
@@ -279,41 +334,73 @@ def _node() -> str:
 
 def _announce(
     address: str, port: int, rank: int, size: int, timeout: timedelta
-) -> tuple[socket.socket, int]:
-    """Tells the service of this rank, and waits until all are there; gives the number of nodes."""
+) -> tuple[socket.socket, int, bytes]:
+    """Tells the service of this rank, and waits until all are there.
+
+    Gives the line to the service, the number of nodes, and what has come on the line besides.
+
+    Raises:
+        DistError: where another rank has gone, or the service has.
+        DistStoreError: where ranks don't come within the timeout; it names them.
+    """
     end = deadline_of(timeout)
     try:
         watch = socket.create_connection((address, port), timeout=timeout.total_seconds())
     except OSError as error:
-        raise DistError(f"rank {rank}: no service at {address}, port {port}: {error}") from None
+        raise DistError(
+            f"rank {rank}: no service at {address}, port {port}, where rank 0 has started it: "
+            f"{error}"
+        ) from None
     who = f"process_{os.getpid()}_on_{socket.gethostname()}"
-    watch.sendall(f"watch={rank} who={who} node={_node()}\n".encode())
+    with contextlib.ExitStack() as opened:
+        opened.callback(watch.close)
+        watch.sendall(f"watch={rank} who={who} node={this_node()}\n".encode())
+        words, received = _first_word(watch, address, rank, end)
+        if "missing" in words:
+            away = words["missing"].split(",")
+            silent = [f"rank {one} has come, and was stopped or hangs"
+                      for one in words["silent"].split(",") if one]  # fmt: skip
+            raise DistStoreError(
+                f"Timed out after {max(1, round(timeout.total_seconds()))} seconds waiting for "
+                f"clients. {size - len(away)}/{size} clients joined. "
+                + "; ".join([*(f"rank {one} hasn't come" for one in away), *silent])
+            )
+        gone = words.get("dead", words.get("left"))
+        if gone is not None:
+            raise DistError(f"rank {rank}: rank {gone} ({words['who']}) has ended unexpectedly")
+        opened.pop_all()
+    watch.settimeout(None)
+    return watch, int(words["nodes"]), received
+
+
+def _first_word(
+    watch: socket.socket, address: str, rank: int, end: float
+) -> tuple[dict[str, str], bytes]:
+    """What the service says first, and what has come after it; until then this rank says it waits.
+
+    Raises:
+        DistError: where the service has gone, or doesn't answer.
+    """
     received = b""
-    asked = False
+    asked_at = 0.0
     while b"\n" not in received:
-        left = end - time.monotonic()
-        watch.settimeout(max(0.01, left if not asked else 1.0))
+        now = time.monotonic()
+        watch.settimeout(PULSE if asked_at else max(0.01, min(PULSE, end - now)))
         try:
             data = watch.recv(4096)
         except TimeoutError:
-            if asked:
+            if asked_at and now > asked_at + _SERVED:
                 raise DistError(f"rank {rank}: the service at {address} doesn't answer") from None
-            asked = True
-            watch.sendall(b"missing=1\n")
+            late = now > end and not asked_at
+            asked_at = now if late else asked_at
+            with contextlib.suppress(OSError):
+                watch.sendall(b"missing=1\n" if late else b"here=1\n")
             continue
         if not data:
             raise DistError(f"rank {rank}: the service at {address} has ended")
         received += data
-    words = dict(word.split("=", 1) for word in received.split(b"\n")[0].decode().split())
-    if "missing" in words:
-        raise DistError(
-            f"rank {rank}: after {timeout.total_seconds():g} seconds these ranks of {size} aren't "
-            f"there: {words['missing']}"
-        )
-    if "dead" in words or "left" in words:
-        raise DistError(f"rank {rank}: rank {words.get('dead', words.get('left'))} has ended")
-    watch.settimeout(None)
-    return watch, int(words["nodes"])
+    line, _, received = received.partition(b"\n")
+    return dict(word.split("=", 1) for word in line.decode().split()), received
 
 
 @contextlib.contextmanager

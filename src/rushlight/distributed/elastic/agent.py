@@ -24,6 +24,7 @@ __all__ = ["Agent", "Plan"]
 
 #: What launchers of MPI tell the agent, which isn't true of the processes that it starts.
 _LAUNCHERS = ("PMI_", "PMIX_", "OMPI_", "HYDI_", "MPI_LOCAL")
+_ANSWER = 20.0  # seconds after which a host that doesn't answer is taken for gone
 _GRACE = 30.0  # seconds between asking a process to end and ending it
 
 
@@ -104,6 +105,7 @@ class Agent:
         keys = [f"{self.plan.run_id}/here/{i}" for i in range(self.plan.nodes)]
         store.wait(keys, limit)
         self.counts = [int(count) for count in store.multi_get(keys)]
+        store.set_timeout(timedelta(seconds=_ANSWER))
 
     def _serve(self, limit: timedelta) -> TCPStore | None:
         """Serves the store where this is the host for it; None where another one does."""
@@ -132,7 +134,10 @@ class Agent:
             while True:
                 failed = self._first_failed()
                 if failed is not None:
-                    told = self.store.compare_set(key, "", failed.told())
+                    try:
+                        told = self.store.compare_set(key, "", failed.told())
+                    except DistNetworkError:  # the host that serves the store is gone, too
+                        return failed
                     return ProcessFailure.read(told)
                 if all(worker.process.returncode == 0 for worker in self.workers):
                     if self.plan.nodes == 1:
