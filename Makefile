@@ -27,7 +27,7 @@ step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test check compiled freethreaded attack compare operators fuzz bench gallery gallery-tests reference wheel clean
+.PHONY: help demo test check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,14 @@ attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks, interrupts and
 	@$(PY) -m tests.attack.interrupts --count 200 --seed $(SEED)
 	$(call step,faults of one rank of three)
 	@$(PY) -m tests.attack.ranks --count 40 --seed $(SEED)
+	$(call step,the same while their world forms)
+	@$(PY) -m tests.attack.ranks --forming --count 15 --seed $(SEED)
+
+two-hosts: $(VENV)/.dev  ## several processes on two hosts: two network namespaces and a virtual cable (as root)
+	$(call step,installing MPI)
+	@$(INSTALL) -q -e '.[mpi]'
+	$(call step,two hosts)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -rs tests/distributed/test_two_hosts.py)
 
 compare: $(VENV)/.compare  ## the same programs, then every operator, on PyTorch and on Rushlight
 	$(call step,comparing with PyTorch)
