@@ -23,6 +23,7 @@ from ..._native.emitted import (
     grid_sample as sampling_code,
     max_pool as maxima_code,
     mt19937,
+    places as places_code,
     rejection as rejection_code,
     scan as scan_code,
     small_convolution as planes_code,
@@ -77,6 +78,7 @@ def emitted() -> None:
     thread_pool.runner()
     kernel_call.entry()
     mt19937.load()
+    places_code.load()
     for name in rejection_code.KINDS:
         rejection_code.load(name)
     for kind in (F32, F64):

@@ -98,9 +98,8 @@ def nll_loss2d(
             f"size mismatch (got input: {list(log_p.shape)} , target: {list(target.shape)}"
         )
     _check(log_p, target, weight)
-    return losses.nll_loss(log_p, target.astype(np.int64), weight, ignore_index, _WORDS[reduction])[
-        0
-    ]
+    target = target.astype(np.int64, copy=False)
+    return losses.nll_loss(log_p, target, weight, ignore_index, _WORDS[reduction])[0]
 
 
 def nll_loss_backward(
@@ -113,11 +112,14 @@ def nll_loss_backward(
         value = -g / rows if reduction == 1 else -g
         out.reshape(-1)[target + row_starts(rows, classes)] = value
         return out
-    target = target.astype(np.int64)
-    divisor = None
+    target = target.astype(np.int64, copy=False)
+    divisor: Any = None
     if reduction == 1:
-        chosen = nll_weights(target, log_p, weight, ignore_index)
-        divisor = np.add.reduce(chosen, axis=None, dtype=np.float64)
+        if weight is None:
+            divisor = float(np.count_nonzero(target != ignore_index))
+        else:
+            chosen = nll_weights(target, log_p, weight, ignore_index)
+            divisor = np.add.reduce(chosen, axis=None, dtype=np.float64)
     if weight is not None:
         weight = lifted(weight)
     return losses.nll_loss_backward(

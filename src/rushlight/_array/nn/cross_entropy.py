@@ -21,6 +21,7 @@ from rushlight._array.reduce.row_sums import (
     logsumexp_rows,
     row_blocks,
 )
+from rushlight._array.shape.gather import gather, write_along
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -35,6 +36,10 @@ def _checked_classes(target: Array, classes: int, ignore_index: int) -> tuple[Ar
     """
     flat = np.ascontiguousarray(target).reshape(-1)
     if flat.size == 0:
+        return flat, None
+    # Seen as unsigned, negative classes are huge: one comparison for both bounds.
+    known = flat.dtype == np.int64 and not 0 <= ignore_index < classes
+    if known and int(np.maximum.reduce(flat.view(np.uint64))) < classes:
         return flat, None
     low, high = int(flat.min()), int(flat.max())
     counted = None
@@ -104,8 +109,7 @@ def nll_loss(
     flat, counted = _checked_classes(target, classes, ignore_index)
     if log_p.ndim > 2:
         wide = log_p.reshape(log_p.shape[0], classes, prod(log_p.shape[2:]))
-        index = flat.reshape(wide.shape[0], 1, wide.shape[2])
-        picked = np.take_along_axis(wide, index, 1).reshape(-1)
+        picked = gather(wide, 1, flat.reshape(wide.shape[0], 1, wide.shape[2])).reshape(-1)
     else:
         picked = log_p.reshape(-1, classes)[np.arange(flat.size), flat]
     each = -picked.astype(np.float64)
@@ -144,7 +148,7 @@ def nll_loss_backward(
         index = flat.reshape(wide.shape[0], 1, wide.shape[2])
         if np.ndim(value):
             value = value.reshape(index.shape).astype(out.dtype)
-        np.put_along_axis(wide, index, value, 1)
+        write_along(wide, 1, index, value)
     else:
         out.reshape(-1, classes)[np.arange(flat.size), flat] = value
     return out

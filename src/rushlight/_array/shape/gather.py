@@ -231,12 +231,30 @@ def _checked_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
     return axis, index.astype(np.int64, copy=False)
 
 
+def _line(x: Array, axis: int, index: Array) -> Array | None:
+    """The index as a vector where all lines along `axis` have the same, as expanded ones do."""
+    if index.size < _FEW or index.ndim != x.ndim:
+        return None
+    for a, (extent, step) in enumerate(zip(index.shape, index.strides)):
+        if a != axis and (extent != x.shape[a] or (step and extent > 1)):
+            return None
+    return index[tuple(slice(None) if a == axis else 0 for a in range(index.ndim))]
+
+
 def gather(x: Array, axis: int, index: Array) -> Array:
     """The elements of `x` that `index` names along `axis`.
 
     Shapes: as `index`, which has as many axes as `x` and nowhere, but along `axis`, more places.
     Raises: RuntimeError for an index outside the axis.
     """
+    line = _line(x, axis, index)
+    if line is not None:
+        axis, line = _checked_index(x, axis, line)
+        return np.ascontiguousarray(x).take(line, axis)
+    if index.size >= kernels.LEAST:
+        found = kernels.places.gather(x, axis, index)
+        if found is not None:
+            return found
     axis, index = _checked_index(x, axis, index)
     if x.ndim == 0 or index.ndim == 0:
         return x.reshape(-1).take(index.reshape(-1)).reshape(index.shape)
@@ -274,17 +292,37 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     Shapes: `source` at least as large as `index`. Raises: RuntimeError for an index outside the
     axis.
     """
+    if np.ndim(source) and source.shape != index.shape and source.ndim == index.ndim:
+        source = source[tuple(slice(extent) for extent in index.shape)]
+    line = _line(x, axis, index) if x.dtype.kind == "f" and np.ndim(source) else None
+    if line is not None:
+        axis, line = _checked_index(x, axis, line)
+        return index_add(x, axis, line, source)
+    # Where many meet at a place, a kernel's one long sum would lose digits.
+    if kernels.LEAST <= index.size <= _MEETING * x.size:
+        found = kernels.places.scatter_add(x, axis, index, source)
+        if found is not None:
+            return found
     axis, index = _checked_index(x, axis, index)
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        values = source
-        if np.ndim(source) and source.shape != index.shape:
-            values = source[tuple(slice(extent) for extent in index.shape)]
         flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
-        values = np.ascontiguousarray(values, out.dtype).reshape(-1)
+        values = np.ascontiguousarray(source, out.dtype).reshape(-1)
         _add_flat(out.reshape(-1), flat_places, values)
     return out.astype(x.dtype, copy=False)
+
+
+def write_along(out: Array, axis: int, index: Array, values: Any) -> None:
+    """Writes a number, or an element for each index, where it names places of `out` along `axis`.
+
+    Shapes: `out` in C order, `index` as `out` but along `axis`. All indices are inside.
+    """
+    if index.size >= kernels.LEAST:
+        source = values if np.ndim(values) else np.full(index.shape, values, out.dtype)
+        if kernels.places.write(out, axis, index, source):
+            return
+    np.put_along_axis(out, index, values, axis)
 
 
 def index_select(x: Array, axis: int, index: Array) -> Array:

@@ -308,9 +308,9 @@ def _check_scatter(x: Array, axis: int, index: Array, source: Array) -> None:
 def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
-    if not index.flags.c_contiguous:
-        index = np.ascontiguousarray(index)  # NumPy's result would be laid out like it
     if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
+        if not index.flags.c_contiguous:
+            index = np.ascontiguousarray(index)  # NumPy's result would be laid out like it
         found = _gathered(x, axis, index)
         if found is not None:
             return found

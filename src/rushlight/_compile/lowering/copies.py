@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._native.emitted import places
 from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I8, I32, I64, PTR, Module, Type
 from ..ir.iteration_values import in_order, size_of
@@ -16,7 +17,6 @@ from ..ir.program import Instruction, Value, row_major
 from .commands import Call, Command, merged
 
 if TYPE_CHECKING:
-    from ..._native.llvm.emit import Function
     from .lower import ExecutablePlan
     from .plan import Plan
 
@@ -36,12 +36,8 @@ def addresses() -> dict[str, int]:
     module = Module("program_moves")
     for size, bits in _BITS.items():
         _move(module, f"move_{size}", bits)
-    for size in (4, 8):
-        _pick(module, f"pick_{size}", _BITS[size])
-        _emit_scatter(module, f"put_{size}", _BITS[size], False)
     for name, type in _SUMS.items():
         _scan(module, f"scan_{name}", type)
-        _emit_scatter(module, f"add_{name}", type, True)
     return engine.load(module)
 
 
@@ -89,37 +85,6 @@ def _scan(module: Module, name: str, type: Type) -> None:
             total = loop.carried[0] + f.load(f.at(source, place, type), type)
             f.store(f.at(to, place, type), total)
             loop.next(total)
-    f.ret()
-
-
-def _along(f: Function, words: list[Any], each: Callable[[Any, Any], None]) -> None:
-    """Goes through indices (outer, count, inner) with their places in (outer, length, inner)."""
-    index, outer, count, inner, length = words
-    with f.loop(0, outer) as o, f.loop(0, count) as k, f.loop(0, inner) as i:
-        n = (o.index * count + k.index) * inner + i.index
-        named = f.load(f.at(index, n, I64), I64)
-        each(n, (o.index * length + named) * inner + i.index)
-
-
-def _pick(module: Module, name: str, type: Type) -> None:
-    """Elements that indices name along a dimension; words: to, from, then `_along`'s."""
-    f, (to, source, *rest) = _function(module, name, 3, 7)
-    _along(f, rest, lambda n, there: f.store(
-        f.at(to, n, type), f.load(f.at(source, there, type), type)
-    ))  # fmt: skip
-    f.ret()
-
-
-def _emit_scatter(module: Module, name: str, type: Type, added: bool) -> None:
-    """Elements written or added where indices name; words: to, from, then `_along`'s."""
-    f, (to, source, *rest) = _function(module, name, 3, 7)
-
-    def each(n: object, there: Value) -> None:
-        x = f.load(f.at(source, n, type), type)
-        place = f.at(to, there, type)
-        f.store(place, f.load(place, type) + x if added else x)
-
-    _along(f, rest, each)
     f.ret()
 
 
@@ -299,9 +264,18 @@ def _fits(x: tuple[int, ...], index: Value, dim: int) -> bool:
     return all(n == m for d, (n, m) in enumerate(zip(x, index.shape)) if d != dim)
 
 
-def _words(x: tuple[int, ...], index: Value, dim: int) -> list[Any]:
-    outer, inner = size_of(x[:dim]), size_of(x[dim + 1 :])
-    return [index, outer, index.shape[dim], inner, x[dim]]
+def _at_places(
+    machine: ExecutablePlan, name: str, to: Value, source: Value, index: Value,
+    sizes: tuple[int, int, int, int],
+) -> Call:  # fmt: skip
+    """The call of one of `places`; `sizes` are outer, count, inner, length. Indices are checked."""
+    rows, grain, chunks = places.chunks(*sizes[:3])
+    words = [to, source, index, 0, *sizes, rows, grain]
+    return places.load()[name], machine.words_of(words), chunks
+
+
+def _sizes(x: tuple[int, ...], count: int, dim: int) -> tuple[int, int, int, int]:
+    return size_of(x[:dim]), count, size_of(x[dim + 1 :]), x[dim]
 
 
 def _gathered(i: Instruction, plan: Plan) -> Command | None:
@@ -315,10 +289,9 @@ def _gathered(i: Instruction, plan: Plan) -> Command | None:
     dim %= len(x.shape)
     if not _fits(x.shape, index, dim) or not plan.check(index, x.shape[dim]):
         return None
-    words = [out, x, *_words(x.shape, index, dim)]
-    name = f"pick_{x.dtype.itemsize}"
+    name, sizes = f"pick_{x.dtype.itemsize}", _sizes(x.shape, index.shape[dim], dim)
     return Command(
-        [x, index], [out], lambda machine: [(addresses()[name], machine.words_of(words), 1)]
+        [x, index], [out], lambda machine: [_at_places(machine, name, out, x, index, sizes)]
     )
 
 
@@ -342,11 +315,11 @@ def _scattered(i: Instruction, plan: Plan) -> Command | None:
     dims = _few(x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides))
     if dims is None or not plan.check(index, x.shape[dim]):
         return None
-    words = [out, source, *_words(x.shape, index, dim)]
     name = f"add_{kind}" if added else f"put_{kind}"
+    sizes = _sizes(x.shape, index.shape[dim], dim)
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        last = (addresses()[name], machine.words_of(words), 1)
+        last = _at_places(machine, name, out, source, index, sizes)
         return [move(machine, out, x, dims), last]
 
     return Command([x, index, source], [out], write)
@@ -363,14 +336,12 @@ def _placed(i: Instruction, plan: Plan) -> Command | None:
     if type(dim) is not int or g.dtype.itemsize not in (4, 8) or g.shape != index.shape:
         return None
     dim %= len(shape)
-    outer, inner = size_of(shape[:dim]), size_of(shape[dim + 1 :])
-    if size_of(g.shape) != outer * inner or not plan.check(index, shape[dim]):
+    sizes, name = _sizes(tuple(shape), 1, dim), f"put_{g.dtype.itemsize}"
+    if size_of(g.shape) != sizes[0] * sizes[2] or not plan.check(index, shape[dim]):
         return None
-    words = [out, g, index, outer, 1, inner, shape[dim]]
-    name = f"put_{g.dtype.itemsize}"
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        return [_cleared(machine, out), (addresses()[name], machine.words_of(words), 1)]
+        return [_cleared(machine, out), _at_places(machine, name, out, g, index, sizes)]
 
     return Command([g, index], [out], write)
 
