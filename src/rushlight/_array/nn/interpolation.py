@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 DENSE = 160  # lines up to this long are multiplied by a matrix where that gives finite numbers
+_BAND = 32  # outputs of a band of a longer line, which takes up to DENSE inputs
 
 
 class LineMap:
@@ -64,6 +65,31 @@ class LineMap:
         return self.matrix.astype(FLOAT32)
 
     @cached_property
+    def bands(self) -> tuple[tuple[slice, slice, Array, Array], ...]:
+        """Pieces of the matrix: inputs, outputs, and what lies there in single and in double
+        precision; none where a piece would be wide."""
+        found = []
+        low = high = self.index
+        if self.real is not None:
+            low = np.where(self.real, self.index, self.size)
+            high = np.where(self.real, self.index, -1)
+        for start in range(0, self.out, _BAND):
+            end = min(start + _BAND, self.out)
+            first = int(low[:, start:end].min(initial=self.size))
+            last = int(high[:, start:end].max(initial=-1)) + 1
+            first = min(first, last)
+            if last - first > DENSE:
+                return ()
+            i = np.broadcast_to(np.arange(end - start), self.index[:, start:end].shape)
+            weight = self.weight if self.real is None else np.where(self.real, self.weight, 0)
+            place = np.clip(self.index[:, start:end] - first, 0, max(last - first - 1, 0))
+            piece = np.zeros((last - first, end - start))
+            if last > first:
+                np.add.at(piece, (place, i), weight[:, start:end])
+            found.append((slice(first, last), slice(start, end), piece.astype(FLOAT32), piece))
+        return tuple(found)
+
+    @cached_property
     def transposed(self) -> LineMap:
         """The map from outputs to inputs with the same weights."""
         real = np.ones(self.index.shape, np.bool_) if self.real is None else self.real
@@ -89,17 +115,26 @@ def along(x: Array, axis: int, lines: LineMap) -> Array:
         if lines.times:
             return np.repeat(x, lines.times, axis)
         return np.take(x, lines.index[0], axis)
-    if (
-        x.size
-        and max(lines.size, lines.out) <= DENSE
-        and (x.dtype is FLOAT32 or x.dtype is FLOAT64)
-        and axis == x.ndim - 1
-    ):
-        with np.errstate(all="ignore"):
-            y = x @ (lines.single if x.dtype is FLOAT32 else lines.matrix)
-        if np.isfinite(y.sum()):
+    if x.size and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and axis == x.ndim - 1:
+        y = _multiplied(x, lines)
+        if y is not None and np.isfinite(y.sum()):
             return y
     return _by_taps(x, axis, lines)
+
+
+def _multiplied(x: Array, lines: LineMap) -> Array | None:
+    """Lines of the last axis times the map's matrix, by bands where they are long."""
+    single = x.dtype is FLOAT32
+    with np.errstate(all="ignore"):
+        if max(lines.size, lines.out) <= DENSE:
+            return x @ (lines.single if single else lines.matrix)
+        if not lines.bands:
+            return None
+        flat = x.reshape(-1, lines.size)
+        y = np.empty((len(flat), lines.out), x.dtype)
+        for inputs, outputs, small, large in lines.bands:
+            np.matmul(flat[:, inputs], small if single else large, out=y[:, outputs])
+    return y.reshape(*x.shape[:-1], lines.out)
 
 
 def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
