@@ -98,7 +98,9 @@ fuzz: $(VENV)/.compare  ## random programs on PyTorch and on Rushlight, statemen
 	$(call step,random programs)
 	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m tests.compare.fuzz $(if $(ARGS),$(ARGS),--programs 20000 --seed $(SEED))
 
-bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and NumPy
+bench: $(VENV)/.compare $(VENV)/.bench  ## speed and memory beside PyTorch, as installed: about 20 minutes
+	$(call step,compiling the core into $(COMPILED))
+	$(compile-core)
 	$(call step,benchmarks)
 	@$(PY) -m benchmarks $(ARGS)
 

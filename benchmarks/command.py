@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, strftime
@@ -21,6 +22,10 @@ from benchmarks.systems import ROOT, SYSTEMS, System
 RESULTS = ROOT / "benchmarks" / "results"
 SECONDS = Setting().target
 QUICK_SECONDS = 0.008
+# What the whole of `make bench` may take, about.
+MINUTES = 20
+# Seconds of rounds below which one set of processes gets them all.
+SHORTEST = 3.0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,13 +38,21 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--systems",
         metavar="A,B",
-        default=",".join(name for name, system in SYSTEMS.items() if not system.slow),
+        default=",".join(name for name, system in SYSTEMS.items() if not system.named),
         help="default: %(default)s",
     )
     made.add_argument("--rounds", metavar="N", type=_positive, help="default: 20, with --quick 5")
     made.add_argument(
-        "--threads", metavar="N", type=_positive, default=1, help="for everyone; default: 1"
+        "--threads", metavar="N", type=_positive, help="for everyone; default: each system's own"
     )
+    made.add_argument(
+        "--minutes",
+        metavar="N",
+        type=_positive,
+        default=MINUTES,
+        help="how long all may take, about: rounds become fewer; default: %(default)s",
+    )
+    made.add_argument("--details", action="store_true", help="print all figures, not only ratios")
     made.add_argument("--quick", action="store_true", help="short rounds, no long workloads")
     made.add_argument("--installed", action="store_true", help="not this checkout's src/ folder")
     made.add_argument("--json", metavar="FILE", type=Path, help="default: results/latest.json")
@@ -81,14 +94,25 @@ def chosen_workloads(pattern: str, *, quick: bool) -> list[Workload]:
     ]
 
 
-def describe_machine(facts: dict[str, Any], threads: int) -> None:
+def within(plan: Plan, seconds: float, workloads: int) -> Plan:
+    """The plan for the next of so many workloads, which share what is left of the time.
+
+    About half of it goes to starting processes and to their checks.
+    """
+    share = max(seconds, 0) / workloads
+    if share < 2 * plan.generations * SHORTEST:
+        plan = replace(plan, generations=1)
+    return replace(plan, budget=min(plan.budget, share / (2 * plan.generations)))
+
+
+def describe_machine(facts: dict[str, Any], threads: int | None) -> None:
     """Prints where this runs."""
     load = facts["load_average"]
     print(
         f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gib']} GiB\n"
         f"{facts['system']}\n"
         f"{facts['python']}, commit {facts['commit'] or 'unknown'}, "
-        f"{threads} thread(s) for everyone, load average "
+        f"{f'{threads} thread(s) for everyone' if threads else 'default threads'}, load average "
         f"{'unknown' if load is None else f'{load:.2f}'}"
     )
     _warn(machine.noise(load))
@@ -157,8 +181,10 @@ def main(arguments: Sequence[str]) -> int:
     print()
     results: list[Result] = []
     try:
-        for workload in workloads:
-            result = measure(workload, systems, partial(launch, setting), plan, unusable=unusable)
+        for done, workload in enumerate(workloads):
+            left = 60 * options.minutes - (perf_counter() - began)
+            now = within(plan, left, len(workloads) - done)
+            result = measure(workload, systems, partial(launch, setting), now, unusable=unusable)
             if result.rows:
                 results.append(result)
                 print(one_line(result), flush=True)
@@ -167,10 +193,11 @@ def main(arguments: Sequence[str]) -> int:
     if not results:
         print("no workload matches")
         return 1
-    report.show(results, print)
+    report.show(results, print, details=options.details)
     facts["load_average_after"] = machine.load_average()
     # One of this run's processes works at any time, on as many threads as were asked for.
-    _warn(machine.noise(facts["load_average_after"], float(options.threads)))
+    own = float(options.threads or machine.cores())
+    _warn(machine.noise(facts["load_average_after"], own))
     settings = {
         "only": options.only,
         "rounds": plan.rounds,

@@ -15,6 +15,7 @@ from benchmarks.systems import REFERENCE
 COLOURS = {
     "rushlight": "#1b6ca8",
     "rushlight-compiled": "#d1495b",
+    "rushlight-jit": "#8f2d56",
     "autograd": "#66a182",
     "numpy": "#8d8d8d",
 }

@@ -19,7 +19,8 @@ from benchmarks.systems import ROOT, System, environment
 class Setting:
     """How workers are started."""
 
-    threads: int = 1
+    # None: each system's own default.
+    threads: int | None = None
     # Seconds that one round should take.
     target: float = 0.03
     # Seconds without an answer after which a worker is ended.
@@ -110,7 +111,7 @@ class Timed:
 
     def round(self) -> Round:
         answer = self._worker.ask(b"\n", "round")
-        return Round(answer["seconds"], answer["cpu"])
+        return Round(answer["seconds"], answer["cpu"], answer["peak"])
 
     def close(self) -> None:
         self._worker.close()

@@ -147,21 +147,58 @@ def growth(results: Sequence[Result]) -> list[list[str]]:
     return lines
 
 
-def show(results: Sequence[Result], write: Print) -> None:
-    """Prints everything: the rows, the growth within series, the ratios at a glance, the errors."""
-    lines = [cells(result, row) for result in results for row in result.rows.values()]
-    show_table("Cost of one [unit]; x: times faster than torch", HEADINGS, lines, write)
-    grown = growth(results)
+def peaks(results: Sequence[Result], systems: Sequence[str]) -> list[list[str]]:
+    """One line per workload: the largest resident memory of each system's processes."""
+    lines = []
+    for result in results:
+        found = [result.rows[name].peak if name in result.rows else None for name in systems]
+        if any(found):
+            told = ["-" if peak is None else f"{peak / 2**20:.0f}" for peak in found]
+            lines.append([result.workload.name, *told])
+    return lines
+
+
+def below(results: Sequence[Result], systems: Sequence[str]) -> list[str]:
+    """For each system a line: what it is slower at than torch, the slowest first."""
+    lines = []
+    for system in systems:
+        ratios = [
+            (ratio, result.workload.name)
+            for result in results
+            if system in result.rows and (ratio := result.ratio_of_least(system)) is not None
+        ]
+        slower = [f"{name} {ratio:.2f}" for ratio, name in sorted(ratios) if ratio < 1]
+        if slower:
+            lines.append(f"{system} is slower in {len(slower)}: {', '.join(slower)}")
+    return lines
+
+
+def show(results: Sequence[Result], write: Print, *, details: bool = True) -> None:
+    """Prints the ratios and peaks at a glance and errors; before them, if asked, all figures."""
+    rows = [(result, row) for result in results for row in result.rows.values()]
+    if details:
+        lines = [cells(result, row) for result, row in rows]
+        show_table("Cost of one [unit]; x: times faster than torch", HEADINGS, lines, write)
+    grown = growth(results) if details else []
     if grown:
         headings = ("series", "system", "last / first", "least cost of a unit by size")
         show_table("Does the cost of a unit stay the same?", headings, grown, write)
     systems = list(dict.fromkeys(name for result in results for name in result.rows))
     others = [name for name in systems if name != REFERENCE]
     if REFERENCE in systems and others:
+        used = peaks(results, systems)
+        if used:
+            show_table("Peak memory of the process, MB", ("workload", *systems), used, write)
         summary = overview(results, others)
         show_table(
             "Times faster than torch (ratio of minima)", ("workload", *others), summary, write
         )
+        for line in below(results, others):
+            write(line)
+    if not details:
+        for result, row in rows:
+            if row.error is not None:
+                write(f"error: {result.workload.name}, {row.system}: {row.error}")
     for peer, mine in PEERS:
         common = [result for result in results if peer in result.rows]
         if common and mine in systems:
@@ -188,6 +225,7 @@ def as_json(
                 "repeat": row.repeat,
                 "figures": row.figures,
                 "cpu": row.cpu,
+                "peak": row.peak,
                 "min": figures and figures.least,
                 "median": figures and figures.median,
                 "lower_quartile": figures and figures.lower,

@@ -39,6 +39,8 @@ class Round:
 
     figure: float
     cpu: float | None
+    # The largest resident memory of the process so far, in bytes.
+    peak: int | None = None
 
 
 class Runner(Protocol):
@@ -76,6 +78,7 @@ class Row:
     repeat: int = 0
     figures: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
+    peak: int | None = None
     error: str | None = None
 
     def fail(self, reason: str) -> None:
@@ -184,6 +187,8 @@ def _generation(
                 row.figures.append(measured.figure)
                 if measured.cpu is not None:
                     row.cpu.append(measured.cpu)
+                if measured.peak is not None:
+                    row.peak = max(row.peak or 0, measured.peak)
     finally:
         for runner in runners.values():
             runner.close()

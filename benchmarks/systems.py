@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src"
+# What `make compiled` and `make bench` build.
+COMPILED = ROOT / "build" / "compiled"
 # The system that ratios are taken against and whose check values the others must meet.
 REFERENCE = "torch"
 
@@ -37,8 +40,12 @@ class System:
     compiled: bool | None = None
     # Left out with a note, instead of reported as failing, when it is not there.
     optional: bool = False
-    # Measured only when named: compiling takes longer than all else together.
+    # Measured only when named.
+    named: bool = False
+    # What it compiles takes longer than all else together.
     slow: bool = False
+    # Packages that its processes can't import, as if they weren't installed.
+    without: tuple[str, ...] = ()
     # What must be importable beside `module`.
     needs: tuple[str, ...] = ()
     # The variable of the environment that may name another interpreter: one with this system in it.
@@ -54,14 +61,28 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         System("torch", "torch", "torch"),
-        System("rushlight", "rushlight", "torch", {"RUSHLIGHT_PURE": "1"}, compiled=False),
-        System("rushlight-compiled", "rushlight", "torch", compiled=True, optional=True),
+        # What `pip install rushlight` gives: NumPy, the compiled core and its kernels.
+        System(
+            "rushlight-compiled",
+            "rushlight",
+            "torch",
+            compiled=True,
+            optional=True,
+            without=("llvmlite",),
+        ),
+        # The same with the extra `jit`.
+        System(
+            "rushlight-jit", "rushlight", "torch", compiled=True, optional=True, needs=("llvmlite",)
+        ),
         # Whole steps, recorded once and compiled.
         System("rushlight-step", "rushlight", "torch-step", optional=True, needs=("llvmlite",)),
-        System("torch-compile", "torch", "torch-step", optional=True, slow=True),
         System("jax", "jax", "jax", optional=True, interpreter="BENCH_JAX_PYTHON"),
-        System("autograd", "autograd", "autograd", optional=True),
-        System("numpy", "numpy", "numpy"),
+        System(
+            "rushlight", "rushlight", "torch", {"RUSHLIGHT_PURE": "1"}, compiled=False, named=True
+        ),
+        System("torch-compile", "torch", "torch-step", optional=True, named=True, slow=True),
+        System("autograd", "autograd", "autograd", optional=True, named=True),
+        System("numpy", "numpy", "numpy", named=True),
     )
 }
 
@@ -75,6 +96,8 @@ def load(system: System) -> Any:
 
     Raises: Absent when it is a folder without a package in it, or not the core that was asked for.
     """
+    for name in system.without:
+        sys.modules[name] = None  # type: ignore[assignment]  # importing it fails from now on
     for name in system.needs:
         if importlib.util.find_spec(name) is None:
             raise Absent(f"{name} is not installed")
@@ -96,30 +119,37 @@ def load(system: System) -> Any:
     return module
 
 
-def set_threads(module: Any, threads: int) -> None:
+def set_threads(module: Any, threads: int | None) -> None:
     """Tells a module that has PyTorch's switch; the others read the environment."""
     switch = getattr(module, "set_num_threads", None)
-    if switch is not None:
+    if switch is not None and threads is not None:
         switch(threads)
 
 
-def environment(system: System, threads: int, *, installed: bool) -> dict[str, str]:
-    """The environment of a process of `system`: equal thread counts, this checkout first."""
-    env = {name: value for name, value in os.environ.items() if name != "RUSHLIGHT_PURE"}
-    env |= dict.fromkeys(THREAD_VARIABLES, str(threads))
+def environment(system: System, threads: int | None, *, installed: bool) -> dict[str, str]:
+    """The environment of a process of `system`, this checkout first.
+
+    Without a number of threads each system has its own default.
+    """
+    ours = {"RUSHLIGHT_PURE", *THREAD_VARIABLES}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    if threads is not None:
+        env |= dict.fromkeys(THREAD_VARIABLES, str(threads))
     # Hashing decides the layout of dictionaries and sets: the same one for everybody.
     env |= {"PYTHONHASHSEED": "0", **system.env}
     if system.module == "jax":
+        env["JAX_PLATFORMS"] = "cpu"
+    if system.module == "jax" and threads is not None:
         # XLA's pool of threads is as large as the machine, whatever the variables above say.
         several = "true" if threads > 1 else "false"
         env |= {
             "NPROC": str(threads),
             "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={several}",
-            "JAX_PLATFORMS": "cpu",
         }
     path = [str(ROOT)]
-    if not installed and (ROOT / "src" / "rushlight").is_dir():
-        path.append(str(ROOT / "src"))
+    if not installed:
+        trees = [SOURCES] if system.compiled is False else [COMPILED, SOURCES]
+        path += [str(tree) for tree in trees if (tree / "rushlight").is_dir()]
     env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [env.get("PYTHONPATH")])])
     # Import time without cached bytecode would measure the compiler.
     env.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from time import perf_counter, process_time
 from typing import IO, Any, cast
 
+from benchmarks.memory import peak_memory
 from benchmarks.registry import WORKLOADS, Job, Maker, Reader, Workload
 from benchmarks.systems import SYSTEMS, System, load, set_threads
 
@@ -89,7 +90,7 @@ def serve(
 
     def loader() -> Any:
         module = load(system)
-        set_threads(module, int(task["threads"]))
+        set_threads(module, task["threads"])
         return module
 
     maker = work.makers[system.dialect]
@@ -126,7 +127,7 @@ def serve(
             job.run(1)
         seconds, cpu = timed(job, repeat)
         scale = repeat * work.units
-        send({"seconds": seconds / scale, "cpu": cpu / scale})
+        send({"seconds": seconds / scale, "cpu": cpu / scale, "peak": peak_memory()})
 
 
 def main(argument: str) -> int:

@@ -14,6 +14,7 @@ FAMILIES = (
     "perceptron",
     "elementwise",
     "row_operations",
+    "layers",
     "steps",
     "first_call",
     "second_order",

@@ -99,11 +99,16 @@ def lstm(torch: Any, size: Size) -> Prepared:
     return [x, *parameters], lambda: layer(x)[0]
 
 
-def by(prepare: Preparation, size: Size) -> Callable[[Any], Job]:
+def sized(prepare: Preparation, size: Size) -> Callable[[Any], Prepared]:
+    """The preparation for one size."""
+    return lambda torch: prepare(torch, size)
+
+
+def gradients(prepare: Callable[[Any], Prepared]) -> Callable[[Any], Job]:
     """A maker of the value and all gradients of a function."""
 
     def make(torch: Any) -> Job:
-        leaves, function = prepare(torch, size)
+        leaves, function = prepare(torch)
         kept: list[Any] = [None, None]
         seed = torch.ones_like(function().detach())
 
@@ -140,7 +145,7 @@ for _word, (_about, _prepare) in OPERATIONS.items():
             rtol=1e-3,
             aim=AIM,
             long=_letter == "L",
-        )(by(_prepare, _size))
+        )(gradients(sized(_prepare, _size)))
 
 
 def stepping(name: str, size: Size, **options: Any) -> Callable[[Any], Job]:

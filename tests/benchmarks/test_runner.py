@@ -291,6 +291,20 @@ def test_the_report_shows_errors_beside_figures(
     )
 
 
+def test_the_short_report_has_ratios_peaks_what_is_slower_and_errors(stage: Stage) -> None:
+    stage.system("fast", [4.0] * 9)
+    stage.fails["round", "slow"] = "MemoryError"
+    result = _measure(stage, [TORCH, FAST, SLOW])
+    result.rows["torch"].peak, result.rows["fast"].peak = 200 << 20, 40 << 20
+    printed: list[str] = []
+    report.show([result], printed.append, details=False)
+    text = "\n".join(printed)
+    assert "geometric mean  0.50 (1)" in text and "Cost of one" not in text
+    assert any(line.split() == ["w", "200", "40", "-"] for line in text.splitlines())
+    assert "fast is slower in 1: w 0.50" in text
+    assert "error: w, slow: round: MemoryError" in text
+
+
 def test_a_row_below_its_aim_or_unsteady_says_so() -> None:
     rows = {"torch": Row("torch", figures=[1.0, 1.0]), "fast": Row("fast", figures=[0.8, 8.0])}
     told = report.cells(Result(_work(aim={"fast": 2.0}), rows), rows["fast"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import rushlight
 from benchmarks import command, systems, table
 from benchmarks.figures import mismatch
 from benchmarks.registry import WORKLOADS, Job, Maker
+from benchmarks.runner import Plan
 from benchmarks.systems import SYSTEMS, Absent, System
 from benchmarks.worker import afresh
 from benchmarks.workloads import first_call, perceptron, sizes, steps
@@ -100,10 +102,37 @@ def test_a_system_without_what_it_needs_is_absent() -> None:
 
 def test_slow_systems_are_measured_only_when_they_are_named() -> None:
     usual = command.parser().parse_args([]).systems.split(",")
-    assert "torch-compile" not in usual
-    assert {"torch", "rushlight", "rushlight-step"} <= set(usual)
+    assert not {"torch-compile", "rushlight", "numpy"} & set(usual)
+    assert {"torch", "rushlight-compiled", "rushlight-jit", "rushlight-step"} <= set(usual)
     asked = command.parser().parse_args(["--systems", "torch-compile"]).systems
     assert command.chosen_systems(asked) == [SYSTEMS["torch-compile"]]
+
+
+def test_without_a_number_of_threads_each_system_has_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    for name in ("torch", "rushlight-compiled", "jax"):
+        found = systems.environment(SYSTEMS[name], None, installed=False)
+        assert not set(systems.THREAD_VARIABLES) & set(found)
+    assert systems.environment(SYSTEMS["torch"], 2, installed=False)["OMP_NUM_THREADS"] == "2"
+
+
+def test_what_is_hidden_from_a_system_cant_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "colorsys", sys)
+    systems.load(System("x", "rushlight", "torch", without=("colorsys",)))
+    with pytest.raises(ImportError):
+        importlib.import_module("colorsys")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "budget", "generations"), [(1e6, 12.0, 2), (400, 10.0, 2), (80, 4.0, 1), (-5, 0, 1)]
+)
+def test_workloads_share_what_is_left_of_the_time(
+    seconds: float, budget: float, generations: int
+) -> None:
+    plan = command.within(Plan(), seconds, 10)
+    assert (plan.budget, plan.generations) == (budget, generations)
 
 
 def test_jax_gets_the_number_of_threads_that_the_others_get() -> None:
