@@ -34,7 +34,6 @@ SAVED: dict[str, str] = {
     "index_add": _READ,
     "index_copy": _READ,
     "gather": _READ,
-    "take": _READ,
     "put": _READ,
     "masked_select": _READ,
     "masked_scatter": _READ,

@@ -412,7 +412,7 @@ def test_mixed_calls_stay_in_step() -> None:
 
 
 CASES: list[tuple[Callable[[Stream], Any], Callable[[], Any]]] = [
-    (lambda s: s.seed(2**64), lambda: torch.manual_seed(2**64)),
+    (lambda s: s.restart(2**64), lambda: torch.manual_seed(2**64)),
     (
         lambda s: s.set_state(np.zeros(10, np.uint8)),
         lambda: torch.set_rng_state(torch.zeros(10, dtype=torch.uint8)),

@@ -309,7 +309,7 @@ VALUES: list[Named] = [
     ),
     Named("Where PyTorch is the less accurate one", "value", r"\b(r?sub|subtract)_?\(.*-2\*\*63"),
     Named(
-        "Large numbers are rounded into a complex half",
+        "Complex numbers of half precision",
         "accepted",
         r"2\*\*63",
         torch=r"cannot be converted to type c10::complex<c10::Half> without overflow",
