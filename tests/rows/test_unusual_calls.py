@@ -143,3 +143,24 @@ def test_numpy_scalars_are_not_copied_into_another_type() -> None:
 def test_more_terms_than_memory_has_room_for_are_refused_at_once() -> None:
     with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
         torch.mvlgamma(torch.ones(2) * 9, 2**62)
+
+
+def test_where_refuses_two_numbers_that_its_result_cannot_hold() -> None:
+    condition = torch.tensor([True, False])
+    assert torch.where(condition, 1.5, 2).tolist() == [1.5, 2.0]
+    for numbers in ((1.0, 1e40), (1e40, 1)):
+        with pytest.raises(RuntimeError, match="to type float without overflow"):
+            torch.where(condition, *numbers)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+def test_a_half_is_compared_in_place_with_a_complex_number() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float16)
+    assert x.clone().eq_(2 + 0j).tolist() == [0.0, 1.0]
+    assert x.ne_(torch.tensor(1 + 0j)).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("kind", [bool, int, float, complex])
+def test_asarray_without_a_copy_takes_types_of_python(kind: type) -> None:
+    with pytest.raises(ValueError, match="can't alias tensor with dtype 'Float' into dtype"):
+        torch.asarray(torch.ones(1), dtype=kind, copy=False)

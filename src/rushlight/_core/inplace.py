@@ -162,7 +162,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     if result.dtype is not array.dtype:
         # A comparison of an integer with 1.5 fits, their sum doesn't.
         found = T.from_raw(result.dtype)
-        if op.wide and promoted is not None:
+        if op.wide and promoted is not None and not op.gives_bool:
             found = promoted  # of a half, what was computed in float32
         check_cast(found, array, op)
         if (

@@ -332,7 +332,7 @@ def promote(op: Op, args: Arguments, raws: Arguments, written: bool = False) -> 
     if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
         common = D.get_default_dtype()
     changed = False
-    if written and common is D.complex32:
+    if written and common is D.complex32 and not op.gives_bool:
         check_cast(common, raws[0])  # before its package is loaded, which may be missing
     raw_type = T.to_raw(common)
     for pos in op.promote_at:

@@ -338,7 +338,7 @@ _BYTES: Final = (
 
 
 def _choices(args: Arguments, raws: Arguments) -> None:
-    """Refuses a number that an element of the result can't be."""
+    """Refuses numbers that an element of the result can't be."""
     if raws[0].dtype.kind == "u" and raws[0].dtype.itemsize == 1:
         say_once("condition of bytes", _BYTES)
     number, other = args[2], raws[1]
@@ -346,10 +346,13 @@ def _choices(args: Arguments, raws: Arguments) -> None:
         number, other = args[1], raws[2]
     elif isinstance(number, TensorBase):
         return
-    if type(number) is float and -1.0 <= number <= 1.0:
-        return
     if type(other) is T.ndarray:
-        filling(number, other.dtype, 1)
+        if type(number) is not float or not -1.0 <= number <= 1.0:
+            filling(number, other.dtype, 1)
+    elif not isinstance(args[2], TensorBase):  # two numbers
+        common = T.to_raw(D.promote_types(D.number_dtype(args[1]), D.number_dtype(args[2])))
+        for each in args[1:]:
+            filling(each, common, 1)
 
 
 where_row = elementwise(

@@ -195,6 +195,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None,
     Bytes (a storage, what has the buffer protocol) are read as elements of the type. A tensor that
     requires gradients is recorded on, unless `requires_grad` is False.
     """
+    dtype = D.OF_PYTHON.get(dtype, dtype)
     if batches.is_array(obj) and not batches.is_whole(obj):
         if copy is False:
             raise RuntimeError(
