@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 DENSE = 160  # lines up to this long are multiplied by a matrix where that gives finite numbers
-_BAND = 32  # outputs of a band of a longer line, which takes up to DENSE inputs
+_BAND = 16  # outputs of a band of a longer line, which takes up to DENSE inputs
+# Multiplications up to which OpenBLAS leaves a product to one thread: for small ones, waiting for
+# another takes longer than they do, and on a busy machine very much longer.
+_ALONE = 1 << 18
 
 
 class LineMap:
@@ -132,8 +135,11 @@ def _multiplied(x: Array, lines: LineMap) -> Array | None:
             return None
         flat = x.reshape(-1, lines.size)
         y = np.empty((len(flat), lines.out), x.dtype)
-        for inputs, outputs, small, large in lines.bands:
-            np.matmul(flat[:, inputs], small if single else large, out=y[:, outputs])
+        rows = max(1, _ALONE // max(1, *(large.size for *_, large in lines.bands)))
+        for start in range(0, len(flat), rows):
+            some, to = flat[start : start + rows], y[start : start + rows]
+            for inputs, outputs, small, large in lines.bands:
+                np.matmul(some[:, inputs], small if single else large, out=to[:, outputs])
     return y.reshape(*x.shape[:-1], lines.out)
 
 
