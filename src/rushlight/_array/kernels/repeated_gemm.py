@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
+from .calls import Along, Calls, repeated
 from .gemm import NO_TAPS, THREADED, better, code_of
 from .launch import address, guarded, plain, ready
 
@@ -21,7 +21,7 @@ _COLUMNS: Final = 32
 
 
 @guarded
-def by_matrix(matrix: Array, rows: int) -> Callable[[Any, Any], None] | None:
+def by_matrix(matrix: Array, rows: int) -> Product | None:
     """A function (a, out) that writes a @ matrix to `out`, for C-ordered arrays of up to `rows`
     rows; None where BLAS is as good or no kernel applies.
 
@@ -38,17 +38,36 @@ def by_matrix(matrix: Array, rows: int) -> Callable[[Any, Any], None] | None:
     packed = np.ascontiguousarray(matrix.reshape(depth, panels, width).swapaxes(0, 1))
     if not plain(packed):
         return None
-    chunks, run, pack = code_of(dtype)
-    place, none = address(packed), address(NO_TAPS)
-    held = (packed,)
+    return Product(packed, columns)
 
-    def product(a: Array, out: Array) -> None:
-        assert held
-        m = a.shape[0]
-        frame = pack(
-            address(a), place, address(out), m, width, depth, depth, 1, width, 1, columns, 1.0,
-            0.0, 0, 0, 0, depth * width, width, m, width, 1, 1, 1, none,
+
+class Product:
+    """Products with one matrix, cut into panels."""
+
+    def __init__(self, packed: Array, columns: int) -> None:
+        self.panels, self.depth, self.width = packed.shape
+        self.packed = packed
+        self.columns = columns
+        self.function, self.run, self.pack = code_of(packed.dtype)
+        self.place, self.none = address(packed), address(NO_TAPS)
+
+    def __call__(self, a: Array, out: Array) -> None:
+        rows = a.shape[0]
+        threads = get_num_threads() if self._shared(rows) else 1
+        self.run(self.function, self._frame(address(a), address(out), rows), self.panels, threads)
+
+    def calls(self, a: Along, out: int, rows: int, starts: Array) -> Calls:
+        """Calls that write to one place."""
+        frame = self._frame(0, out, rows)
+        shared = self._shared(rows)
+        return repeated(self.function, frame, {0: a}, starts, self.panels, shared)
+
+    def _shared(self, rows: int) -> bool:
+        return rows * self.packed.size >= THREADED
+
+    def _frame(self, a: int, out: int, rows: int) -> bytes:
+        depth, width = self.depth, self.width
+        return self.pack(
+            a, self.place, out, rows, width, depth, depth, 1, width, 1, self.columns, 1.0,
+            0.0, 0, 0, 0, depth * width, width, rows, width, 1, 1, 1, self.none,
         )  # fmt: skip
-        run(chunks, frame, panels, get_num_threads() if m * matrix.size >= THREADED else 1)
-
-    return product

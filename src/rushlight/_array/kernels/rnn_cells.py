@@ -13,10 +13,14 @@ import numpy as np
 
 from ..._formula import recurrent_cells as cells_of
 from ..._formula.ir import Symbol, into
+from .calls import Along, of_kernel, run
 from .launch import Kernel, address, plain, ready
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..annotations import Array
+    from .repeated_gemm import Product
 
 
 def _lstm_cell(
@@ -49,12 +53,67 @@ def _gru_cell(
     return into(r, reset), into(z, update), into(n, new), inner, out
 
 
+def _sum(x: Symbol, y: Symbol) -> Any:
+    """A sum, in place."""
+    return into(x, x + y)
+
+
+_SUM = Kernel(_sum, "f", "f")
 _LSTM = Kernel(_lstm_cell, *"fffffffff")
 _LSTM_BACK = Kernel(_lstm_cell_backward, *"ffffffff")
 _GRU = Kernel(_gru_cell, *"ffffff", "c", "c", "c", "f")
 
 # States shorter than this leave most lanes empty.
 _SHORT = 16
+
+
+def lstm_sequence(
+    multiply: Product, starts: Sequence[int], h: Array, c: Array,
+    gates: Array, fresh: Array, cells: Array, out: Array,
+) -> None:  # fmt: skip
+    """All steps of a layer for which `lstm` gives a function, where each has all examples: rows
+    from each of `starts` on, one batch after the other or before it."""
+    batch, size = c.shape
+    dtype, rows = gates.dtype, np.array(starts, np.int64)
+    width = size * dtype.itemsize
+    # The state that a step begins with is what the one before has left.
+    back = -width * batch if starts[-1] else width * batch
+    state = Along(address(out) + back, width, address(h))
+    before = Along(address(cells) + back, width, address(c))
+    z = [Along(address(gates) + k * width, 4 * width) for k in range(4)]
+    parts = [address(fresh) + k * width for k in range(4)]
+    strides = [4 * size] * 8 + [size] + [4 * size] * 4 + [size, size]
+    left = [Along(address(cells), width), Along(address(out), width)]
+    words = [*z, *parts, before, *z, *left, *strides]
+    run([
+        multiply.calls(state, address(fresh), batch, rows),
+        of_kernel(_LSTM, dtype, batch, size, words, rows),
+    ])  # fmt: skip
+
+
+def lstm_sequence_backward(
+    multiply: Product, starts: Sequence[int], given: Array | None, dh: Array, dc: Array,
+    gates: Array, cells: Array, before: Array, dz: Array,
+) -> bool:  # fmt: skip
+    """The same for all steps back, in the order of `starts`; whether it was done."""
+    batch, size = dc.shape
+    dtype, rows = gates.dtype, np.array(starts, np.int64)
+    width = size * dtype.itemsize
+    kinds = []
+    if given is not None:
+        if not plain(given, dh) or not _SUM.prepared(dtype):
+            return False
+        added = [address(dh), Along(address(given), width), address(dh), *[size] * 3]
+        kinds.append(of_kernel(_SUM, dtype, batch, size, added, rows))
+    z = [Along(address(gates) + k * width, 4 * width) for k in range(4)]
+    d = [Along(address(dz) + k * width, 4 * width) for k in range(4)]
+    now, old = (Along(address(a), width) for a in (cells, before))
+    strides = [size, size] + [4 * size] * 4 + [size, size] + [4 * size] * 4 + [size]
+    words = [address(dh), address(dc), *z, now, old, *d, address(dc), *strides]
+    kinds.append(of_kernel(_LSTM_BACK, dtype, batch, size, words, rows))
+    kinds.append(multiply.calls(d[0], address(dh), batch, rows))
+    run(kinds)
+    return True
 
 
 def lstm(

@@ -59,6 +59,11 @@ def _multiplier(matrix: Array, rows: int, step: AnyCallable | None) -> Callable[
     return found or (lambda a, out: _product(a, matrix, out))
 
 
+def _listed(multiply: Any, step: AnyCallable | None) -> bool:
+    """Whether all steps of a layer can be listed and made by one call of native code."""
+    return step is not None and isinstance(multiply, kernels.repeated_gemm.Product)
+
+
 def spans(x: TensorLike, sizes: Shape | None, reverse: bool) -> list[tuple[int, int, int]]:
     """First row, last row and number of rows of each step, in the order of the steps."""
     if sizes is None:
@@ -245,7 +250,13 @@ def lstm(
     if gates.size >= kernels.LEAST:
         step = kernels.rnn_cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
-    for start, stop, batch in spans(x, sizes, reverse):
+    steps = spans(x, sizes, reverse)
+    if whole is None and w_hr is None and _listed(multiply, step):
+        starts = [start for start, _, _ in steps]
+        kernels.rnn_cells.lstm_sequence(multiply, starts, h, c, gates, fresh, cells, out)
+        start, stop, _ = steps[-1]
+        h, c, steps = out[start:stop], cells[start:stop], []
+    for start, stop, batch in steps:
         if step is not None and whole is None and w_hr is None:  # all rows: the state is the last
             multiply(h, fresh)
             step(start, batch, c, start)
@@ -400,6 +411,12 @@ def _lstm_backward_by_kernel(
         return None
     given = None if g_out is None else _flat(g_out)
     multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
+    if all(batch == len(cx) for _, _, batch in steps) and _listed(multiply, step):
+        starts = [start for start, _, _ in reversed(steps)]
+        if kernels.rnn_cells.lstm_sequence_backward(
+            multiply, starts, given, dh, dc, gates, cells, before, dz
+        ):
+            return dz, dh, dc
     for start, stop, batch in reversed(steps):
         now = dh[:batch]
         if given is not None:

@@ -3,6 +3,7 @@
     address = pool.runner()                  # void (state, function, frame, chunks)
     state = pool.state(threads)              # 0 where there is no pool: all runs on the caller
     pool.run(function, frame, chunks, threads)  # the same from Python
+    pool.run_listed(table, count, threads)   # a list of such calls, one after the other
 
 `function` is the address of a native `void (ptr frame, i64 chunk)`, called once for each chunk.
 The workers are Python's daemon threads, each in one foreign call that lasts: a loop that waits for
@@ -160,13 +161,24 @@ def run(function: int, frame: int | bytes, chunks: int, threads: int) -> None:
     _run()(state(threads) if threads > 1 else 0, function, frame, chunks)
 
 
+@cache
+def _run_listed() -> ctypes._CFunctionType:
+    pointer = ctypes.c_void_p
+    return ctypes.CFUNCTYPE(None, pointer, pointer, ctypes.c_int64)(_addresses()["run_listed"])
+
+
+def run_listed(table: int, count: int, threads: int) -> None:
+    """Makes the calls of a table: (function, frame, chunks, whether on several threads)."""
+    _run_listed()(state(threads) if threads > 1 else 0, table, count)
+
+
 # -- the native part ------------------------------------------------------------------------------
 
 
 def _module() -> Module:
     module = Module("pool")
     take = _take(module)
-    _runner(module, take)
+    _lister(module, _runner(module, take))
     if supported():
         _server(module, take)
         stop = module.function("stop", [("state", PTR)])
@@ -231,7 +243,19 @@ def _take(module: Module) -> Function:
     return f
 
 
-def _runner(module: Module, take: Function) -> None:
+def _lister(module: Module, runner: Function) -> None:
+    f = module.function("run_listed", [("state", PTR), ("table", PTR), ("count", I64)])
+    state, table, count = f.params
+    with f.loop(0, count) as loop:
+        entry = f.at(table, loop.index * 4, I64)
+        function, frame = (f.load(f.at(entry, k, I64), PTR) for k in range(2))
+        chunks, shared = (f.load(f.at(entry, k, I64), I64) for k in (2, 3))
+        none = f.emit(PTR, "inttoptr i64 0 to ptr")
+        f.call(runner, [f.select(shared.ne(0), state, none), function, frame, chunks])
+    f.ret()
+
+
+def _runner(module: Module, take: Function) -> Function:
     f = module.function(
         "run_chunks", [("state", PTR), ("function", PTR), ("frame", PTR), ("chunks", I64)]
     )
@@ -282,6 +306,7 @@ def _runner(module: Module, take: Function) -> None:
     f.repeat([f.constant(I64, 0)], wait)
     f.atomic_store(busy, f.constant(I32, 0))
     f.ret()
+    return f
 
 
 def _server(module: Module, take: Function) -> None:
