@@ -149,12 +149,15 @@ def put(
 
 
 # ---- one dimension named ----------------------------------------------------------------------
+@rule("gather", shaped_as=2)
 @rule(
-    "gather", "scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce",
-    "scatter_add", "scatter_reduce.two",
+    "scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce", "scatter_add",
+    "scatter_reduce.two", shaped_as=0,
 )  # fmt: skip
-def gathered(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
-    """Tensors of one rank, all with the batch first."""
+def gathered(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, shaped_as: int
+) -> tuple[Tensor, int]:
+    """Tensors of one rank, all with the batch first; the result is `shaped_as` that argument."""
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     rank = rank_of(args[0], dims[0])
     ready[1] = place(args[1], rank) + 1
@@ -164,39 +167,57 @@ def gathered(op: Op, args: Arguments, dims: list[int | None], size: int) -> tupl
             table("unsqueeze")(a, 1) if is_tensor(a) and a._raw.ndim == 1 else a for a in ready
         ]
     out = call(op, ready)
-    result = args[2] if op.name == "gather" else args[0]
-    if lone and not rank_of(result, dims[2] if op.name == "gather" else dims[0]):
+    if lone and not rank_of(args[shaped_as], dims[shaped_as]):
         out = table("reshape")(out, (size,))
     return out, 0
 
 
-@rule("index_select", "index_add", "index_copy", "index_fill.int_Tensor", "index_fill.int_Scalar",
-      "index_reduce", "index_select_backward")  # fmt: skip
-def along_one(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+@rule("index_select")
+def index_select(
+    op: Op, args: Arguments, dims: list[int | None], size: int
+) -> tuple[object, object]:
     """One index tensor for one dimension; an index that is a batch becomes a general index."""
-    at = 3 if op.name == "index_select_backward" else 2
-    rank = len(args[1]) if op.name == "index_select_backward" else rank_of(args[0], dims[0])
-    dim = args[at - 1]
-    if dims[at] is not None:
-        if op.name == "index_select" and rank and rank_of(args[2], dims[2]) == 1:
-            picks = [None] * place(dim, rank) + [args[2]]
-            where = [None] * place(dim, rank) + [dims[2]]
-            from ..shape.index import index as index_row
+    x, dim, picks = args
+    rank = rank_of(x, dims[0])
+    if dims[2] is None or not rank or rank_of(picks, dims[2]) != 1:
+        return index_fill(op, args, dims, size)
+    from ..shape.index import index as index_row
 
-            return index(index_row.op, [args[0], picks], [dims[0], where], size)
+    before = [None] * place(dim, rank)
+    return index(index_row.op, [x, [*before, picks]], [dims[0], [*before, dims[2]]], size)
+
+
+@rule("index_fill.int_Tensor", "index_fill.int_Scalar")
+def index_fill(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, object]:
+    """One index tensor, and at most one value, for one dimension of all examples."""
+    x, dim, *rest = args
+    rank = rank_of(x, dims[0])
+    if rank == 0 or any(d is not None for d in dims[2:]):
         return one_by_one(op, args, dims, size)
-    if rank == 0 or (op.name == "index_fill" and len(args) > 3 and dims[3] is not None):
+    return call(op, [repeat_batch(x, dims[0], size), place(dim, rank) + 1, *rest]), 0
+
+
+@rule("index_add", "index_copy", "index_reduce")
+def index_add(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, object]:
+    """One index tensor for one dimension of all examples, and values for each of them."""
+    x, dim, picks, values, *rest = args
+    rank = rank_of(x, dims[0])
+    if dims[2] is not None or rank == 0 or not rank_of(values, dims[3]):
         return one_by_one(op, args, dims, size)
-    ready = list(args)
-    ready[0] = repeat_batch(args[0], dims[0], size)
-    if op.name == "index_select_backward":
-        ready[1] = (size, *args[1])
-    ready[at - 1] = place(dim, rank) + 1
-    if op.name in ("index_add", "index_copy", "index_reduce"):
-        if not rank_of(args[3], dims[3]):
-            return one_by_one(op, args, dims, size)
-        ready[3] = repeat_batch(args[3], dims[3], size)
-    return call(op, ready), 0
+    x, values = repeat_batch(x, dims[0], size), repeat_batch(values, dims[3], size)
+    return call(op, [x, place(dim, rank) + 1, picks, values, *rest]), 0
+
+
+@rule("index_select_backward")
+def index_select_gradient(
+    op: Op, args: Arguments, dims: list[int | None], size: int
+) -> tuple[object, object]:
+    """As `index_select`: one index tensor for all examples."""
+    g, sizes, dim, picks = args
+    if dims[3] is not None or not sizes:
+        return one_by_one(op, args, dims, size)
+    g = repeat_batch(g, dims[0], size)
+    return call(op, [g, (size, *sizes), place(dim, len(sizes)) + 1, picks]), 0
 
 
 @rule("take")
@@ -245,19 +266,20 @@ def masked_fill(op: Op, args: list[Tensor], dims: list[int | None], size: int) -
     return table("where")(aligned(mask, dims[1], rank), values, aligned(me, dims[0], rank)), 0
 
 
-def _refusal(*names: str) -> None:
-    """Rows whose results have another shape for each example."""
-    for name in names:
+def _refusal(name: str, shown: str) -> None:
+    """A row whose results have another shape for each example, and its name in PyTorch."""
 
-        def refuse(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
-            shown = op.name if op.name != "_unique_consecutive" else "unique_consecutive"
-            raise dynamic(shown if op.name != "_nonzero" else "nonzero")
+    def refuse(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+        raise dynamic(shown)
 
-        refuse.refuses = True  # type: ignore[attr-defined]
-        rule(name)(refuse)
+    refuse.refuses = True  # type: ignore[attr-defined]
+    rule(name)(refuse)
 
 
-_refusal("_nonzero", "_unique2", "unique_dim", "_unique_consecutive")
+_refusal("_nonzero", "nonzero")
+_refusal("_unique2", "_unique2")
+_refusal("unique_dim", "unique_dim")
+_refusal("_unique_consecutive", "unique_consecutive")
 
 
 # ---- looking up -------------------------------------------------------------------------------

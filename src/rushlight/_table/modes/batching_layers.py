@@ -96,9 +96,12 @@ def _row_op(name: str) -> Op:
     return ROWS[name][0].op
 
 
-@rule("multi_margin_loss", "multilabel_margin_loss")
-def margin(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
-    """Batch and rows counted as one."""
+@rule("multi_margin_loss", single=True)
+@rule("multilabel_margin_loss", single=False)
+def margin(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, single: bool
+) -> tuple[Any, Any]:
+    """Batch and rows counted as one; a row has a `single` target, or several."""
     names = [p.name for p in op.row.schema.params]
     at = names.index("reduction")
     if any(d is not None for d in dims[2:]) or not rank_of(args[0], dims[0]):
@@ -114,7 +117,7 @@ def margin(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[
         ready[1] = reshape(target, (size, *target._raw.shape[1:]))
     else:
         ready[1] = reshape(target, (shape[0] * shape[1], *target._raw.shape[2:]))
-    if lone and target._raw.ndim == 2 and op.name == "multi_margin_loss":
+    if lone and target._raw.ndim == 2 and single:
         ready[1] = reshape(target, (size,))
     losses = call(op, ready)
     if lone:

@@ -45,34 +45,30 @@ def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Tensor:
     return out
 
 
-@rule("mm", "mv", "dot", "bmm", "_matmul")
+@rule("_matmul", ranks=None)
+@rule("mm", ranks=(2, 2))
+@rule("mv", ranks=(2, 1))
+@rule("bmm", ranks=(3, 3))
+@rule("dot", ranks=(1, 1), refusal="Got wrong shapes for dot")
 def products(
-    op: Op, args: list[Tensor], dims: list[int | None], size: int
-) -> tuple[TensorLike, int]:
-    """One product where only the left operand is a batch, else a stack of products."""
-    a, b = args[0], args[1]
-    ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
-    _check(op.name, a, dims[0], b, dims[1], ra, rb)
-    return product(a, dims[0], b, dims[1]), 0
-
-
-def _check(
-    name: str, a: Tensor, da: int | None, b: Tensor, db: int | None, ra: int, rb: int
-) -> None:
-    """Refuses operands of other ranks, which the product on batches would take.
+    op: Op, args: list[Tensor], dims: list[int | None], size: int, *,
+    ranks: tuple[int, int] | None, refusal: str = "",
+) -> tuple[TensorLike, int]:  # fmt: skip
+    """One product where only the left operand is a batch, else a stack of products.
 
     Raises:
-        RuntimeError: in the words of PyTorch's batching rules.
+        RuntimeError: for operands of other ranks than `ranks`, which the product on batches would
+            take; in the words of PyTorch's batching rules.
     """
-    wanted = {"mm": (2, 2), "mv": (2, 1), "dot": (1, 1), "bmm": (3, 3)}.get(name)
-    if wanted is None or (ra, rb) == wanted:
-        return
-    if name == "dot":
-        raise RuntimeError("Got wrong shapes for dot")
-    raise RuntimeError(
-        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {ra}and b has dim {rb}but "
-        f"expected them to have dim {wanted[0]} and dim {wanted[1]}"
-    )
+    a, b = args[0], args[1]
+    ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
+    if ranks is not None and (ra, rb) != ranks:
+        raise RuntimeError(
+            refusal
+            or f"Shape mismatch: Got incorrect dims for {op.name}(a, b). a has dim {ra}and b has "
+            f"dim {rb}but expected them to have dim {ranks[0]} and dim {ranks[1]}"
+        )
+    return product(a, dims[0], b, dims[1]), 0
 
 
 @rule("_linear")
@@ -95,17 +91,22 @@ def linear(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, A
     return out, 0
 
 
-@rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
-def added(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
-    """beta · self + alpha · (the product)."""
+@rule("addmm", "addmv", "baddbmm")
+@rule("addbmm", summed=True)
+@rule("addr", outer=True)
+def added(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, outer: bool = False,
+    summed: bool = False,
+) -> tuple[Tensor, int]:  # fmt: skip
+    """beta · self + alpha · (the product), which is that of vectors, or the sum over a stack."""
     me, a, b, beta, alpha = args
     dm, da, db = dims[:3]
     if da is None and db is None:
-        out = {"addr": table("outer")}.get(op.name, table("matmul"))(a, b)
+        out = table("outer" if outer else "matmul")(a, b)
         rank = out._raw.ndim
-        if op.name == "addbmm":
+        if summed:
             out, rank = table("sum")(out, 0), rank - 1
-    elif op.name == "addr":
+    elif outer:
         x = aligned(a, da, 1) if da is None else front(a, da)
         y = b if db is None else front(b, db)
         out = table("unsqueeze")(x, -1) * table("unsqueeze")(y, -2)
@@ -113,7 +114,7 @@ def added(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[T
     else:
         out = product(a, da, b, db)
         rank = out._raw.ndim - 1
-        if op.name == "addbmm":
+        if summed:
             out, rank = table("sum")(out, 1), rank - 1
     if alpha != 1:
         out = out * alpha
@@ -161,25 +162,31 @@ def solve(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[o
     return parts if len(parts) > 1 else parts[0], 0
 
 
-@rule("linalg_solve_triangular", "triangular_solve", "cholesky_solve", "linalg_cross", "_cdist")
-def stacks(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, int]:
-    """Two stacks, aligned."""
+@rule("linalg_solve_triangular", "triangular_solve", "cholesky_solve", "_cdist")
+@rule("linalg_cross", dim=2)
+def stacks(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, dim: int | None = None
+) -> tuple[object, int]:
+    """Two stacks, aligned; `dim` is the argument that names one of their dimensions."""
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
     ready = [
         aligned(repeat_batch(a, d, size), 0, rank) if is_tensor(a) else a
         for a, d in zip(args, dims)
     ]
-    if op.name == "linalg_cross":
-        dim = args[2]
-        ready[2] = dim if dim < 0 else dim + 1
+    if dim is not None and args[dim] >= 0:
+        ready[dim] = args[dim] + 1
     return call(op, ready), 0
 
 
-@rule("linalg_householder_product", "orgqr", "ormqr", "lu_unpack")
+@rule("lu_unpack")
+def lu_unpack(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[object, object]:
+    """As `in_step`; one by one where parts aren't asked for, which have no batch."""
+    return (in_step if args[2] and args[3] else one_by_one)(op, args, dims, size)
+
+
+@rule("linalg_householder_product", "orgqr", "ormqr")
 def in_step(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """Stacks that all have one and the same batch."""
-    if op.name == "lu_unpack" and not (args[2] and args[3]):
-        return one_by_one(op, args, dims, size)
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     return call(op, ready), 0
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -26,7 +27,7 @@ from ..rows.row import Row
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Arguments, MappedDims, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, MappedDims, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 Rule = Callable[[Op, list[Any], list[Any], int], tuple[Any, Any]]
@@ -39,12 +40,15 @@ _MODULES: Final = (
 )  # fmt: skip
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Registers a batching rule for the rows of the given names."""
+def rule(*names: str, **options: object) -> Callable[[AnyCallable], AnyCallable]:
+    """Registers a batching rule for the rows of the given names.
 
-    def register(function: Rule) -> Rule:
+    `options` are what the rule is told of these rows: its further arguments, by name.
+    """
+
+    def register(function: AnyCallable) -> AnyCallable:
         for name in names:
-            RULES[name] = function
+            RULES[name] = partial(function, **options) if options else function
         return function
 
     return register

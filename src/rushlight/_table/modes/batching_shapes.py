@@ -63,19 +63,31 @@ def _product(sizes: tuple[int, ...]) -> int:
 @rule(
     "sum.dim_IntList", "mean.dim", "prod.dim_int", "nansum", "all.dim", "all.dims", "any.dim",
     "any.dims", "count_nonzero.dim_IntList", "logsumexp", "_var", "_std", "_var_mean", "_std_mean",
-    "vector_norm", "_norm", "others_product", "amax", "amin", "aminmax", "argmax", "argmin",
-    "max.dim", "min.dim", "median.dim", "nanmedian.dim", "mode", "kthvalue", "reverse_cumsum",
+    "vector_norm", "_norm", "amax", "amin", "max.dim", "min.dim", "median.dim", "nanmedian.dim",
+    "mode", "kthvalue", "reverse_cumsum",
     "shifted", "_safe_softmax", "exclusive_products", "cumsum", "cumprod", "logcumsumexp", "cummax",
     "cummin", "sort", "sort.stable", "argsort", "argsort.stable", "topk", "softmax", "log_softmax",
-    "glu", "flip", "roll", "select.int", "slice", "diagonal", "unfold", "split.Tensor",
+    "glu", "select.int", "slice", "diagonal", "unfold", "split.Tensor",
     "split_with_sizes", "unsafe_split.Tensor", "unsafe_split_with_sizes", "unbind.int", "transpose",
-    "squeeze.dim", "squeeze.dims", "rot90", "transpose_copy", "squeeze_copy.dim",
+    "squeeze.dim", "rot90", "transpose_copy", "squeeze_copy.dim",
     "squeeze_copy.dims", "select_copy.int", "slice_copy", "diagonal_copy", "unfold_copy",
     "split_copy.Tensor", "split_with_sizes_copy", "unbind_copy.int", "narrow_copy", "_transpose_",
     "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r", "padded_to_full",
 )  # fmt: skip
-def by_dimension(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
-    """One tensor; the dimensions that the call names are those of an example."""
+@rule("squeeze.dims", empty=False)
+@rule("flip", without="none")
+@rule("argmax", "argmin", "aminmax", without="row")
+@rule("others_product", "roll", without="row of the shape")
+def by_dimension(
+    op: Op, args: Arguments, dims: MappedDims, size: int, *, without: str = "all",
+    empty: bool = True,
+) -> tuple[object, int]:  # fmt: skip
+    """One tensor; the dimensions that the call names are those of an example.
+
+    `without` says what a call without a dimension means: "all" of them, "none", all elements as
+    one "row", or so, and the result has the "shape" again. `empty` says that a call with an empty
+    list is one.
+    """
     params = op.row.schema.params
     rank = rank_of(args[0], dims[0])
     x = front(args[0], dims[0])
@@ -83,22 +95,16 @@ def by_dimension(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[
     if lone:
         x = table("unsqueeze")(x, 1)
     ready = [x, *args[1:]]
-    whole = False
     for i, p in enumerate(params):
         if p.name not in NAMED or i >= len(ready):
             continue
         value = ready[i]
-        if value is None or (value == () and op.name != "squeeze"):
-            whole = True
-            if op.name in ("roll", "argmax", "argmin", "aminmax", "others_product"):
-                return _of_all(op, ready, i, rank)
-            if op.name == "flip":
-                continue
-            ready[i] = tuple(range(1, max(rank, 1) + 1))
-        else:
+        if value is not None and (value != () or not empty):
             ready[i] = _moved(value, rank)
-    if whole and op.name == "count_nonzero" and rank == 0:
-        ready[1] = (1,)
+        elif without == "all":
+            ready[i] = tuple(range(1, max(rank, 1) + 1))
+        elif without != "none":
+            return _of_all(op, ready, i, rank, "shape" in without)
     result = call(op, ready)
     if lone:
         result = _numbers(result, size)
@@ -112,20 +118,21 @@ def _numbers(result: Tensor, size: int) -> Tensor:
     return table("reshape")(result, (size,)) if result._raw.ndim else result
 
 
-def _of_all(op: Op, args: Arguments, at: int, rank: int) -> tuple[Any, Any]:
+def _of_all(op: Op, args: Arguments, at: int, rank: int, same_shape: bool) -> tuple[Any, Any]:
     """A call without a dimension: it means all elements of an example, as one row."""
     x = args[0]
     shape = x._raw.shape
     ready = list(args)
     ready[0] = _flattened(x)
-    ready[at] = (1,) if op.name == "roll" else 1
+    params = op.row.schema.params
+    ready[at] = (1,) if params[at].is_list else 1
     keep = False
-    for i, p in enumerate(op.row.schema.params):
+    for i, p in enumerate(params):
         if p.name == "keepdim":
             keep, ready[i] = bool(ready[i]), False
     result = call(op, ready)
     reshape = table("reshape")
-    if op.name in ("roll", "others_product"):
+    if same_shape:
         return reshape(result, shape if rank else shape[:1]), 0
     if keep and rank:
         sizes = (shape[0], *(1,) * rank)
@@ -135,16 +142,19 @@ def _of_all(op: Op, args: Arguments, at: int, rank: int) -> tuple[Any, Any]:
     return result, 0
 
 
-@rule("sum", "mean", "prod", "all", "any", "max", "min", "median", "nanmedian")
-def of_everything(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
-    """A reduction of all elements: along the rows, one row for each example."""
+@rule("sum", "mean", "prod", "all", "any", "median", "nanmedian")
+@rule("max", along="amax")
+@rule("min", along="amin")
+def of_everything(
+    op: Op, args: Arguments, dims: MappedDims, size: int, *, along: str = ""
+) -> tuple[Tensor, int]:
+    """A reduction of all elements: along the rows, one row for each example.
+
+    `along` is the row that reduces along a dimension, where it isn't the one of the same name.
+    """
     flat = _flattened(front(args[0], dims[0]))
-    name = op.name
-    if name in ("sum", "mean", "prod"):
-        result = table(name)(flat, 1, dtype=args[1])
-    else:
-        name = {"max": "amax", "min": "amin"}.get(name, name)
-        result = table(name)(flat, 1)
+    reduce = table(along or op.name)
+    result = reduce(flat, 1, dtype=args[1]) if len(args) > 1 else reduce(flat, 1)
     return (result[0] if isinstance(result, (tuple, list)) else result), 0
 
 
@@ -209,9 +219,12 @@ def squeeze(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Any, A
     return (table("squeeze")(x, ones) if ones else alias(x)), 0
 
 
-@rule("view", "_reshape_alias", "_unsafe_view", "view_copy", "_reshape_words")
-def reshaped(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
-    """Another shape of each example."""
+@rule("view", "_reshape_alias", "view_copy")
+@rule("_unsafe_view", "_reshape_words", strict=False)
+def reshaped(
+    op: Op, args: Arguments, dims: MappedDims, size: int, *, strict: bool = True
+) -> tuple[Tensor, int]:
+    """Another shape of each example; where it isn't `strict`, of any strides."""
     wanted = tuple(args[1])
     if -1 in wanted:
         total = _product(example_shape(args[0], dims[0]))
@@ -219,7 +232,7 @@ def reshaped(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tens
         if known > 0 and total % known == 0:
             wanted = tuple(total // known if n == -1 else n for n in wanted)
     x = front(args[0], dims[0])
-    if not op.is_view and op.name != "view_copy":
+    if not strict:
         return table("reshape")(x, (size, *wanted)), 0
     return call(op, [x, (size, *wanted), *args[2:]]), 0
 
@@ -256,17 +269,22 @@ def trace(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, 
 @rule(
     "clone", "_clone_contiguous", "alias", "alias_copy", "_to_copy", "constant_pad_nd",
     "view_as_real", "view_as_real_copy", "frexp.Tensor",
-    "_zero", "fill.Scalar", "_fill_.Scalar", "one_hot", "pixel_shuffle", "pixel_unshuffle",
-    "detach_copy",
+    "_zero", "fill.Scalar", "_fill_.Scalar", "pixel_shuffle", "pixel_unshuffle", "detach_copy",
 )  # fmt: skip
 def anywhere(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """Operations that treat leading dimensions alike."""
-    if op.name == "one_hot" and args[1] == -1:
+    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule("one_hot")
+def one_hot(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
+    """As `anywhere`; refused where each example's largest number says how wide its result is."""
+    if args[1] == -1:
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             "to vmap over aten::one_hot with num_classes=-1."
         )
-    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+    return anywhere(op, args, dims, size)
 
 
 @rule("view_as_complex", "view_as_complex_copy")
@@ -377,9 +395,15 @@ def padded(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor
     return table("reshape")(out, (*shape[:2], *out._raw.shape[1:])), 0
 
 
-@rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor", "_copy")
-def operands(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
-    """Operands that broadcast; the first says the shape where the operation fills it."""
+@rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor")
+@rule("_copy", itself=True)
+def operands(
+    op: Op, args: Arguments, dims: MappedDims, size: int, *, itself: bool = False
+) -> tuple[Tensor, int]:
+    """Operands that broadcast; the first says the shape where the operation fills it.
+
+    That is what `expand` gives, unless the operation `itself` takes a value of each example.
+    """
     ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
     rank = max(ranks)
     if op.broadcasts:
@@ -390,46 +414,52 @@ def operands(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tens
         return call(op, ready), 0
     me = aligned(repeat_batch(args[0], dims[0], size), 0, rank)
     value = aligned(args[1], dims[1], rank)
-    if op.name != "_copy":
+    if not itself:
         value = table("expand")(value, me._raw.shape)
         return table("clone")(table("to")(value, me.dtype)), 0
     return call(op, [me, value, *args[2:]]), 0
 
 
-@rule("cat", "stack")
+@rule("cat")
 def joined(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
     """Tensors side by side; those without a batch are repeated."""
     tensors, dim = args
     ready = [repeat_batch(t, d, size) for t, d in zip(tensors, dims[0])]
     ranks = [t._raw.ndim - 1 for t in ready]
-    if op.name == "cat":
-        rank = max(ranks)
-        # An empty vector among tensors of more dimensions is ignored, as ever.
-        ready = [t for t, r in zip(ready, ranks) if r == rank or t._raw.shape[1:] != (0,)]
-        if not rank:
-            raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
-    else:
-        rank = ranks[0] + 1
+    rank = max(ranks)
+    # An empty vector among tensors of more dimensions is ignored, as ever.
+    ready = [t for t, r in zip(ready, ranks) if r == rank or t._raw.shape[1:] != (0,)]
+    if not rank:
+        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
     return call(op, [ready, place(dim, rank) + 1]), 0
 
 
-@rule("taken_along", "placed_along", "accumulated_along", "recurrence", "glu_backward")
-def along(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
-    """Several tensors of one rank; the dimension is one of the first's."""
+@rule("stack")
+def stacked(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor, int]:
+    """Tensors along a new dimension; those without a batch are repeated."""
+    tensors, dim = args
+    ready = [repeat_batch(t, d, size) for t, d in zip(tensors, dims[0])]
+    return call(op, [ready, place(dim, ready[0]._raw.ndim) + 1]), 0
+
+
+@rule("taken_along", "accumulated_along", "recurrence", "glu_backward")
+@rule("placed_along", sizes=4)
+def along(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, sizes: int | None = None
+) -> tuple[Any, Any]:
+    """Several tensors of one rank; the dimension is one of the first's.
+
+    Or of the result's, where `sizes` says which argument has that shape.
+    """
     first = _first(args)
     rank = rank_of(args[first], dims[first])
-    params = op.row.schema.params
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
-    if op.name == "placed_along":
-        keepdim, sizes = ready[3], ready[4]
-        rank = len(sizes)
-        ready[4] = (size, *sizes)
-        if rank == 0:
-            return one_by_one(op, args, dims, size)
-        _ = keepdim
-    elif rank == 0:
+    if sizes is not None:
+        rank = len(args[sizes])
+        ready[sizes] = (size, *args[sizes])
+    if rank == 0:
         return one_by_one(op, args, dims, size)
-    for i, p in enumerate(params):
+    for i, p in enumerate(op.row.schema.params):
         if p.name in NAMED and ready[i] is not None:
             ready[i] = _moved(ready[i], rank)
     return call(op, ready), 0

@@ -155,18 +155,25 @@ def upsampled(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Ten
     return table("reshape")(out, (*shape[:2], *out._raw.shape[1:])), 0
 
 
-@rule("im2col", "col2im", "channel_shuffle", "native_channel_shuffle", "grid_sampler_2d",
-      "grid_sampler_3d", "affine_grid_generator")  # fmt: skip
-def sampled(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
-    """Batch and samples counted as one, where the example has samples."""
+@rule("channel_shuffle", "native_channel_shuffle", "grid_sampler_2d", "grid_sampler_3d")
+@rule("im2col", alone=3)
+@rule("col2im", alone=2)
+@rule("affine_grid_generator", sizes=1)
+def sampled(
+    op: Op, args: Arguments, dims: list[int | None], size: int, *, alone: int | None = None,
+    sizes: int | None = None,
+) -> tuple[Tensor, int]:  # fmt: skip
+    """Batch and samples counted as one, where the example has samples.
+
+    An example of rank `alone` has none. `sizes` is the argument that says how many samples.
+    """
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
-    alone = {"im2col": 3, "col2im": 2}.get(op.name)
     if alone is not None and rank_of(args[0], dims[0]) == alone:
         return call(op, ready), 0
     count = ready[0]._raw.shape[1]
     ready = [_samples(a) if is_tensor(a) else a for a in ready]
-    if op.name == "affine_grid_generator":
-        ready[1] = (size * count, *ready[1][1:])
+    if sizes is not None:
+        ready[sizes] = (size * count, *args[sizes][1:])
     out = call(op, ready)
     return table("reshape")(out, (size, count, *out._raw.shape[1:])), 0
 
