@@ -267,3 +267,12 @@ def test_interpolation_into_out_keeps_its_layout_or_the_inputs() -> None:
     assert grown.is_contiguous(memory_format=torch.channels_last)
     with pytest.raises(RuntimeError, match=r"dtype torch\.float32 but got torch\.float64 instead"):
         up(x, (16, 16), out=out.double())
+
+
+def test_only_what_is_shaped_by_values_is_refused() -> None:
+    x, mask = torch.empty(3, device="meta"), torch.tensor([True, False, True])
+    assert torch.histc(x, 7).shape == (7,)
+    assert x.index_put((mask,), torch.tensor(1.0, device="meta")).shape == (3,)
+    for call in (lambda: x[mask], lambda: x.unique_consecutive(), lambda: x.nonzero()):
+        with pytest.raises(NotImplementedError, match="depends on their data"):
+            call()

@@ -50,6 +50,7 @@ cast = linear(
     samples=lambda mk: [(mk(3, 4), D.float64), (mk(3, 4), D.complex128)],
     copies=True,
     doc="A copy with elements of another type.",
+    without_data="one",
 )
 
 

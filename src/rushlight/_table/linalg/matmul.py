@@ -50,6 +50,7 @@ mm = multilinear(
     doc="The product of two matrices.",
     narrow="float8",
     kernel="addmm_impl_cpu_",
+    without_data="fewer",
 )
 mv = multilinear(
     "mv(Tensor self, Tensor vec) -> Tensor",
@@ -59,6 +60,7 @@ mv = multilinear(
     samples=lambda mk: [(mk(3, 4), mk(4))],
     doc="The product of a matrix and a vector.",
     kernel="addmv_impl_cpu",
+    without_data="fewer",
 )
 dot = multilinear(
     "dot(Tensor self, Tensor tensor) -> Tensor",
@@ -69,6 +71,7 @@ dot = multilinear(
     out_rules=_VECTORS,
     doc="The inner product of two vectors, without conjugation.",
     kernel="dot",
+    without_data="fewer",
 )
 bmm = multilinear(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
@@ -79,6 +82,7 @@ bmm = multilinear(
     samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
     doc="A stack of products of matrices.",
     kernel="bmm",
+    without_data="fewer",
 )
 
 
@@ -134,6 +138,7 @@ def _stacked(name: str, *delivers: str) -> Row:
             (mk(1, 5, 2, 3), mk(2, 1, 3, 4)),
         ],
         doc="The product of stacks of matrices, broadcast over their leading dimensions.",
+        without_data="fewer",
     )  # fmt: skip
 
 
@@ -219,6 +224,8 @@ def _linear(name: str, *delivers: str) -> Row:
             (mk(2, 3), mk(4, 3)),
         ],
         doc="x Wᵀ + b over the last dimension.",
+        without_data="fewer",
+        beside_data="unless biased",
     )
 
 
@@ -348,6 +355,7 @@ def _scaled(forward: AnyCallable, name: str, first: str, second: str, **formulas
         self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
         inplace=True,
         saved_as={"self_shape": None},
+        without_data="fewer",
         **formulas,
     )
 
@@ -403,6 +411,7 @@ addr = multilinear(
     saved_as={"self_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(3), mk(4))],
     doc="`beta` times `input` plus `alpha` times the outer product of two vectors.",
+    without_data="fewer",
 )
 
 

@@ -6,7 +6,10 @@ A tensor on the device "meta" is an ordinary tensor over an array without data (
 Views are taken of that array itself. For all else the operation runs on zeros to learn the
 shape, and its result loses its data: on zeros of the full size where these are few, else on the
 first elements along each dimension, for the kinds of operations whose result's shape can be told
-from that.
+from that. A row says so by `without_data`: "one" element of each tensor is enough ("one, in order":
+and the result is contiguous), or "fewer" of them, each size replaced by a small one, or one example
+and few "channels". By `beside_data` it says where tensors with data may stand beside, which its
+kind says else: in "any" place, "never", "unless biased", or as the "source" of a copy.
 """
 
 from __future__ import annotations
@@ -31,14 +34,12 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array, RawType
     from ..._base.annotations import AnyCallable, Arguments, DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
+    from ..rows.row import Row
 
 _FEW: Final = 4096  # elements up to which an operation is just run
 _MANY: Final = 1 << 28  # elements from which on it isn't, where nothing less will do
-_ALIKE: Final = ("_to_copy", "clone", "_clone_contiguous")  # the result is shaped like the operand
 NO_DATA: Final = "Cannot copy out of meta tensor; no data!"
 NO_ITEM: Final = "Tensor.item() cannot be called on meta tensors"
-_BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
-                   "masked_select", "bincount", "histc")  # fmt: skip
 
 
 def is_meta(t: object) -> bool:
@@ -152,17 +153,22 @@ def _tensors(args: Arguments) -> list[TensorBase]:
     return found
 
 
+def _of_row(op: Op) -> Row:
+    """What the row of an operation says; the short form of one has the same."""
+    row: Row = op.row
+    return row
+
+
 def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
     """Refuses tensors with data beside those without, but for single numbers.
 
     Raises:
         RuntimeError: in PyTorch's words; products of matrices let it pass there, and here.
     """
-    if op.kind == "multilinear" and op.name not in ("convolution", "_linear"):
+    beside = _of_row(op).beside_data
+    if beside == "any" or (op.kind == "multilinear" and not beside):
         return
-    if op.name == "_linear" and (len(tensors) < 3 or type(tensors[0]._raw) is not MetaArray):
-        return
-    if "index" in op.name:  # places may be told from anywhere
+    if beside == "unless biased" and (len(tensors) < 3 or type(tensors[0]._raw) is not MetaArray):
         return
     if current().carrying:  # formulas make what they need of numbers and arrays
         return
@@ -194,8 +200,7 @@ def call(op: Op, args: Arguments) -> Any:
 
 def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
     """The results without data, the arrays they were learnt from, and the common type."""
-    masked = "index" in op.name and any(t._raw.dtype.kind == "b" for t in tensors[1:])
-    if op.name in _BY_DATA or masked:
+    if _of_row(op).shaped_by_values(args):
         raise NotImplementedError(
             f"aten::{op.name.lstrip('_')}: attempted to run this operator with Meta tensors, but "
             "its result depends on their data"
@@ -230,8 +235,10 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
 
 def _follow_layout(op: Op, raws: Arguments, shape: tuple[int, ...], dtype: RawType) -> Array:
     """An array without data laid out like the first operand of its shape."""
+    if _of_row(op).without_data == "one, in order":
+        return meta_array(shape, dtype)
     for raw in raws:
-        if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
+        if isinstance(raw, T.ndarray) and raw.shape == shape:
             if raw.flags.c_contiguous or op.kind == "multilinear":
                 break
             steps = T.byte_strides(meta_like(T.plain_array(raw)))
@@ -308,11 +315,12 @@ class _Channels:
 def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed | None:
     """How the operation is run on fewer elements; None: on all."""
     arrays = [raw for raw in raws if isinstance(raw, T.ndarray)]
-    if op.name == "convolution":
+    told = _of_row(op).without_data
+    if told == "channels":
         return _convolution(*raws)
     if op.lists >= 0 or not arrays:
         return None
-    if (op.kind == "elementwise" and op.n_out == 1) or op.name in _ALIKE:
+    if (op.kind == "elementwise" and op.n_out == 1) or told.startswith("one"):
         apart = any(raw.ndim and not raw.flags.c_contiguous for raw in arrays)
         if apart and sum(raw.size for raw in arrays) <= _FEW:
             return None
@@ -327,7 +335,7 @@ def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed
             count *= size
         return None if count <= _FEW else _Aligned(shape)
     count = sum(raw.size for raw in arrays)
-    if op.name in _BY_SIZE and count > _FEW:
+    if told == "fewer" and count > _FEW:
         return _Renamed(arrays)
     if count > _MANY:
         raise NotImplementedError(
@@ -335,14 +343,6 @@ def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed
             f"by running it on zeros, which it does for at most {_MANY}"
         )
     return None
-
-
-_BY_SIZE: Final = frozenset({
-    "mm", "bmm", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "addr", "_linear", "_matmul",
-    "sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "var", "std", "var_mean",
-    "prod", "vector_norm", "linalg_vector_norm", "logsumexp", "softmax", "log_softmax", "_softmax",
-    "_log_softmax", "all", "any", "cumsum", "cumprod", "median", "sort", "argsort", "count_nonzero",
-})  # fmt: skip
 
 
 def _convolution(
@@ -380,11 +380,12 @@ def call_inplace(op: Op, args: Arguments, writer: AnyCallable | None) -> Any:
         return NOT_HANDLED
     me: Any = args[0]
     mode = ready()
+    beside = _of_row(op).beside_data
     if type(me._raw) is not MetaArray:
-        if op.name == "_copy":
+        if beside == "source":
             raise NotImplementedError(NO_DATA)
         _meets_others(op, tensors)
-    elif op.name != "_copy":
+    elif beside != "source":
         _meets_others(op, tensors)
     live = 0
     if mode.grad and not mode.inference:

@@ -220,6 +220,8 @@ convolution = multilinear(
     doc="A convolution, or a transposed one, over the dimensions after batch and channels.",
     narrow="complex32",
     kernel="slow_conv2d_cpu",
+    without_data="channels",
+    beside_data="never",
 )
 
 

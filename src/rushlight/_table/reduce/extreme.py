@@ -110,6 +110,7 @@ max = selection(
     lowering="max",
     doc="The largest element; the gradient goes in equal parts to all that equal it.",
     kernel="max_all",
+    without_data="fewer",
 )
 max_other = elementwise(
     "max.other(Tensor self, Tensor other) -> Tensor",
@@ -136,6 +137,7 @@ max_dim = selection(
     lowering="max",
     samples=_pair_samples,
     doc="The largest elements along `dim`, and where they are.",
+    without_data="fewer",
 )
 min = selection(
     "min(Tensor self) -> Tensor",
@@ -145,6 +147,7 @@ min = selection(
     lowering="min",
     doc="The smallest element; the gradient goes in equal parts to all that equal it.",
     kernel="min_all",
+    without_data="fewer",
 )
 min_other = elementwise(
     "min.other(Tensor self, Tensor other) -> Tensor",
@@ -171,6 +174,7 @@ min_dim = selection(
     lowering="min",
     samples=_pair_samples,
     doc="The smallest elements along `dim`, and where they are.",
+    without_data="fewer",
 )
 amax = selection(
     "amax(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
@@ -182,6 +186,7 @@ amax = selection(
     out_rules=OutRules(types_first=always),
     doc="The largest elements over the dimensions `dim`.",
     kernel="max_values_cpu",
+    without_data="fewer",
 )
 amin = selection(
     "amin(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
@@ -193,6 +198,7 @@ amin = selection(
     out_rules=OutRules(types_first=always),
     doc="The smallest elements over the dimensions `dim`.",
     kernel="min_values_cpu",
+    without_data="fewer",
 )
 
 
@@ -229,6 +235,7 @@ argmax = general(
     lowering="argmax",
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
     doc="Where the largest element is: the first of equal ones.",
+    without_data="fewer",
 )
 argmin = general(
     "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -236,6 +243,7 @@ argmin = general(
     lowering="argmin",
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
     doc="Where the smallest element is: the first of equal ones.",
+    without_data="fewer",
 )
 
 # ---- elements by rank -------------------------------------------------------------------------
@@ -245,6 +253,7 @@ median = selection(
     self=_evenly,
     real_only=True,
     doc="The median of all elements: the lower of two middle ones.",
+    without_data="fewer",
 )
 median_dim = selection(
     "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -254,6 +263,7 @@ median_dim = selection(
     samples=_pair_samples,
     real_only=True,
     doc="The medians along `dim`, and where they are.",
+    without_data="fewer",
 )
 nanmedian = selection(
     "nanmedian(Tensor self) -> Tensor",

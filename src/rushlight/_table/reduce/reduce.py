@@ -40,6 +40,7 @@ sum = linear(
     lowering="sum",
     out_rules=OutRules(typed=as_out),
     doc="The sum of all elements; of integers as int64.",
+    without_data="fewer",
 )
 sum_dim = linear(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
@@ -50,6 +51,7 @@ sum_dim = linear(
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
     out_rules=OutRules(typed=as_out),
     doc="The sum over the dimensions `dim`.",
+    without_data="fewer",
 )
 mean = linear(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
@@ -60,6 +62,7 @@ mean = linear(
     out_rules=OutRules(typed=as_asked),
     doc="The mean of all elements.",
     kernel="sum_cpu",
+    without_data="fewer",
 )
 mean_dim = linear(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -72,6 +75,7 @@ mean_dim = linear(
     node_shows=element_count,
     out_rules=OutRules(typed=as_asked),
     doc="The mean over the dimensions `dim`.",
+    without_data="fewer",
 )
 
 
@@ -108,6 +112,7 @@ prod = general(
     out_rules=OutRules(typed=as_out),
     doc="The product of all elements; of integers as int64.",
     kernel="prod_out_cpu",
+    without_data="fewer",
 )
 prod_dim = general(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -118,6 +123,7 @@ prod_dim = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True), (mk(2, 3, 4), -1)],
     out_rules=OutRules(typed=as_out),
     doc="The product over the dimension `dim`.",
+    without_data="fewer",
 )
 
 
@@ -158,6 +164,7 @@ all = general(
     out_rules=_ANSWER,
     doc="Whether all elements are true.",
     narrow="all",
+    without_data="fewer",
 )
 all_dim = general(
     "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -165,6 +172,7 @@ all_dim = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
     out_rules=_ANSWER,
     doc="Whether all elements along `dim` are true.",
+    without_data="fewer",
 )
 all_dims = general(
     "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -172,6 +180,7 @@ all_dims = general(
     samples=lambda mk: [(mk(3, 4), (0, 1))],
     out_rules=_ANSWER,
     doc="Whether all elements over the dimensions `dim` are true.",
+    without_data="fewer",
 )
 any = general(
     "any(Tensor self) -> Tensor",
@@ -179,6 +188,7 @@ any = general(
     out_rules=_ANSWER,
     doc="Whether any element is true.",
     narrow="all",
+    without_data="fewer",
 )
 any_dim = general(
     "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -186,6 +196,7 @@ any_dim = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
     out_rules=_ANSWER,
     doc="Whether any element along `dim` is true.",
+    without_data="fewer",
 )
 any_dims = general(
     "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -193,6 +204,7 @@ any_dims = general(
     samples=lambda mk: [(mk(3, 4), (0, 1))],
     out_rules=_ANSWER,
     doc="Whether any element over the dimensions `dim` is true.",
+    without_data="fewer",
 )
 count_nonzero = general(
     "count_nonzero.dim_IntList(Tensor self, int[1]? dim=None) -> Tensor",
@@ -201,6 +213,7 @@ count_nonzero = general(
     doc="How many elements aren't zero, over the dimensions `dim`.",
     narrow="complex32",
     kernel="nonzero_count_cpu",
+    without_data="fewer",
 )
 
 
@@ -220,6 +233,7 @@ logsumexp = general(
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
     doc="The log of the sum of exp over the dimensions `dim`.",
     kernel="exp_vml_cpu",
+    without_data="fewer",
 )
 
 

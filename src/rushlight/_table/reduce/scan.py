@@ -94,6 +94,7 @@ cumsum = linear(
     out_rules=OutRules(typed=as_out),
     doc="The sums of each element and those before it along `dim`; of integers as int64.",
     kernel="cumsum_out_cpu",
+    without_data="fewer",
 )
 
 
@@ -114,6 +115,7 @@ cumprod = general(
     out_rules=OutRules(typed=as_out),
     doc="The products of each element and those before it along `dim`; of integers as int64.",
     kernel="cumprod_out_cpu",
+    without_data="fewer",
 )
 
 

@@ -75,6 +75,7 @@ SOFTMAX = general(
     real_only="_softmax",
     doc="exp(input) divided by its sum along `dim`.",
     kernel="softmax_lastdim_kernel_impl",
+    without_data="fewer",
 )
 LOG_SOFTMAX = general(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -93,6 +94,7 @@ LOG_SOFTMAX = general(
     real_only="_log_softmax",
     doc="The logarithm of softmax(input) along `dim`.",
     kernel="log_softmax_lastdim_kernel_impl",
+    without_data="fewer",
 )
 
 

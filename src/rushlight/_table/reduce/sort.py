@@ -41,6 +41,7 @@ sort = selection(
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
     doc="The elements in order along `dim`, and where they came from; NaN is the largest.",
     kernel="sorting_kernel_method_name",
+    without_data="fewer",
 )
 sort_stable = selection(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
@@ -50,6 +51,7 @@ sort_stable = selection(
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), True, 1, False)],
     doc="The elements in order along `dim`, equal ones as they came.",
+    without_data="fewer",
 )
 argsort = general(
     "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
@@ -57,12 +59,14 @@ argsort = general(
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
     doc="Where the elements of each rank are along `dim`.",
     kernel="sorting_kernel_method_name",
+    without_data="fewer",
 )
 argsort_stable = general(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     lambda x, stable, dim, descending: raw.argsort(x, dim, descending),
     samples=lambda mk: [(mk(3, 4), True, 1, False)],
     doc="Where the elements of each rank are along `dim`, equal ones as they came.",
+    without_data="fewer",
 )
 topk = selection(
     "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "

@@ -70,8 +70,8 @@ class Row:
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
-        "out_rules", "delivers", "narrow", "kernel", "schema", "op", "simple_op",
-        "simple_defaults", "out",
+        "out_rules", "delivers", "without_data", "beside_data", "narrow", "kernel", "schema", "op",
+        "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
     text: str
@@ -112,6 +112,8 @@ class Row:
     given_numbers: bool
     out_rules: OutRules
     delivers: tuple[str, ...]
+    without_data: str
+    beside_data: str  # these two: see `modes.meta`
     narrow: str | Callable[[Any], str]  # these two, in a name's first row, see `narrow_types`
     kernel: str | Callable[[Any], str]
     # What settling finds:
@@ -283,6 +285,8 @@ def declare(
     given_numbers: bool = False,
     out_rules: OutRules = AS_MOST,
     delivers: tuple[str, ...] = (),
+    without_data: str = "",
+    beside_data: str = "",
     narrow: str | Callable[[Any], str] = "",
     kernel: str | Callable[[Any], str] = "",
     **formulas: object,
@@ -317,9 +321,10 @@ def declare(
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
     compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
     `delivers` names the tensors in the order in which leaves among them accumulate, if not that of
-    the arguments. `narrow` and `kernel` say in the first row of a name what PyTorch does with types
-    that are only stored, and what its refusals call the kernel, see `calls.narrow_types`. What is
-    wrong with the rest of a declaration is said when the row settles.
+    the arguments. `without_data` and `beside_data` are for meta tensors, see `modes.meta`. `narrow`
+    and `kernel` say in the first row of a name what PyTorch does with types that are only stored,
+    and what its refusals call the kernel, see `calls.narrow_types`. What is wrong with the rest of
+    a declaration is said when the row settles.
 
     Raises: ValueError for a text without parameters, KeyError for an unknown promotion.
     """
@@ -368,6 +373,8 @@ def declare(
     row.given_numbers = given_numbers
     row.out_rules = out_rules
     row.delivers = delivers
+    row.without_data = without_data
+    row.beside_data = beside_data
     row.narrow = narrow
     row.kernel = kernel
     if promote is None:

@@ -53,6 +53,7 @@ copy_row = linear(
     by_element=True,
     vmap_write="inplace arithmetic",
     doc="The elements of `src` in the shape and type of the first tensor.",
+    beside_data="source",
 )
 
 

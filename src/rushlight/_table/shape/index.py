@@ -53,6 +53,7 @@ index = linear(
     samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, high=5, integer=True), mk(5, dtype=bool))],
     doc="The elements at index tensors, one per dimension (None: all), as a copy.",
     narrow="all",
+    beside_data="any",
 )
 index_backward = linear(
     "index_backward(Tensor grad, int[] shape, Indices indices) -> Tensor",
@@ -68,6 +69,7 @@ index_backward = linear(
     samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
     doc="A gradient added at index tensors into zeros.",
     narrow="all",
+    beside_data="any",
 )
 
 
@@ -113,6 +115,7 @@ index_put_row = linear(
     expanded=_warned,
     vmap_write="index_put_",
     doc="A copy with values written (or added) at index tensors.",
+    beside_data="any",
 )
 
 
@@ -366,6 +369,7 @@ basic = linear(
     method=False,
     samples=lambda mk: [(mk(3, 4), (slice(0, 2), 1)), (mk(3, 4), (..., None, 0))],
     doc="Several basic indices in one step, where nothing is recorded.",
+    beside_data="any",
 )
 
 

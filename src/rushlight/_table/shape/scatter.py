@@ -43,7 +43,7 @@ index_select = linear(
                         (mk(5, 3), -1, mk(2, low=0, high=3, integer=True))],
     out_rules=OutRules(types_first=before_places, apart=True, grows=True),
     doc="The parts at the places `index` of a dimension.",
-    narrow="all",
+    narrow="all", beside_data="any",
 )  # fmt: skip
 index_select_backward = linear(
     "index_select_backward(Tensor grad, int[] shape, int dim, Tensor index) -> Tensor",
@@ -57,6 +57,7 @@ index_select_backward = linear(
     lowering="index_select_backward",
     samples=lambda mk: [(mk(4, 3), (5, 3), 0, mk(4, low=0, high=5, integer=True))],
     doc="A gradient added at its places in zeros.",
+    beside_data="any",
 )
 
 
@@ -84,6 +85,7 @@ index_add = linear(
     doc="A copy with `alpha` times the parts of `source` added at places of a dimension.",
     narrow="complex32",
     kernel="index_add_",
+    beside_data="any",
 )
 index_copy = linear(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
@@ -97,6 +99,7 @@ index_copy = linear(
     shared="first",
     doc="A copy with the parts of `source` written at the places `index` of a dimension.",
     narrow="complex32",
+    beside_data="any",
 )
 index_fill_tensor = linear(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -113,6 +116,7 @@ index_fill_tensor = linear(
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
     narrow="complex32",
+    beside_data="any",
 )
 index_fill_scalar = general(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -127,6 +131,7 @@ index_fill_scalar = general(
     expanded=warned("index_fill", 1913),
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
+    beside_data="any",
 )
 
 # ---- gather and scatter -----------------------------------------------------------------------
@@ -391,7 +396,7 @@ index_reduce = general(
     shared="last",
     real_only=True,
     doc="A copy in which the parts of `source` that have one place are reduced.",
-    kernel="index_func_",
+    kernel="index_func_", beside_data="any",
 )  # fmt: skip
 
 # ---- flat places ------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ clone_ = linear(
     lowering="clone",
     doc="A copy, laid out like the tensor where that is dense.",
     narrow="all",
+    without_data="one",
 )
 clone_contiguous = linear(
     "_clone_contiguous(Tensor self) -> Tensor",
@@ -95,6 +96,7 @@ clone_contiguous = linear(
     copies=True,
     lowering="copy",
     doc="A C-contiguous copy.",
+    without_data="one, in order",
 )
 clone_channels_last = linear(
     "_clone_channels_last(Tensor self) -> Tensor",
