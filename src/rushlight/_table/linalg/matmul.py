@@ -13,7 +13,7 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
-from ..calls import dtype_checks as _checks
+from ..calls import dtype_checks as _checks, product_writes
 from ..calls.deprecated_orders import say_better
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -546,53 +545,6 @@ def chain_matmul(*matrices: Any) -> Tensor:
     return _traced.table("multi_dot")(list(matrices))
 
 
-def _same_size(c: Array, shape: tuple[int, ...]) -> None:
-    if c.shape != shape:
-        raise RuntimeError(
-            f"Bad in-place call: input tensor size {errors.shape_text(c.shape)} and output tensor "
-            f"size {errors.shape_text(shape)} should match"
-        )
-
-
-def _fits_addmm(raws: Arguments) -> None:
-    c, a, b = raws[:3]
-    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and c.dtype == a.dtype == b.dtype:
-        _same_size(c, (a.shape[0], b.shape[1]))
-
-
-def _fits_addmv(raws: Arguments) -> None:
-    c, a, v = raws[:3]
-    if a.ndim == 2 and v.ndim == 1 and a.shape[1] == v.shape[0] and c.size in (1, a.shape[0]):
-        _same_size(c, (a.shape[0],))
-
-
-def _fits_baddbmm(raws: Arguments) -> None:
-    c, a, b = raws[:3]
-    if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
-        shape = (a.shape[0], a.shape[1], b.shape[2])
-        spreads = errors.broadcast(shape, c.shape) is None
-        if spreads and T.broadcast_shape(shape, c.shape) == shape and c.dtype == a.dtype:
-            if b.dtype != a.dtype:
-                have, want = (D.c_name(T.from_raw(x.dtype)) for x in (a, b))
-                raise RuntimeError(
-                    f"Bad in-place call: input tensor dtype {have} and output tensor dtype "
-                    f"{want} should match"
-                )
-            _same_size(c, shape)
-
-
-def _fits_addr(raws: Arguments) -> None:
-    c, v1, v2 = raws[:3]
-    if v1.ndim == v2.ndim == 1:
-        if c.ndim != 2:
-            raise RuntimeError(f"2D tensor expected, got {c.ndim}D tensor for input")
-        if c.shape != v1.shape + v2.shape:
-            raise RuntimeError(
-                f"size mismatch, input: {errors.shape_text(c.shape)}, v1: "
-                f"{errors.shape_text(v1.shape)}, v2: {errors.shape_text(v2.shape)}"
-            )
-
-
 def _say_fits(row: Row, fits: AnyCallable) -> None:
     def note(settled: Row) -> None:
         for op in (settled.op, settled.simple_op):
@@ -602,6 +554,7 @@ def _say_fits(row: Row, fits: AnyCallable) -> None:
     when_settled(row, note)
 
 
-for _row, _fits in ((addmm, _fits_addmm), (addmv, _fits_addmv), (baddbmm, _fits_baddbmm),
-                    (addr, _fits_addr)):  # fmt: skip
-    _say_fits(_row, _fits)
+_say_fits(addmm, product_writes.check_addmm)
+_say_fits(addmv, product_writes.check_addmv)
+_say_fits(baddbmm, product_writes.check_baddbmm)
+_say_fits(addr, product_writes.check_addr)
