@@ -219,7 +219,15 @@ def test_functions_along_rows_compute_their_formulas(
                 for limit in (0, 1 << 30):
                     monkeypatch.setattr(generated_rows.LIMITS, "rows", limit)
                     assert_rows(expected, function(*args), sizes)
+                    columns = [turned(x) for x in args]
+                    columns[form.names.index("dim")] = 0
+                    assert_rows(expected, turned(function(*columns)), sizes)
             assert_rows(expected, function(*tensors)._raw, sizes)
+
+
+def turned(x: Any) -> Any:
+    """A matrix whose rows are the columns of another; what else there is as it is."""
+    return np.ascontiguousarray(x.T) if isinstance(x, np.ndarray) else x
 
 
 def assert_rows(expected: Any, found: Any, sizes: list[Any]) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
-from ..._array.shape import views as shapes
 from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter, public_name
 from ..._core import slow
@@ -16,8 +14,6 @@ from ..rows.row import Row
 from .argument_parser import listing, wrong_integers
 from .conversions import accepts
 from .overload_texts import signatures
-
-products: Final = later("linalg.matmul")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,42 +137,19 @@ def _misfit(p: Parameter, value: object, row: Row, position: int) -> str:
     return "" if fits else _short_kind(value)
 
 
-def _misspread(name: str, args: Arguments, inplace: bool) -> Exception | None:
-    """Why the mask and the tensor don't fit, of operations that look at their shapes first."""
-    first, mask = args[0]._raw, args[1]._raw
-    if not inplace:
-        problem = errors.broadcast(mask.shape, first.shape)
-        return None if problem is None else RuntimeError(problem)
-    if name == "masked_scatter":
-        try:
-            shapes.expand(mask, first.shape)
-        except RuntimeError as error:
-            return error
-    return None
-
-
 def explain_forward(
     op: Op, args: Arguments, error: Exception, inplace: bool = False
 ) -> Exception | None:
     """PyTorch's exception for one that a raw forward has raised; None to let it through."""
-    name = "" if op.row is None else op.row.schema.name
-    if name in ("masked_fill", "masked_scatter"):
-        problem = _misspread(name, args, inplace)
+    if op.row is not None:
+        problem = None if op.row.explain is None else op.row.explain(args, inplace)
         if problem is not None:
             return problem
-    if name == "_matmul" and args[0]._requires_grad and args[0]._raw.ndim <= 2 < args[1]._raw.ndim:
-        try:  # the stack's matrices are seen as one then, turned round
-            products.matmul(args[1]._raw.swapaxes(-1, -2), args[0]._raw.T)
-        except RuntimeError as of_one:
-            return of_one
-    if op.row is not None:
         for p, arg in zip(op.row.schema.params, args):
             if p.type == "int" and type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
                 return ValueError("Overflow when unpacking long long")
     if isinstance(error, ValueError) and op.broadcasts:
         found = [a._raw.shape for a in args if isinstance(a, TensorBase)]
-        if name == "rsub":
-            found.reverse()
         whole: tuple[int, ...] = found[0] if found else ()
         for shape in found[1:]:
             text = errors.broadcast(whole, shape)

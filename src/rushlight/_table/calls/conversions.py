@@ -43,10 +43,6 @@ def by_value(p: Parameter, value: object) -> bool:
     return (p.is_list and isinstance(value, (list, tuple))) or p.type == "ScalarType"
 
 
-#: The operations that take a number in the first place, too: `torch.div(1.0, x)`.
-NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
-
-
 def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool, Any]:
     """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
     if value is None:
@@ -60,7 +56,7 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
         if isinstance(value, TensorBase):
             return True, None
         if (
-            (position or row.schema.name in NUMBER_FIRST)
+            (position or row.numbers == "first")
             and row.numbers
             and row.op.broadcasts
             and row.schema.params[0].type == "Tensor"  # one number is enough

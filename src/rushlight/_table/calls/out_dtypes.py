@@ -229,33 +229,49 @@ EXACT: Final[dict[str, Words]] = {
 }
 
 
-def _cannot_join(want: D.dtype) -> str:
-    return f"torch.cat(): input types can't be cast to the desired output type {_s(want)}"
-
-
-_JOINS: Final = frozenset(
-    [
-        "cat",
-        "concat",
-        "concatenate",
-        "stack",
-        "column_stack",
-        "dstack",
-        "hstack",
-        "row_stack",
-        "vstack",
-    ]
-)
 _ANSWERS: Final = (D.bool_, D.uint8)
-#: Operations that speak of safe casts, with how they name themselves and their result.
-_SAFELY: Final = {
-    "cholesky_inverse": ("cholesky_inverse", "result"),
-    "cholesky_solve": ("cholesky_solve", "result"),
-    "matrix_power": ("matrix_power", "result"),
-    "geqrf": ("torch.geqrf", "a"),
-    "linalg_eigvals": ("torch.linalg.eigvals", "eigenvalues"),
-    "pinv": ("linalg.pinv", "result"),
-}
+
+
+def _of_joined(have: D.dtype, want: D.dtype, operand: D.dtype | None) -> Exception:
+    return TypeError(
+        f"torch.cat(): input types can't be cast to the desired output type {_s(want)}"
+    )
+
+
+def _of_logsumexp(have: D.dtype, want: D.dtype, operand: D.dtype | None) -> Exception:
+    return RuntimeError(
+        f"logsumexp(): Expected floating point type for result tensor, but got: {_s(want)}"
+    )
+
+
+def _of_mvlgamma(have: D.dtype, want: D.dtype, operand: D.dtype | None) -> Exception:
+    return RuntimeError(f"mvlgamma: {errors.cannot_cast(_s(operand or have), _s(have))}")
+
+
+def _safely(what: str, result: str) -> Callable[..., Exception]:
+    """The words of what speaks of safe casts: how it names itself and its result."""
+    return lambda have, want, operand: RuntimeError(
+        f"{what}: Expected {result} to be safely castable from {_s(have)} dtype, but got "
+        f"{result} with dtype {_s(want)}"
+    )
+
+
+#: What refuses in words of its own a cast that isn't allowed.
+_CASTS: Final[dict[str, Callable[..., Exception]]] = {
+    **dict.fromkeys(
+        ("cat", "concat", "concatenate", "stack", "column_stack", "dstack", "hstack", "row_stack",
+         "vstack"),
+        _of_joined,
+    ),
+    "logsumexp": _of_logsumexp,
+    "mvlgamma": _of_mvlgamma,
+    "cholesky_inverse": _safely("cholesky_inverse", "result"),
+    "cholesky_solve": _safely("cholesky_solve", "result"),
+    "matrix_power": _safely("matrix_power", "result"),
+    "geqrf": _safely("torch.geqrf", "a"),
+    "linalg_eigvals": _safely("torch.linalg.eigvals", "eigenvalues"),
+    "pinv": _safely("linalg.pinv", "result"),
+}  # fmt: skip
 
 
 def refusal(
@@ -285,18 +301,7 @@ def refusal(
         return RuntimeError(words(have, want, position))
     if D.can_cast(have, want):
         return None
-    if name == "logsumexp":
-        return RuntimeError(
-            f"logsumexp(): Expected floating point type for result tensor, but got: {_s(want)}"
-        )
-    if name == "mvlgamma":
-        return RuntimeError(f"mvlgamma: {errors.cannot_cast(_s(operand or have), _s(have))}")
-    if name in _JOINS:
-        return TypeError(_cannot_join(want))
-    if name in _SAFELY:
-        what, result = _SAFELY[name]
-        return RuntimeError(
-            f"{what}: Expected {result} to be safely castable from {_s(have)} dtype, but got "
-            f"{result} with dtype {_s(want)}"
-        )
+    own = _CASTS.get(name)
+    if own is not None:
+        return own(have, want, operand)
     return RuntimeError(errors.cannot_cast(_s(have), _s(want)))

@@ -14,6 +14,7 @@ from ..._core.storage import TensorBase
 from ..._formula.words import formula, power, where
 from ..calls import dtype_checks as _checks
 from ..calls.call_errors import combination
+from ..calls.operand_fit import explain_reversed
 from ..rows.composite import composite
 from ..rows.node_classes import first_edge
 from ..rows.out_rules import OutRules
@@ -39,6 +40,7 @@ add = elementwise(
     promote_at=("self", "other"),
     check=_checks.scaling,
     vmap_write="shape",
+    numbers="first",
     given_numbers=True,
     doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
     narrow="complex32",
@@ -54,6 +56,7 @@ sub = elementwise(
     promote_at=("self", "other"),
     check=_checks.subtraction,
     vmap_write="inplace arithmetic",
+    numbers="first",
     given_numbers=True,
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
     narrow="complex32",
@@ -86,6 +89,7 @@ rsub = elementwise(
     method=False,
     inplace=False,
     numbers=False,
+    explain=explain_reversed,
     doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
     narrow="complex32",
     kernel="add_stub",
@@ -129,6 +133,7 @@ mul = elementwise(
     kernel="mul_cpu_reduced_float",
     vmap_write="inplace arithmetic",
     unit="both",
+    numbers="first",
     given_numbers=True,
     doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
 )
@@ -145,6 +150,7 @@ div = elementwise(
     vmap_write="inplace arithmetic",
     refuses_values="whole",
     unit="right",
+    numbers="first",
     given_numbers=True,
     doc="Divides `input` by `other`, elementwise, with broadcasting; integers divide to floats.",
 )
@@ -176,6 +182,7 @@ div_mode = elementwise(
     promote_at=("self", "other"),
     node="DivBackward2",
     refuses_values="whole",
+    numbers="first",
     given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
                         (mk(3), mk(3), "trunc")],
@@ -407,9 +414,8 @@ pow_number = overload(
     quotients.power_from,
     exponent=_power_exponent_of_number,
     samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
-    node="PowBackward2",
+    node="PowBackward2", formula=None,
     doc="A number to the power of each element of `exponent`.",
-    formula=None,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
+from ..calls.operand_fit import explain_mask
 from ..modes import meta as _meta
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
@@ -397,6 +398,7 @@ masked_fill = elementwise(
     node="MaskedFillBackward1",
     shared="never",
     expanded=warned("masked_fill", 2450),
+    explain=explain_mask,
     doc="`input` with `value` where `mask` is True.",
     narrow="complex32",
     kernel="masked_fill",
@@ -407,6 +409,7 @@ masked_fill_number = overload(
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
     node="MaskedFillBackward0",
     expanded=warned("masked_fill", 2450),
+    explain=explain_mask,
     vmap_write="inplace arithmetic",
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ from ..._core.inplace import apply_inplace
 from ..calls import dtype_checks as _checks
 from ..random.fill import refuse_leaf
 from ..rows.composite import composite
+from ..rows.out_rules import OutRules
 from ..rows.row import elementwise, written_as
 from ..rows.tensor_namespace import table
 
@@ -25,6 +26,7 @@ abs = elementwise(
     holomorphic=False,
     check=_checks.takes("abs_cpu", "fic"),
     inplace=False,
+    out_rules=OutRules(of_operand=True),
     narrow="complex32 float8",
     doc="The size of each element.",
 )

@@ -145,6 +145,7 @@ mvlgamma = elementwise(
     promote="float",
     promote_at=("self",),
     samples=lambda mk: [(mk(3, 4, low=2, high=4), 1), (mk(3, 4, low=2, high=4), 3)],
+    out_rules=OutRules(of_operand=True),
     check=_mvlgamma_types,
     doc="The logarithm of the multivariate gamma function of dimension p.",
 )

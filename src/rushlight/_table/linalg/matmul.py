@@ -15,6 +15,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks, product_writes
 from ..calls.deprecated_orders import say_better
+from ..calls.operand_fit import explain_product
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
@@ -131,6 +132,7 @@ def _stacked(name: str, *delivers: str) -> Row:
         out=False,
         lowering="matmul",
         kernel=_product_kernel,
+        explain=explain_product,
         samples=lambda mk: [
             (mk(5, 2, 3), mk(3, 4)), (mk(5, 2, 3), mk(5, 3, 4)), (mk(2, 3), mk(5, 3, 4)),
             (mk(5, 2, 3), mk(3)), (mk(3), mk(5, 3, 2)), (mk(3), mk(3, 2)),

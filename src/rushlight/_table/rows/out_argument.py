@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axes_of
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from .row import Row
-
-
-#: What those that copy into several tensors are called where their number is wrong.
-_COPIES: Final = {
-    "split_copy": "split_copy_Tensor_out()",
-    "split_with_sizes_copy": "split_with_sizes_copy_out",
-    "unbind_copy": "unbind_copy_int_out",
-}
 
 
 def _shown(name: str, rules: OutRules) -> str:
@@ -175,7 +167,7 @@ def run_into(
         _refuse_grown(values[0]._raw.size)
     if rules.silent and len(values) != len(targets):
         raise RuntimeError(
-            f"{_COPIES[name]} expected an out= argument of size {len(values)}, got size "
+            f"{rules.silent} expected an out= argument of size {len(values)}, got size "
             f"{len(targets)}"
         )
     for i, (t, value) in enumerate(zip(targets, values)):
@@ -186,7 +178,7 @@ def run_into(
             T.from_raw(value._raw.dtype),
             T.from_raw(t._raw.dtype),
             i,
-            T.from_raw(operands[0]._raw.dtype) if name in ("abs", "mvlgamma") else None,
+            T.from_raw(operands[0]._raw.dtype) if rules.of_operand else None,
         )
         if problem is not None:
             if rules.in_python and type(t._raw) is MetaArray:

@@ -31,8 +31,11 @@ class OutRules(NamedTuple):
     grows: bool = False
     #: an `out` that is resized is laid out like the result
     laid_out: bool = False
-    #: has a list of results, and returns nothing where that is given
-    silent: bool = False
+    #: has a list of results, and returns nothing where that is given: what it is called where
+    #: their number is wrong
+    silent: str = ""
+    #: a refusal of its type looks at that of the operand, too
+    of_operand: bool = False
     #: without data PyTorch computes it by a function of Python's, which has other words
     in_python: bool = False
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._array.lazy_modules import Function
 from ..._base.fork_locks import lock as make_lock
@@ -53,7 +53,7 @@ from .formulas import check_formulas, generate_functions, lay_out
 from .out_rules import AS_MOST, OutRules
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Keywords
+    from ..._base.annotations import AnyCallable, Arguments, Keywords
     from ..._tensor.tensor import Tensor
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
@@ -70,8 +70,8 @@ class Row:
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
-        "out_rules", "delivers", "without_data", "beside_data", "narrow", "kernel", "schema", "op",
-        "simple_op", "simple_defaults", "out",
+        "explain", "out_rules", "delivers", "without_data", "beside_data", "narrow", "kernel",
+        "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
     text: str
@@ -95,7 +95,7 @@ class Row:
     method: bool
     public: bool
     dtypes: str
-    numbers: bool  # takes Python numbers for its later tensors
+    numbers: bool | str  # takes Python numbers for its later tensors ("first": for all)
     shaped_by_values: Callable[[list[Any]], bool]  # of arguments, see `declare`
     wide: bool  # these five: see `declare`, and `Op`
     copies: bool
@@ -114,6 +114,7 @@ class Row:
     delivers: tuple[str, ...]
     without_data: str
     beside_data: str  # these two: see `modes.meta`
+    explain: Callable[[Arguments, bool], Exception | None] | None
     narrow: str | Callable[[Any], str]  # these two, in a name's first row, see `narrow_types`
     kernel: str | Callable[[Any], str]
     # What settling finds:
@@ -268,7 +269,7 @@ def declare(
     node_shows: _nodes.Shows | None = None,
     dtypes: str = "all",
     check: AnyCallable | None = None,
-    numbers: bool = True,
+    numbers: bool | str = True,
     shaped_by_values: bool | Callable[[list[Any]], bool] = False,
     wide: bool = False,
     copies: bool = False,
@@ -287,6 +288,7 @@ def declare(
     delivers: tuple[str, ...] = (),
     without_data: str = "",
     beside_data: str = "",
+    explain: Callable[[Arguments, bool], Exception | None] | None = None,
     narrow: str | Callable[[Any], str] = "",
     kernel: str | Callable[[Any], str] = "",
     **formulas: object,
@@ -321,10 +323,11 @@ def declare(
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
     compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
     `delivers` names the tensors in the order in which leaves among them accumulate, if not that of
-    the arguments. `without_data` and `beside_data` are for meta tensors, see `modes.meta`. `narrow`
-    and `kernel` say in the first row of a name what PyTorch does with types that are only stored,
-    and what its refusals call the kernel, see `calls.narrow_types`. What is wrong with the rest of
-    a declaration is said when the row settles.
+    the arguments. `without_data` and `beside_data` are for meta tensors, see `modes.meta`.
+    `explain(args, inplace)` gives the exception for operands that a raw forward has refused, where
+    its words are the row's own. `narrow` and `kernel` say in the first row of a name what PyTorch
+    does with types that are only stored, and what its refusals call the kernel, see
+    `calls.narrow_types`. What is wrong with the rest of a declaration is said when the row settles.
 
     Raises: ValueError for a text without parameters, KeyError for an unknown promotion.
     """
@@ -375,6 +378,7 @@ def declare(
     row.delivers = delivers
     row.without_data = without_data
     row.beside_data = beside_data
+    row.explain = explain
     row.narrow = narrow
     row.kernel = kernel
     if promote is None:
@@ -390,6 +394,7 @@ def declare(
         out,
         at_defaults,
         check,
+        [],
     )
     row.overloads = ROWS.setdefault(name, [])
     row.overloads.append(row)
@@ -408,36 +413,20 @@ general: Final[Callable[..., Row]] = partial(declare, "general")
 _CONSTANT: Final[dict[Any, Any]] = {False: lambda args: False, True: lambda args: True}
 
 
-class Declared:
+class Declared(NamedTuple):
     """What settling a row needs of its declaration, beside the attributes of the row."""
 
-    __slots__ = ("promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
-                 "saved_as", "node_shows", "out", "at_defaults", "check", "then")  # fmt: skip
-
-    def __init__(
-        self,
-        promote: int,
-        promote_at: tuple[str, ...] | None,
-        broadcasts: bool,
-        holomorphic: bool,
-        differentiable_out: tuple[bool, ...],
-        saved_as: dict[str, str | None],
-        node_shows: _nodes.Shows | None,
-        out: bool | None,
-        at_defaults: Keywords | None,
-        check: object,
-    ) -> None:
-        self.promote = promote
-        self.promote_at = promote_at
-        self.broadcasts = broadcasts
-        self.holomorphic = holomorphic
-        self.differentiable_out = differentiable_out
-        self.saved_as = saved_as
-        self.node_shows = node_shows
-        self.out = out
-        self.at_defaults = at_defaults
-        self.check = check
-        self.then: list[Callable[[Row], None]] = []
+    promote: int
+    promote_at: tuple[str, ...] | None
+    broadcasts: bool
+    holomorphic: bool
+    differentiable_out: tuple[bool, ...]
+    saved_as: dict[str, str | None]
+    node_shows: _nodes.Shows | None
+    out: bool | None
+    at_defaults: Keywords | None
+    check: object
+    then: list[Callable[[Row], None]]
 
 
 def _make_twin(row: Row) -> Row:

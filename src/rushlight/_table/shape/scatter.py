@@ -13,6 +13,7 @@ from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
 from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import saying_better
+from ..calls.operand_fit import explain_masked_scatter
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_argument import apply_out, give
@@ -535,6 +536,7 @@ masked_scatter = linear(
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk(12))],
     shared="never",
+    explain=explain_masked_scatter,
     doc="A copy whose elements where `mask` is true come from `source`, in order.",
     kernel="masked_scatter",
 )

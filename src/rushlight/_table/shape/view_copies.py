@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def copy_of(row: Row) -> Row:
-    """The row of the copying variant of a view operation."""
+def copy_of(row: Row, silent: str = "") -> Row:
+    """The row of the copying variant of a view operation; `silent` as in `OutRules`."""
     _, _, rest = row.text.replace("Tensor(a)", "Tensor").partition("(")
     name = row.name + "_copy"
     return linear(
         f"{name}.{row.overload}({rest}" if row.overload else f"{name}({rest}",
-        _copying(row.raw, rest.endswith("[]")),
+        _copying(row.raw, bool(silent)),
         holomorphic=False,
         method=False,
         out=True,
-        out_rules=OutRules(silent=rest.endswith("[]")),
+        out_rules=OutRules(silent=silent),
         public=row not in (as_strided_, view_as_complex),
         real_only=row in (select, slice_),
         samples=row.samples,
@@ -61,9 +61,12 @@ def _copying(forward: AnyCallable, several: bool) -> AnyCallable:
 for _row in (
     alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze,
     select,
-    slice_, diagonal, unfold, view_as_real, split_, split_with_sizes, unbind,
+    slice_, diagonal, unfold, view_as_real,
 ):  # fmt: skip
     copy_of(_row)
+copy_of(split_, "split_copy_Tensor_out()")
+copy_of(split_with_sizes, "split_with_sizes_copy_out")
+copy_of(unbind, "unbind_copy_int_out")
 _as_strided_copy = copy_of(as_strided_)
 _complex_copy = copy_of(view_as_complex)
 general(
