@@ -17,6 +17,7 @@ from types import CodeType
 from typing import Any
 
 from rushlight._array import types as T
+from rushlight._array.elementwise.ufuncs import FORMULAS
 from rushlight._base import dtypes as D
 from rushlight._base.schema import REQUIRED, Parameter, public_name
 from rushlight._core.apply import apply_n
@@ -128,7 +129,7 @@ def wrapped(text: str, width: int = 100) -> list[str]:
 
 def operators_page() -> str:
     """Signature, meaning, formulas and special values of every operator."""
-    names = sorted((n for n, rows in ROWS.items() if any(map(is_public, rows))), key=str.lower)
+    names = sorted((n for n, rows in ROWS.items() if any(map(is_shown, rows))), key=str.lower)
     lines = [
         NOTICE, "", "# Operators", "",
         "Each with its signatures, what it gives, its formula (`out`) where it is told in the "
@@ -139,7 +140,7 @@ def operators_page() -> str:
         "business and stand in no formula.", "",
     ]  # fmt: skip
     for name in names:
-        lines += section(name, [row for row in ROWS[name] if is_public(row)])
+        lines += section(name, [row for row in ROWS[name] if is_shown(row)])
     lines += ["## Composed functions", "", "Written with the operators above, in plain Python.", ""]
     for (namespace, name), function in sorted(COMPOSITES.items(), key=lambda item: item[0]):
         if namespace != "private" and not name.startswith("_") and name not in ROWS:
@@ -147,12 +148,23 @@ def operators_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def is_shown(row: Row) -> bool:
+    """Whether users call a row, or a function of its name that is composed around its formula."""
+    return is_public(row) or (forward_formula(row) is not None and bool(composed_around(row)))
+
+
+def composed_around(row: Row) -> list[tuple[str, str]]:
+    """The public functions that have a row's name, by namespace and name."""
+    short = row.schema.name.removeprefix("_")
+    if short != row.schema.name and short in ROWS:
+        return []
+    return [key for key in COMPOSITES if key[1] == short and key[0] != "private"]
+
+
 def section(name: str, rows: list[Row]) -> list[str]:
     """The part of the page about one operator, all overloads."""
-    lines = [f"## {name}", "", "```text"]
-    for row in rows:
-        lines += signatures(row)
-    lines += ["```", ""]
+    calls = dict.fromkeys(call for row in rows for call in signatures(row))
+    lines = [f"## {name.removeprefix('_')}", "", "```text", *calls, "```", ""]
     said: set[str] = set()
     for row in rows:
         doc = " ".join(row.doc.split())
@@ -171,6 +183,11 @@ def signatures(row: Row) -> Iterator[str]:
     """The calls that the row answers."""
     schema = row.schema
     short = schema.name.rpartition(".")[2]
+    if not is_public(row):
+        for namespace, name in composed_around(row):
+            place = f"torch.{namespace}." if namespace else "torch."
+            yield f"{place}{name}({call_text(COMPOSITES[namespace, name])})"
+        return
     params = ", ".join(parameters(schema.params))
     if row.public:
         for namespace in row.namespace:
@@ -200,11 +217,10 @@ def parameters(params: tuple[Parameter, ...]) -> Iterator[str]:
 
 def formulas(row: Row) -> Iterator[str]:
     """The result and the gradients of the row's arguments, as code where that is short."""
-    forward = row.formula if row.formula is not None else getattr(row.raw, "formula", None)
-    if hasattr(row.raw, "rows"):
-        forward = row.raw.rows.function
+    forward = forward_formula(row)
     if forward is not None:
-        yield f"out: {written(forward)}"
+        by_element = " by element," if hasattr(row.raw, "loss") else ""
+        yield f"out:{by_element} {written(forward)}"
     for name, formula in row.formulas.items():
         if formula is not None:
             yield f"{public_name(name)}: {formula_text(formula)}"
@@ -213,20 +229,28 @@ def formulas(row: Row) -> Iterator[str]:
         yield f"{tensors}: {formula_text(row.joint)}"
 
 
+def forward_formula(row: Row) -> Any:
+    """What a row computes, in the vocabulary of formulas; None where it isn't told so."""
+    op, raw = row.op, row.raw
+    for kind in ("rows", "loss", "norm"):
+        if hasattr(raw, kind):
+            return getattr(raw, kind).function
+    return op.formula or FORMULAS.get(raw)
+
+
 def formula_text(formula: Any) -> str:
     """The expression that a formula returns; its name and first line where it is longer."""
     loss = getattr(formula, "loss", None)  # of one by element
     if loss is not None:
-        return f"the slope by element, times g: {formula_text(loss.function)}"
+        return f"the slope by element, times g: {written(loss.function)}"
     if hasattr(formula, "text"):  # of one that calls a row
         return str(formula.text)
-    formula = getattr(formula, "rows", formula)  # of one along rows
+    formula = getattr(formula, "rows", getattr(formula, "norm", formula))  # of one along rows
     if hasattr(formula, "function"):
         return written(formula.function)
     if hasattr(formula, "numbers"):  # of one that is generated
         return written(formula.formula)
     formula = getattr(formula, "formula", formula)  # of one that is recorded on Tensors
-    formula = formula.norm.function if hasattr(formula, "norm") else formula
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None
