@@ -81,7 +81,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | None = None)
     ld, pivots, info = apply_n(ldl_factor_ex.op, [A, hermitian, False])
     if holds(lambda x: (x != 0).any(), info):
         raise _failed(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
-    return _return_types.named_results("linalg_ldl_factor", ("LD", "pivots"))((ld, pivots))
+    return _return_types.named_results("linalg_ldl_factor")((ld, pivots))
 
 
 def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:

@@ -186,7 +186,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensor | None = None) -> An
     Raises:
         RuntimeError: where a pivot is zero.
     """
-    made = _return_types.named_results("linalg_lu_factor", ("LU", "pivots"))
+    made = _return_types.named_results("linalg_lu_factor")
     if out is not None:
         _return_types.named_results("linalg_lu_factor_out", ("LU", "pivots"))
         return run_into("linalg_lu_factor", lambda: lu_factor(A, pivot=pivot), [A], out)

@@ -70,17 +70,29 @@ def make_types(row: Row) -> None:
     assert row.schema is not None
 
 
+#: The named results of functions that are no rows.
+OF_FUNCTIONS: Final = {
+    "linalg_ldl_factor": ("LD", "pivots"),
+    "linalg_lu_factor": ("LU", "pivots"),
+    "qr": ("Q", "R"),
+    "svd": ("U", "S", "V"),
+}
+
+
 def all_types() -> dict[str, Any]:
     """All types by name, those of rows that nobody has used included."""
+    for name in OF_FUNCTIONS:
+        named_results(name)
     for row in DECLARED.values():
         make_types(row)
     return RETURN_TYPES
 
 
-def named_results(name: str, fields: tuple[str, ...]) -> type[Any]:
+def named_results(name: str, fields: tuple[str, ...] = ()) -> type[Any]:
     """The class of results called `name`, with those fields; made at the first call."""
     made = RETURN_TYPES.get(name)
     if made is None:
+        fields = fields or OF_FUNCTIONS[name]
         body: dict[str, Any] = {f: property(itemgetter(i)) for i, f in enumerate(fields)}
         count = len(fields)
         body.update(
