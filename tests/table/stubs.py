@@ -1,146 +1,116 @@
-"""Writes `src/rushlight/__init__.pyi`: the types of `torch.*` for editors and type checkers.
+"""Writes the stubs: the types of `torch.*` and of tensors, for editors and type checkers.
 
     python -m tests.table.stubs
 
-Signatures of operations come from their rows, those of other functions from the functions.
+Signatures are those by which calls are told apart, see `stub_signatures.py`.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import keyword
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import rushlight
-from rushlight import _table as ops
-from rushlight._base.schema import REQUIRED, Parameter, public_name
-from rushlight._table.rows.composite import COMPOSITES
 from rushlight._torch.names import HOMES, MODULES
-from tests.table import help_texts
+from tests.table import help_texts, stub_signatures
 
 PATH = Path(rushlight.__file__).with_name("__init__.pyi")
 HEAD = '''\
 # Written by `python -m tests.table.stubs` from the table: don't edit.
 # ruff: noqa
 # fmt: off
-# mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
-"""The types of `rushlight.*`."""
+# mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment, override"
+"""{doc}"""
 
-from builtins import bool as _bool
-from builtins import float as _float
-from builtins import int as _int
-from collections.abc import Sequence
-from typing import Any, overload
+from builtins import bool as _bool, float as _float, int as _int, type as _type
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, NoReturn, overload
 
+from numpy import ndarray
+
+from {base}.annotations import DeviceLike, DTypeLike, Scalar
+from {base}.memory_format import layout as _layout
 '''
-TYPES = {
-    "Tensor": "Tensor", "int": "_int", "SymInt": "_int", "float": "_float", "bool": "_bool",
-    "str": "str", "Scalar": "Number", "ScalarType": "dtype", "Device": "device | str | _int",
-    "Layout": "layout", "MemoryFormat": "memory_format", "Generator": "Generator",
-}  # fmt: skip
+#: What the files beside that of the package need, which has these names itself.
+WORDS = """\
+from {base}.dtypes import dtype
+from {base}.memory_format import memory_format
+from {base}.size import Size
+from {tensor} import return_types
+from {tensor}.tensor import Tensor
+from {tensor}.untyped_storage import UntypedStorage
+from {package}_torch.types import Number
+from {package}random import Generator
+"""
+METHODS = """\
+from .._core.storage import TensorBase
+from ..utils.hooks import RemovableHandle
+
+#: The other operand of an operator.
+Operand = TensorBase | Scalar | ndarray[Any, Any]
+
+class TensorMethods(TensorBase):
+    \"\"\"The operators and methods that the table attaches.\"\"\"
+
+"""
+#: The files of functions: by the place, the namespace and what else they have.
+FILES = {
+    "_torch/linalg": ("linalg", "from .._array.linalg.linalg import LinAlgError as LinAlgError\n"),
+    "_torch/fft": ("fft", ""),
+    "_torch/special": ("special", ""),
+    "_torch/masked": ("masked", ""),
+    "_torch/signal/windows": ("signal.windows", ""),
+    "nn/functional": (
+        "nn.functional",
+        "from . import grad as grad\n"
+        "GRID_SAMPLE_INTERPOLATION_MODES: dict[str, _int]\n"
+        "GRID_SAMPLE_PADDING_MODES: dict[str, _int]\n",
+    ),
+}
+_COMPARING = ("__eq__", "__ne__")
+_BINARY = (
+    "lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow "
+    "matmul rmatmul and rand or ror xor rxor lshift rlshift rshift rrshift iadd isub imul itruediv "
+    "ifloordiv imod ipow iand ior ixor ilshift irshift"
+)
 
 
-def type_of(p: Parameter, accepts_numbers: bool) -> str:
-    """What a parameter of a row takes, as an annotation."""
-    found = TYPES.get(p.type, "Any")
-    if p.is_list:
-        found = f"Sequence[{found}]" + (f" | {found}" if p.type in ("int", "SymInt") else "")
-    elif accepts_numbers:
-        found += " | Number"
-    return f"{found} | None" if p.optional and found != "Any" else found
+def operators() -> Iterator[str]:
+    """The methods behind operators."""
+    for name in _COMPARING:
+        yield f"def {name}(self, other: object) -> Tensor: ..."
+    for name in _BINARY.split():
+        yield f"def __{name}__(self, other: Operand) -> Tensor: ..."
+    for name in ("neg", "pos", "invert", "abs"):
+        yield f"def __{name}__(self) -> Tensor: ..."
 
 
-def of_row(row: Any) -> tuple[str, str]:
-    """Parameters and result of one overload."""
-    parts, starred, optional = [], False, False
-    for i, p in enumerate(row.schema.params):
-        if p.kw_only and not starred:
-            parts.append("*")
-            starred = True
-        numbers = i > 0 and p.is_tensor and row.numbers and row.kind == "elementwise"
-        name = public_name(p.name)
-        default = "" if p.default is REQUIRED else " = ..."
-        if keyword.iskeyword(name) or (optional and not default and not starred):
-            return "*args: Any, **kwargs: Any", "Any"
-        optional = optional or bool(default)
-        parts.append(f"{name}: {type_of(p, numbers)}{default}")
-    if row.out:
-        parts += ([] if starred else ["*"]) + ["out: Tensor | None = ..."]
-    returns = row.schema.returns
-    if len(returns) == 1:
-        result = "tuple[Tensor, ...]" if returns[0].is_list else "Tensor"
-    else:
-        result = "Any"  # a named tuple
-    return ", ".join(parts), result
+def head(place: str, doc: str) -> str:
+    """The first lines of a file at a place in the package."""
+    package = "." * (place.count("/") + 1)
+    places = {"base": f"{package}_base", "tensor": f"{package}_tensor", "package": package}
+    return (HEAD + ("" if place == "__init__" else WORDS)).format(doc=doc, **places)
 
 
-def of_function(name: str, function: Any) -> str:
-    """The stub of a function that isn't a row, from its own signature."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
-    parts, starred = [], False
-    for p in signature.parameters.values():
-        if p.kind is p.KEYWORD_ONLY and not starred:
-            parts.append("*")
-            starred = True
-        default = "" if p.default is p.empty else " = ..."
-        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        starred = starred or p.kind is p.VAR_POSITIONAL
-        parts.append(f"{star}{p.name}: {annotated(p.annotation)}{default}")
-    result = annotated(signature.return_annotation)
-    if result == "Any" and name.startswith("is_"):
-        result = "_bool"
-    elif result == "Any" and ("", name) in COMPOSITES:
-        result = "Tensor" if name in TENSORS else "Any"
-    return f"def {name}({', '.join(parts)}) -> {result}: ..."
-
-
-#: Functions made of operations whose one result is a tensor.
-TENSORS = frozenset(
-    {"arange", "as_tensor", "atleast_1d", "bilinear", "cat", "cdist", "concat", "concatenate",
-     "conv1d", "conv2d", "conv3d", "cov", "dropout", "einsum", "empty", "empty_like", "eye",
-     "from_numpy", "full", "full_like", "hstack", "dstack", "vstack", "linspace", "logspace",
-     "matmul", "normal", "ones", "ones_like", "outer", "quantile", "rand", "rand_like",
-     "randint", "randn", "randn_like", "randperm", "scalar_tensor", "softmax", "stack", "stft",
-     "tensor", "tensordot", "tile", "tril_indices", "triu_indices", "zeros", "zeros_like",
-     "prelu", "relu", "selu", "pinverse", "inverse"}
-)  # fmt: skip
-_PLAIN = {"int", "float", "bool", "str", "None", "Any", "dtype", "Tensor", "bool | None"}
-
-
-def annotated(annotation: Any) -> str:
-    """An annotation where the stub knows its words."""
-    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
-    text = text if text in _PLAIN else "Any"
-    return re.sub(r"\b(bool|float|int)\b", r"_\1", text)
-
-
-def functions() -> Iterator[str]:
-    """The stubs of all functions of the top level."""
-    by_name: dict[str, list[Any]] = {}
-    for rows in ops.ROWS.values():
-        for row in rows:
-            if row.public and "" in row.namespace:
-                short = row.name.rpartition(".")[2].removeprefix("linalg_")
-                by_name.setdefault(short, []).append(row)
-    for space, name in sorted(ops.PUBLIC):
-        if space or keyword.iskeyword(name):
-            continue
-        if name in by_name and ("", name) not in COMPOSITES:
-            forms = list(dict.fromkeys(of_row(row) for row in by_name[name]))
-            for parameters, result in forms:
-                mark = "@overload\n" if len(forms) > 1 else ""
-                yield f"{mark}def {name}({parameters}) -> {result}: ..."
-        else:
-            yield of_function(name, ops.PUBLIC[(space, name)])
+def texts() -> Iterator[tuple[str, str]]:
+    """The places of the files of stubs, and their texts."""
+    yield "__init__", text()
+    for place, (space, more) in FILES.items():
+        lines = [head(place, f"The types of `rushlight.{space}.*`."), more]
+        yield place, "\n".join([*lines, *stub_signatures.functions(space), ""])
+    methods = [*operators(), "", *stub_signatures.methods()]
+    body = "".join(f"    {line}\n" if line else "\n" for line in methods)
+    doc = "What is attached to `Tensor`, for type checkers."
+    yield "_tensor/method_types", head("_tensor/method_types", doc) + METHODS + body
+    named = [
+        "from typing import Any, NamedTuple\n\nfrom .tensor import Tensor\n",
+        *stub_signatures.named_results(), "all_return_types: list[Any]", "",
+    ]  # fmt: skip
+    first = HEAD.partition('"""')[0] + '"""The classes of named results."""\n'
+    yield "_tensor/return_types", first + "\n".join(named)
 
 
 def others(taken: set[str]) -> Iterator[str]:
@@ -178,24 +148,29 @@ def others(taken: set[str]) -> Iterator[str]:
 
 
 def text() -> str:
-    """The whole stub."""
-    found = list(functions())
-    taken = {line.split("def ", 1)[1].partition("(")[0] for line in found}
+    """The stub of the package."""
+    found = list(stub_signatures.functions(""))
+    taken = {line.split("def ", 1)[1].partition("(")[0] for line in found if "def " in line}
     rest = list(others(taken))
     imports = sorted(line for line in rest if line.startswith("from"))
     values = sorted(line for line in rest if not line.startswith("from"))
-    start = ["from ._torch.types import Number as Number", "", "__version__: str"]
+    start = [
+        "from ._tensor import return_types as return_types",
+        "from ._torch.types import Number as Number",
+        "", "__version__: str",
+    ]  # fmt: skip
     switches = [
         f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
         for name in importlib.import_module("rushlight.amp.switches").NAMES
     ]
-    parts = [*imports, *start, *values, "", *found, *sorted(set(switches))]
-    return HEAD + "\n".join(parts) + "\n"
+    parts = [*imports, *start, *values, "", *found, *sorted(set(switches)), ""]
+    return head("__init__", "The types of `rushlight.*`.") + "\n".join(parts)
 
 
 def main() -> int:
-    """Writes the stub, and what `help` says; 0."""
-    PATH.write_text(text())
+    """Writes the stubs, and what `help` says; 0."""
+    for place, written in texts():
+        (PATH.parent / f"{place}.pyi").write_text(written)
     return help_texts.main()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from .device import device
+    from .dtypes import dtype
 
 Shape: TypeAlias = tuple[int, ...]
 #: A number that an operation takes beside tensors.
@@ -25,6 +26,8 @@ AnyCallable: TypeAlias = Callable[..., Any]
 MappedDims: TypeAlias = list[Any]
 #: What names a device.
 DeviceLike: TypeAlias = "device | str | int"
+#: What names the type of elements.
+DTypeLike: TypeAlias = "dtype | type[bool] | type[int] | type[float] | type[complex]"
 
 
 class _Names(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 
 class Size(tuple[int, ...]):
@@ -36,6 +36,14 @@ class Size(tuple[int, ...]):
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     __str__ = __repr__
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> int: ...
+
+        @overload
+        def __getitem__(self, index: slice) -> Size: ...
 
     def __getitem__(self, index: Any) -> Any:
         found = tuple.__getitem__(self, index)

@@ -11,7 +11,6 @@ from .step import STANCE, CompiledStep
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable, Keywords
-    from .._tensor.tensor import Tensor
     from .ir.program import Program
 
 MODES: Final = (
@@ -145,7 +144,7 @@ class OptimizedModule(Module):
         """What the module gives."""
         return self.__dict__["_step"](*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Tensor | AnyCallable:
+    def __getattr__(self, name: str) -> Any:
         if name == "_orig_mod":
             return self._modules["_orig_mod"]
         return getattr(self._modules["_orig_mod"], name)

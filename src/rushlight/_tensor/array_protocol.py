@@ -189,7 +189,7 @@ def _expand_dims(x: Tensor, /, *, axis: int = 0) -> object:
     return x.unsqueeze(axis)
 
 
-def _squeeze(x: Tensor, /, axis: object) -> object:
+def _squeeze(x: Tensor, /, axis: int) -> object:
     return x.squeeze(axis)
 
 

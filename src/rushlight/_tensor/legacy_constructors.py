@@ -160,7 +160,7 @@ def _make_wrapper_subclass(
 
 
 Tensor._make_subclass = staticmethod(_make_subclass)
-Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[method-assign, assignment]
 Tensor.as_subclass = as_subclass
 
 
@@ -174,7 +174,7 @@ def _new_like(self: Any, *args: Any, device: DeviceLike | None = None, **kwargs:
     return _meta.emptied(made) if _meta.beside(self, device) else made
 
 
-Tensor.new = _new_like
+Tensor.new = _new_like  # type: ignore[method-assign]
 
 
 class _TypedMeta(type):

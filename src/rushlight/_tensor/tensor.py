@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .._array.annotations import Array, RawType
     from .._base.annotations import DeviceLike, Shape
     from .._base.memory_format import memory_format
+    from ..autograd.edges import Node
 
 if TYPE_CHECKING:
     from .method_types import TensorMethods as _Methods
@@ -113,7 +114,7 @@ class Tensor(_Methods):
         return node is None or node.shown() is None
 
     @ReadOnly
-    def grad_fn(self) -> Any:
+    def grad_fn(self) -> Node | None:
         """The node that computed it; None for a leaf."""
         node = current_node(self)
         if node is None:
@@ -127,7 +128,7 @@ class Tensor(_Methods):
         return self._nr - 1 if self._nr else 0
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Tensor | None:
         """The gradient accumulated by backward; None before."""
         if self._grad is None and self._node is not None and not self.retains_grad:
             warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
@@ -264,6 +265,12 @@ class Tensor(_Methods):
 
     nelement = numel
 
+    @overload
+    def stride(self) -> Shape: ...
+
+    @overload
+    def stride(self, dim: int) -> int: ...
+
     def stride(self, dim: int | None = None) -> int | Shape:
         """How many elements lie between neighbours along each dimension, or along one."""
         strides = T.byte_strides(self._raw)
@@ -360,7 +367,7 @@ class Tensor(_Methods):
         return complexes.real(self)
 
     @real.setter
-    def real(self, value: object) -> None:
+    def real(self, value: Tensor) -> None:
         complexes.real(self).copy_(value)
 
     @property
@@ -373,7 +380,7 @@ class Tensor(_Methods):
         return complexes.imag(self)
 
     @imag.setter
-    def imag(self, value: object) -> None:
+    def imag(self, value: Tensor) -> None:
         complexes.imag(self).copy_(value)
 
     # ---- to Python ----------------------------------------------------------------------------
@@ -488,7 +495,6 @@ class Tensor(_Methods):
         _make_subclass: Any
         as_subclass: Any
 
-        def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: object) -> None: ...
         def __getitem__(self, index: object) -> Tensor: ...
         def __setitem__(self, index: object, value: object) -> None: ...

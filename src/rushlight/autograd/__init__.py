@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._base.lazy import lazy
 from . import (
     attributes as _attributes,  # noqa: F401
@@ -49,7 +51,13 @@ _LATER = {
     )},
 }  # fmt: skip
 
-__getattr__ = lazy(__name__, _LATER)
+if TYPE_CHECKING:
+    from . import functional, graph, profiler as profiler
+    from .function import NestedIOFunction as NestedIOFunction
+    from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+    from .saving import SavedTensor as SavedTensor
+else:
+    __getattr__ = lazy(__name__, _LATER)
 
 
 __all__ = [

@@ -113,9 +113,9 @@ def edges_reach(leaf: TensorBase) -> bool:
     return False
 
 
-Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)  # type: ignore[attr-defined]
-Tensor._grad_fn = property(lambda t: t.grad_fn, _set_node, _keep_node)  # type: ignore[attr-defined]
-Tensor.volatile = property(_get_volatile, _set_volatile)  # type: ignore[attr-defined]
-Tensor._use_count = _use_count  # type: ignore[attr-defined]
+Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)  # type: ignore[assignment]
+Tensor._grad_fn = property(lambda t: t.grad_fn, _set_node, _keep_node)
+Tensor.volatile = property(_get_volatile, _set_volatile)  # type: ignore[assignment]
+Tensor._use_count = _use_count  # type: ignore[method-assign, assignment]
 
 __all__ = ["edges_reach"]

@@ -339,7 +339,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
     Raises:
@@ -461,6 +461,6 @@ def _tensor_backward(
 
 _tensor_backward.__name__ = "backward"
 _tensor_backward.__qualname__ = "Tensor.backward"
-Tensor.backward = asking_function(_tensor_backward, "backward")
+Tensor.backward = asking_function(_tensor_backward, "backward")  # type: ignore[method-assign]
 
 __all__ = ["backward", "grad"]

@@ -151,7 +151,7 @@ def gradcheck(
         return False
 
 
-def _of_values(func: Func, inputs: tuple[Tensor, ...]) -> tuple[Func, tuple[Tensor, ...]]:
+def _of_values(func: Func, inputs: tuple[Any, ...]) -> tuple[Func, tuple[Any, ...]]:
     """The function of the values of sparse inputs, and these: what is stored is what is checked."""
     if all(getattr(x, "layout", strided) is strided for x in inputs):
         return func, inputs

@@ -102,12 +102,10 @@ def _post_accumulate_grad_hooks(self: Tensor) -> object:
     return None if self.hooks is None else (self.hooks.accumulated or None)
 
 
-Tensor.register_hook = register_hook  # type: ignore[attr-defined]
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
-Tensor.retain_grad = retain_grad
-Tensor._backward_hooks = property(  # type: ignore[attr-defined]
-    _backward_hooks, _set_backward_hooks, _keep_backward_hooks
-)
-Tensor._post_accumulate_grad_hooks = property(_post_accumulate_grad_hooks)  # type: ignore[attr-defined]
+Tensor.register_hook = register_hook  # type: ignore[method-assign, assignment]
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[method-assign, assignment]
+Tensor.retain_grad = retain_grad  # type: ignore[method-assign]
+Tensor._backward_hooks = property(_backward_hooks, _set_backward_hooks, _keep_backward_hooks)
+Tensor._post_accumulate_grad_hooks = property(_post_accumulate_grad_hooks)
 
 __all__ = ["register_hook", "register_post_accumulate_grad_hook", "retain_grad"]

@@ -269,6 +269,7 @@ def _by_two_backwards(op: Op, args: Arguments, outs: list[Tensor], tangents: dic
         pairs = [
             (v, t) for v, t in zip(pulled, tangents.values()) if v is not None and v._requires_grad
         ]
+        found: tuple[Tensor | None, ...]
         if pairs:
             found = gradient([v for v, _ in pairs], seeds, [t for _, t in pairs], create_graph=grad,
                              allow_unused=True)  # fmt: skip

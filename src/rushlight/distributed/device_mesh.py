@@ -158,7 +158,7 @@ class DeviceMesh:
         names = self.mesh_dim_names
         sides = ", ".join(f"{k}={v}" for k, v in zip(names or (), self.shape))
         text = f"({sides})" if names else f"{self.shape}"
-        whole = list(self._whole().mesh.stride())  # type: ignore[arg-type]
+        whole = list(self._whole().mesh.stride())
         strides = tuple(
             () if length == 1 else whole[side] if side >= 0 else 1
             for side, length in zip(self._sides, self.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from . import constraints
 from ._ground import binary_cross_entropy_with_logits, f, nan, no_grad
@@ -49,7 +49,7 @@ class BinaryOutcome(ExponentialFamily):
     def _expand_rest(self, new: Self, batch: Sequence[int]) -> None:
         new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
 
-    def _new(self, *args: object, **kwargs: object) -> Tensor:
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._param.new(*args, **kwargs)
 
     @lazy_property

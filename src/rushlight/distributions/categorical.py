@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from . import constraints
 from ._ground import Size, dtypes, f, finfo, nan, no_grad
@@ -46,7 +46,7 @@ class Categorical(Distribution):
         new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
         new._num_events = self._num_events
 
-    def _new(self, *args: object, **kwargs: object) -> Tensor:
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._param.new(*args, **kwargs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)

@@ -81,7 +81,7 @@ def apply(cls: Any, args: tuple[object, ...]) -> Any:
     return unflatten(_closed(outs, made.out_dims, layer), out_spec)
 
 
-def _opened(leaves: Sequence[Tensor], layer: Layer) -> tuple[list[object], list[int | None]]:
+def _opened(leaves: Sequence[Any], layer: Layer) -> tuple[list[object], list[int | None]]:
     """The batches behind wrappers, and their dimensions."""
     mine = [isinstance(x, BatchedTensor) and x._layer is layer for x in leaves]
     values = [x._value if m else x for x, m in zip(leaves, mine)]

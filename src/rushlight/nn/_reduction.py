@@ -1,6 +1,10 @@
 """`torch.nn._reduction`: how losses were told to sum up, before `reduction=`."""
 
 import warnings
+from typing import Literal, TypeAlias
+
+#: How a loss puts the losses of elements together.
+Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 

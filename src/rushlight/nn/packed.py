@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from .._table.nn.packed_sequences import pad_rows as _pad_rows
 from ._ground import Tensor, dtypes, f
@@ -62,7 +62,7 @@ class PackedSequence(PackedSequence_):
         """The sequence in memory that a GPU copies from directly."""
         return self._with(self.data.pin_memory(), lambda index: index.pin_memory())
 
-    def to(self, *args: object, **kwargs: object) -> Self:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """The sequence on another device or in another dtype; itself where nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:

@@ -56,6 +56,11 @@ def with_gradient(params: Iterable[Tensor]) -> list[Tensor]:
     return [p for p in params if p.grad is not None]
 
 
+def gradient_of(p: Tensor) -> Tensor:
+    """The gradient of a parameter that has one."""
+    return p.grad  # type: ignore[return-value]
+
+
 def next_step(count: Tensor) -> float:
     """A step counter after counting one more, as a number."""
     raw = count._raw

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update, constants
 from ._ground import Tensor, dtypes, f
-from ._plain import Plain, next_step, with_gradient
+from ._plain import Plain, gradient_of, next_step, with_gradient
 from .optimizer import (
     Optimizer,
     check_fused,
@@ -88,7 +88,8 @@ class RuleOptimizer(Optimizer):
             if others:
                 with recording(group):
                     for p in others:
-                        if p.grad._layered and p.grad.is_sparse:
+                        grad = gradient_of(p)
+                        if grad._layered and grad.is_sparse:
                             self._update_rows(p, group)
                         else:
                             self._update(p, group)
@@ -102,7 +103,7 @@ class RuleOptimizer(Optimizer):
         self._unchecked = True
         for group in self.param_groups:
             for p in with_gradient(group["params"]):
-                grad = p.grad
+                grad = gradient_of(p)
                 if not (p._plain and grad._plain):
                     continue
                 if grad._raw.shape != p._raw.shape:
@@ -116,7 +117,8 @@ class RuleOptimizer(Optimizer):
     def _check_others(self, others: list[Tensor], group: ParamGroup) -> None:
         """Refuses a sparse gradient before the other parameters have been changed."""
         for p in others:
-            if p.grad._layered and p.grad.is_sparse and self._refuses_rows(group):
+            grad = gradient_of(p)
+            if grad._layered and grad.is_sparse and self._refuses_rows(group):
                 self._update_rows(p, group)
 
     def _refuses_rows(self, group: ParamGroup) -> bool:
@@ -200,7 +202,8 @@ class RuleOptimizer(Optimizer):
         (state,), (key,) = self._begin([p], group, counted)
         update = self._chosen(group, key)
         numbers = [as_operand(x) for x in (*self._numbers(group), *self._factors(group, key))]
-        grad, *held = p.grad, p, *(state[name] for name in update.states)
+        grad = gradient_of(p)
+        held = [p, *(state[name] for name in update.states)]
         if not self._takes_complex:
             grad, *held = as_real(grad, *held)
         # What is recorded needs values that stay; halves are rounded once, at the end.
@@ -302,7 +305,7 @@ def decay_number(group: ParamGroup) -> Tensor | float:
     return group["weight_decay"]
 
 
-def rows_of(grad: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+def rows_of(grad: Any) -> tuple[tuple[Tensor, ...], Tensor]:
     """Where the elements of a sparse gradient are, as an index, and what they are."""
     grad = grad.coalesce()
     return tuple(grad._indices()), grad._values()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._array.optimizers import adafactor as arrays
 from .._array.types import FLOAT32, FLOAT64
 from ._ground import Tensor, bump, f, finfo
-from ._plain import next_step, with_gradient
+from ._plain import gradient_of, next_step, with_gradient
 from ._rule import RuleOptimizer, counted, fits, new_count
 from .optimizer import scalar
 
@@ -94,7 +94,7 @@ class Adafactor(RuleOptimizer):
         for p in params:
             if p.is_complex():
                 raise RuntimeError("Adafactor does not support complex parameters")
-            if p.grad.is_sparse:
+            if gradient_of(p).is_sparse:
                 self._update_rows(p, group)
         states = [self.state[p] or self._state(p, group) for p in params]
         for state in states:
@@ -115,7 +115,7 @@ class Adafactor(RuleOptimizer):
             AssertionError: where a state is missing.
             RuntimeError: for a state of another shape or type.
         """
-        grad = p.grad
+        grad = gradient_of(p)
         whole = grad.dim() > 1 and p._plain and grad._plain and p._raw.dtype is grad._raw.dtype
         for key, shape in _shapes(grad).items():
             value = state.get(key)
@@ -129,7 +129,7 @@ class Adafactor(RuleOptimizer):
     def _state(self, p: Tensor, group: ParamGroup) -> OptimizerState:
         """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
-        grad = p.grad
+        grad = gradient_of(p)
         if not state:
             state["step"] = new_count()
             if grad.dim() > 1:
@@ -145,7 +145,7 @@ class Adafactor(RuleOptimizer):
         least, smallest = group["eps"]
         arrays.adafactor_(
             p._raw,
-            p.grad._raw,
+            gradient_of(p)._raw,
             state["row_var"]._raw,
             state["col_var"]._raw,
             lr=lr,
@@ -161,7 +161,7 @@ class Adafactor(RuleOptimizer):
 
     def _update(self, p: Tensor, group: ParamGroup) -> None:
         state: dict[str, Any] = self.state[p]
-        grad: Tensor = p.grad
+        grad = gradient_of(p)
         if group["maximize"]:
             grad = -grad
         count = counted(state["step"])

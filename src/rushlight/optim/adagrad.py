@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.optimizers.rule import Rule, Update
 from ..nn.parameter import is_lazy
 from ._ground import Tensor, f, words
+from ._plain import gradient_of
 from ._rule import (
     RuleOptimizer,
     as_operand,
@@ -126,7 +127,8 @@ class Adagrad(RuleOptimizer):
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self._state(p, group)
         count = counted(state["step"])
-        where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
+        grad = gradient_of(p)
+        where, rows = rows_of(-grad if group["maximize"] else grad)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
         total = state["sum"]
         total.index_put_(where, rows.pow(2), accumulate=True)

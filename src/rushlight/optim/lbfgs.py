@@ -32,7 +32,7 @@ def _add_scaled(target: Tensor, other: Tensor, alpha: Tensor | float) -> None:
         add_scaled_(target._raw, other._raw, float(alpha))
         bump(target)
     else:
-        target.add_(other, alpha=alpha)
+        target.add_(other, alpha=alpha)  # type: ignore[arg-type]
 
 
 class LBFGS(Optimizer):

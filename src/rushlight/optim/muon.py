@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ._ground import Tensor, dtypes, f, no_grad
-from ._plain import with_gradient
+from ._plain import gradient_of, with_gradient
 from ._rule import fits
 from .optimizer import Optimizer, loss_of, scalar
 
@@ -85,7 +85,7 @@ class Muon(Optimizer):
             if params:
                 self._check(params, group)
             for p in params:
-                grad = p.grad
+                grad = gradient_of(p)
                 state = self.state[p]
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = f.zeros_like(grad)
@@ -104,18 +104,19 @@ class Muon(Optimizer):
         for p in params:
             if p.is_complex():
                 raise RuntimeError("Muon does not support complex parameters")
-            if p.grad.is_sparse:
+            if gradient_of(p).is_sparse:
                 raise RuntimeError("Muon does not support sparse gradients")
         for p in params:
-            if p.grad.ndim != 2:
+            grad = gradient_of(p)
+            if grad.ndim != 2:
                 raise ValueError("Param gradient must be a 2D matrix")
             state = self.state.get(p, {})
-            if "momentum_buffer" in state and not fits(state["momentum_buffer"], p.grad):
-                state["momentum_buffer"].lerp_(f.zeros_like(p.grad), 0.0)
+            if "momentum_buffer" in state and not fits(state["momentum_buffer"], grad):
+                state["momentum_buffer"].lerp_(f.zeros_like(grad), 0.0)
                 if state["momentum_buffer"].ndim != 2:
                     raise ValueError("Input tensor gradient must be a 2D matrix")
-            if p.shape != p.grad.shape:
-                p.clone().add_(p.grad)
+            if p.shape != grad.shape:
+                p.clone().add_(grad)
         if group["ns_steps"] >= 100:
             raise ValueError("Number of steps must be less than 100 for computational efficiency")
         if len(group["ns_coefficients"]) != 3:

@@ -83,7 +83,7 @@ class Rprop(RuleOptimizer):
         start = flat(group["lr"])
         # A complex parameter's two parts each have a step of their own.
         first = complex(start, start) if p.is_complex() else start
-        state["step_size"] = f.full_like(p, first).detach()
+        state["step_size"] = f.full_like(p, first).detach()  # type: ignore[arg-type]
 
     def _chosen(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"])

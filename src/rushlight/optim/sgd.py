@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
+from ._plain import gradient_of
 from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
 from .optimizer import check_implementation, check_lr, number
 
@@ -133,9 +134,10 @@ class SGD(RuleOptimizer):
     def _update_rows(self, p: Tensor, group: ParamGroup) -> None:
         """The step with a sparse gradient: only its rows move; without momentum only these."""
         lr, momentum, undamped, decay = self._numbers(group)
-        grad = -p.grad if group["maximize"] else p.grad
+        gradient = gradient_of(p)
+        grad = -gradient if group["maximize"] else gradient
         if decay != 0:
-            grad = grad.add(p, alpha=decay)
+            grad = grad.add(p, alpha=decay)  # type: ignore[arg-type]
         if momentum != 0:
             state = self.state[p]
             buffer = state.get("momentum_buffer")
@@ -143,5 +145,7 @@ class SGD(RuleOptimizer):
                 buffer = state["momentum_buffer"] = grad.clone().detach()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=undamped)
-            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+            if group["nesterov"]:
+                buffer = grad.add(buffer, alpha=momentum)  # type: ignore[arg-type]
+            grad = buffer
         p.add_(grad, alpha=-number(lr))

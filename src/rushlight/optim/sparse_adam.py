@@ -7,7 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from ._ground import Tensor, f, no_grad
-from ._plain import with_gradient
+from ._plain import gradient_of, with_gradient
 from ._rule import fits, rows_of, zeros_for
 from .optimizer import Optimizer, check_betas, loss_of, scalar
 
@@ -64,7 +64,7 @@ class SparseAdam(Optimizer):
         with no_grad():
             for group in self.param_groups:
                 params = with_gradient(group["params"])
-                if not all(p.grad.is_sparse for p in params):
+                if not all(gradient_of(p).is_sparse for p in params):
                     raise RuntimeError(
                         "SparseAdam does not support dense gradients, please consider Adam instead"
                     )
@@ -83,7 +83,8 @@ class SparseAdam(Optimizer):
         if not state:
             state["step"] = 0
             state["exp_avg"], state["exp_avg_sq"] = zeros_for(p), zeros_for(p)
-        where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
+        grad = gradient_of(p)
+        where, rows = rows_of(-grad if group["maximize"] else grad)
         count = state["step"]
         if not isinstance(count, Tensor):
             count += 1

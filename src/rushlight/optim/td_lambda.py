@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ._ground import Tensor, f, no_grad
-from ._plain import with_gradient
+from ._plain import gradient_of, with_gradient
 from .optimizer import Optimizer, check_lr, loss_of, number
 
 if TYPE_CHECKING:
@@ -86,20 +86,22 @@ class TDLambda(Optimizer):
             if dutch:
                 # One scalar over all parameters of the group: they form one vector of features.
                 assert v is not None and v_old is not None
-                seen = sum(float((e * p.grad).sum()) for e, p in zip(traces, params, strict=True))
+                pairs = zip(traces, params, strict=True)
+                seen = sum(float((e * gradient_of(p)).sum()) for e, p in pairs)
                 share = 1.0 - lr * decay * seen
                 off = float(number(v)) - float(number(v_old))
             for p, e in zip(params, traces, strict=True):
                 e.mul_(decay)
+                grad = gradient_of(p)
                 if dutch:
-                    e.add_(p.grad, alpha=share)
+                    e.add_(grad, alpha=share)
                     p.add_(e, alpha=lr * (wrong + off))
-                    p.add_(p.grad, alpha=-lr * off)
+                    p.add_(grad, alpha=-lr * off)
                     continue
                 if group["trace"] == "replacing":
-                    e.copy_(f.where(p.grad != 0, p.grad, e))
+                    e.copy_(f.where(grad != 0, grad, e))
                 else:
-                    e.add_(p.grad)
+                    e.add_(grad)
                 p.add_(e, alpha=lr * wrong)
         return loss
 

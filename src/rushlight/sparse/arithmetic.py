@@ -44,7 +44,7 @@ def rule(*names: str) -> Callable[[Any], Any]:
 
 def _of_values(name: str) -> Callable[..., object]:
     def function(input: SparseTensor, *args: object, **kwargs: object) -> SparseTensor:
-        whole = input.coalesce()
+        whole: Any = input.coalesce()
         return whole._with(getattr(functions, name)(whole.held, *args, **kwargs))
 
     return function
@@ -117,7 +117,7 @@ def _in_place(name: str) -> Callable[..., object]:
     return function
 
 
-def _is_sparse(*values: Tensor) -> bool:
+def _is_sparse(*values: object) -> bool:
     return all(isinstance(value, SparseTensor) for value in values)
 
 
@@ -180,7 +180,7 @@ def _mul(input: Any, other: Any) -> Tensor:
         input, other = other, input
     if not isinstance(other, Tensor) or other._raw.ndim == 0:
         return input._with(input.held * other)
-    if _is_sparse(other):
+    if isinstance(other, SparseTensor):
         common = functions.result_type(input, other)
         other = other._with(other.held.to(common))
         return _common(input._with(input.held.to(common)), other.coalesce())
@@ -208,15 +208,15 @@ def _div(input: Tensor, other: object, *, rounding_mode: str | None = None) -> A
             "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
             f"{list(getattr(other, 'shape', ()))} for divisor)"
         )
-    whole = input if rounding_mode is None else input.coalesce()
+    whole: Any = input if rounding_mode is None else input.coalesce()
     return whole._with(functions.div(whole.held, other, rounding_mode=rounding_mode))
 
 
 @rule("pow")
-def _pow(input: Tensor, exponent: Tensor | float) -> object:
+def _pow(input: SparseTensor, exponent: Tensor | float) -> object:
     if isinstance(exponent, TensorBase) or exponent == 0:
         raise lacking("pow.Tensor_Tensor")
-    whole = input.coalesce()
+    whole: Any = input.coalesce()
     return whole._with(whole.held**exponent)
 
 
@@ -238,7 +238,7 @@ def _type_of(t: Tensor) -> str:
 
 
 @rule("copy_")
-def _copy(self: SparseTensor, src: Tensor, non_blocking: bool = False) -> SparseTensor:
+def _copy(self: SparseTensor, src: Any, non_blocking: bool = False) -> SparseTensor:
     if not _is_sparse(self, src):
         raise RuntimeError(
             "copy_() between dense and sparse Tensors is not implemented! Found self type = "
@@ -405,7 +405,7 @@ def _index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
 
 # ---- joins ------------------------------------------------------------------------------------
 @rule("cat", "concat", "concatenate")
-def _cat(tensors: Sequence[Tensor], dim: int = 0) -> SparseTensor:
+def _cat(tensors: Sequence[Any], dim: int = 0) -> SparseTensor:
     if not _is_sparse(*tensors):
         raise RuntimeError("Concatenating sparse tensors, but a dense tensor was found")
     d = dim % tensors[0].dim()

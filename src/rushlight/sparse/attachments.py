@@ -160,5 +160,5 @@ for _name, _method in (
     ("pin_memory", Tensor.pin_memory),
 ):
     setattr(Tensor, _name, guard("method", _name, method_of(_name, _method)))  # type: ignore[arg-type]
-Tensor.sparse_dim = lambda self: 0
-Tensor.dense_dim = Tensor.dim
+Tensor.sparse_dim = lambda self: 0  # type: ignore[method-assign]
+Tensor.dense_dim = Tensor.dim  # type: ignore[method-assign, assignment]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import _table as ops
 from .._array import types as T
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._array.annotations import Array
-    from .._base.annotations import AnyCallable
+    from .._base.annotations import AnyCallable, DTypeLike
     from .._base.dtypes import dtype
     from .._base.handles import RemovableHandle
     from .._base.memory_format import memory_format
@@ -146,7 +146,9 @@ class SparseTensor(Tensor):
         )
         return sparse(new_tensor(places), sums, self.shape, coalesced=True)
 
-    def to_dense(self, dtype: dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
+    def to_dense(
+        self, dtype: DTypeLike | None = None, *, masked_grad: bool | None = None
+    ) -> Tensor:
         """The tensor with all its elements."""
         full = functions.zeros(tuple(self.shape), dtype=self.dtype)
         if self.sparse_dim():
@@ -332,7 +334,7 @@ class SparseTensor(Tensor):
         """
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
-    def storage(self) -> object:
+    def storage(self) -> NoReturn:
         """Not for sparse tensors.
 
         Raises:

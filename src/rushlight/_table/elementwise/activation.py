@@ -520,7 +520,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 @composite("nn.functional")
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Any:
+) -> Tensor:
     """x between two bounds.
 
     Raises:

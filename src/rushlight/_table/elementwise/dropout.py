@@ -54,7 +54,7 @@ def _dropped(
     if p == 0 or not train or not input._raw.size:
         return input
     if p == 1:
-        zero = new_tensor(T.empty((), input._raw.dtype))
+        zero: Any = new_tensor(T.empty((), input._raw.dtype))
         zero._raw.fill(0)
         return input.mul_(zero) if inplace else input * zero
     if shape is None:
@@ -62,7 +62,7 @@ def _dropped(
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         shape = tuple(input._raw.shape[:2]) + (1,) * (input.dim() - 2)
     draw_masks = _alpha_masks if alpha else _mask
-    masks = [new_tensor(array) for array in draw_masks(input._raw, shape, p)]
+    masks: list[Any] = [new_tensor(array) for array in draw_masks(input._raw, shape, p)]
     recorder = current().recorder
     if recorder is not None:
         recorder.drew(draw_masks, (input, shape, p), masks)

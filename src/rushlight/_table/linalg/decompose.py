@@ -113,7 +113,7 @@ linalg_qr = general(
 def qr(input: Tensor, some: bool = True) -> Any:
     """Q and R with A = Q R; complete ones where `some` is False."""
     say_better("qr")
-    made = _return_types.named_results("qr", ("Q", "R"))
+    made = _return_types.named_results("qr")
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 
 
@@ -458,7 +458,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
             "linalg.svd: input should have at least 2 dimensions, but has "
             f"{input._raw.ndim} dimensions instead"
         )
-    made = _return_types.named_results("svd", ("U", "S", "V"))
+    made = _return_types.named_results("svd")
     if not compute_uv:
         rows, columns = input.shape[-2:]
         batch = tuple(input.shape[:-2])

@@ -479,7 +479,7 @@ def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
 
 
 @composite()
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """The sum of products over several dimensions of `a` and `b`; one of size one broadcasts.
 
     Raises:

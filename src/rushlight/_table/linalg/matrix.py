@@ -505,7 +505,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
 
 @composite()
 def cdist(x1: Any, x2: Any, p: float = 2.0,
-          compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:  # fmt: skip
+          compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:  # fmt: skip
     """The p-norm distance between each row of `x1` and each row of `x2`.
 
     Raises:

@@ -63,7 +63,7 @@ def _placed(function: AnyCallable) -> AnyCallable:
 @_placed
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
                 dtype: Any = None, layout: object = None, device: Any = None,
-                requires_grad: bool = False) -> Any:  # fmt: skip
+                requires_grad: bool = False) -> Tensor:  # fmt: skip
     """exp(-|n - center| / tau).
 
     Raises: ValueError for a center of a symmetric window, and for a tau that isn't positive.
@@ -151,7 +151,7 @@ def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype,
 @composite("signal.windows")
 @_placed
 def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: object = None,
-                   device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+                   device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """The sum of cosines of 0, 1, 2, … periods with the weights `a`, of alternating signs.
 
     Raises: ValueError, TypeError for weights that are none.
@@ -170,7 +170,7 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
 @_placed
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None,
                     layout: object = None, device: Any = None,
-                    requires_grad: bool = False) -> Any:  # fmt: skip
+                    requires_grad: bool = False) -> Tensor:  # fmt: skip
     """alpha - (1 - alpha) cos(2π n / N)."""
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout,
                           device=device, requires_grad=requires_grad)  # fmt: skip
@@ -189,7 +189,7 @@ def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 @composite("signal.windows")
 @_placed
 def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, device: Any = None,
-         requires_grad: bool = False) -> Any:  # fmt: skip
+         requires_grad: bool = False) -> Tensor:  # fmt: skip
     """1/2 - 1/2 cos(2π n / N)."""
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device,
                            requires_grad=requires_grad)  # fmt: skip

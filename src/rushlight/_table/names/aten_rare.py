@@ -28,7 +28,7 @@ _OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=N
 def _to(x: Tensor, target: dtype, non_blocking: bool = False, copy: bool = False,
         memory_format: memory_format | None = None) -> Tensor:  # fmt: skip
     kwargs = {} if memory_format is None else {"memory_format": memory_format}
-    return x.to(target, copy=copy, **kwargs)
+    return x.to(target, False, copy, **kwargs)
 
 
 def _to_options(x: Tensor, *, dtype: dtype | None = None, layout: object = None, device: Any = None,

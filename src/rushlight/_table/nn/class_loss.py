@@ -190,7 +190,7 @@ def cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Tensor:
     """The cross-entropy between softmax(input) and the targets, weighted by class and reduced.
 
     Targets are classes, or probabilities where their shape is the input's. `label_smoothing` moves
@@ -220,7 +220,7 @@ def _general_cross_entropy(
     number: int,
     ignore_index: int,
     label_smoothing: float,
-) -> TensorLike:
+) -> Tensor:
     shape = _shape(input)
     dim = 0 if len(shape) == 1 else 1
     if _shape(target) == shape:
@@ -276,7 +276,7 @@ def _expected(
     reduction: int,
     label_smoothing: float,
     dim: int,
-) -> TensorLike:
+) -> Tensor:
     """-Σ t log p for probabilities t."""
     shape = log_p.shape
     if label_smoothing > 0:
@@ -330,7 +330,7 @@ def _margin_gradient(
     margin: float,
     weight: TensorLike | None,
     reduction: int,
-) -> TensorLike:
+) -> Tensor:
     """w/C (s_j - [j = y] Σ s) with s the slope of max(0, z)^p, z = margin - x_y + x_j."""
     rows = self.reshape(1, -1) if self.dim() < 2 else self
     classes = target.reshape(-1)
@@ -435,7 +435,7 @@ def multilabel_soft_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The binary cross-entropy of sigmoid(input), averaged over the last dimension, then reduced.
 
     Raises: ValueError for a `reduction` that is none.

@@ -289,7 +289,7 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """`triplet_margin_loss` for distances of one's own.
 
     Raises: ValueError for a margin that isn't positive, RuntimeError for unlike shapes.

@@ -164,7 +164,7 @@ def unfold(
     input: Tensor,
     kernel_size: Shape | int,
     dilation: int | Sequence[int] = 1,
-    padding: int = 0,
+    padding: int | Sequence[int] = 0,
     stride: Shape | int = 1,
 ) -> Tensor:
     """All patches of the last two dimensions, each as a column.
@@ -178,8 +178,11 @@ def unfold(
 
 @composite("nn.functional")
 def fold(
-    input: Tensor, output_size: Shape, kernel_size: Shape | int, dilation: int = 1,
-    padding: int = 0,
+    input: Tensor,
+    output_size: Shape | int,
+    kernel_size: Shape | int,
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
     stride: Shape | int = 1,
 ) -> Tensor:  # fmt: skip
     """The sum of columns, each as a patch at its place in planes of `output_size`.

@@ -33,7 +33,7 @@ def kl_div(
     reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Any:
+) -> Tensor:
     """The Kullback-Leibler divergence of log-probabilities `input` from the target, reduced.
 
     "batchmean" divides the sum by the size of the first dimension.
@@ -139,11 +139,11 @@ def _refuse_negative(var: Tensor) -> None:
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
-    var: Tensor,
+    var: Any,
     full: bool = False,
     eps: float = 1e-6,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The negative log-likelihood of the target under normal distributions, reduced.
 
     The variance is at least `eps`; the gradient passes through as if it weren't cut off.

@@ -120,7 +120,7 @@ def linear_cross_entropy(
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
     options: Any = None,
-) -> Any:
+) -> Tensor:
     """`cross_entropy(linear(input, linear_weight, linear_bias), target)`.
 
     With `options` (of which `batch_chunk_size` counts) the logits of a part of the batch exist at a

@@ -126,7 +126,7 @@ def l1_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
     weight: Tensor | None = None,
-) -> Any:
+) -> Tensor:
     """The mean (or sum, or each) of the absolute differences of input and target.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -183,7 +183,7 @@ def smooth_l1_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Any:
+) -> Tensor:
     """Squared differences within `beta` of the target, absolute ones outside, reduced.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -239,7 +239,7 @@ def huber_loss(
     reduction: str = "mean",
     delta: float = 1.0,
     weight: Tensor | None = None,
-) -> Any:
+) -> Tensor:
     """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
 
     Shapes: both alike; others broadcast, with a warning.

@@ -116,7 +116,7 @@ def _called(
     dim: int | None,
     stacklevel: int,
     dtype: D.dtype | None,
-) -> TensorLike:
+) -> Tensor:
     if dim is None:
         dim = _implicit_dim(name, input.dim(), stacklevel + 1)
     if (
@@ -131,7 +131,7 @@ def _called(
 @composite("nn.functional")
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
-) -> Any:
+) -> Tensor:
     """exp(input) divided by its sum along `dim`: numbers between 0 and 1 that add up to 1.
 
     Special: a row of -inf, a row with inf or nan -> nan.
@@ -143,7 +143,7 @@ def softmax(
 @composite("nn.functional")
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
-) -> Any:
+) -> Tensor:
     """The logarithm of softmax(input) along `dim`, without its rounding errors.
 
     Raises: IndexError for a dimension that isn't there.
@@ -154,7 +154,7 @@ def log_softmax(
 @composite("nn.functional")
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: D.dtype | None = None
-) -> Any:
+) -> Tensor:
     """softmax(-input) along `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel)

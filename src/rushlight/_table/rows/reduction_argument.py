@@ -9,7 +9,6 @@ from ..._core.storage import TensorBase
 from .warn_once import warn_the_caller
 
 if TYPE_CHECKING:
-    from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
 NONE: Final = 0
@@ -49,7 +48,7 @@ def word_of_old(size_average: bool | None, reduce: bool | None) -> str:
     return word
 
 
-def apply(each: Tensor, reduction: int) -> TensorLike:
+def apply(each: Tensor, reduction: int) -> Tensor:
     """A tensor of losses, reduced."""
     if reduction == MEAN:
         return each.mean()

@@ -163,7 +163,7 @@ def _is_view_replay_enabled() -> bool:
 
 def _set_view_replay_enabled(enabled: bool) -> None:
     """Has views remember the operations that made them, or not."""
-    autograd._force_original_view_tracking(enabled)
+    autograd.grad_mode._force_original_view_tracking(enabled)
 
 
 def _get_warnAlways() -> bool:

@@ -33,7 +33,7 @@ class RowsLayout:
         for p in parameters:
             start, length = piece(p.shape[0], self.count, index)
             own = p.detach()[start : start + length].clone()
-            steps = tuple(p.stride())  # type: ignore[arg-type]
+            steps = tuple(p.stride())
             spec = DTensorSpec(mesh, layout, TensorMeta(tuple(p.shape), steps, p.dtype))
             self.parameters.append(Parameter(DTensor(own, spec), p.requires_grad))
 

@@ -133,7 +133,7 @@ class Unit:
             if found is None or tensor.dtype != wholes[found].dtype:
                 return tensor
             start = tensor.storage_offset() - starts[found]
-            return found, tuple(tensor.shape), tuple(tensor.stride()), start  # type: ignore[arg-type]
+            return found, tuple(tensor.shape), tuple(tensor.stride()), start
 
         def unpack(note: Given) -> Tensor:
             if not isinstance(note, tuple):

@@ -34,7 +34,7 @@ class DTensor(Tensor):
     def __new__(
         cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool = False
     ) -> DTensor:
-        made: DTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made: DTensor = Tensor._make_wrapper_subclass(  # type: ignore[assignment]
             cls, spec.shape, spec.tensor_meta.stride, dtype=spec.tensor_meta.dtype,
             requires_grad=requires_grad,
         )  # fmt: skip
@@ -157,7 +157,7 @@ class _FromLocal(Function):
     ) -> DTensor:  # fmt: skip
         ctx.back = back or _for_gradient(placements)
         if shape is None:
-            whole, steps = list(local.shape), list(local.stride())  # type: ignore[arg-type]
+            whole, steps = list(local.shape), list(local.stride())
             for side, placement in enumerate(placements):
                 if isinstance(placement, Shard):
                     count = mesh.size(side)
@@ -268,7 +268,7 @@ def distribute_tensor(
     local = tensor.detach()
     for side, placement in enumerate(where):
         local = _given_out(local, mesh, side, placement, src_data_rank)
-    meta = TensorMeta(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)  # type: ignore[arg-type]
+    meta = TensorMeta(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
     return DTensor(local, DTensorSpec(mesh, where, meta), requires_grad=tensor.requires_grad)
 
 

@@ -96,7 +96,7 @@ def _spread(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) 
 
 
 def _spec_of(mesh: DeviceMesh, placements: tuple[Placement, ...], like: Tensor) -> DTensorSpec:
-    meta = TensorMeta(tuple(like.shape), tuple(like.stride()), like.dtype)  # type: ignore[arg-type]
+    meta = TensorMeta(tuple(like.shape), tuple(like.stride()), like.dtype)
     return DTensorSpec(mesh, placements, meta)
 
 

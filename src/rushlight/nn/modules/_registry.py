@@ -150,7 +150,7 @@ class Registry:
 
     # -- attributes -----------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         # Two questions by operators take half the time of one call of `get`.
         tables = self.__dict__
         if "_parameters" in tables and name in (table := tables["_parameters"]):
@@ -215,7 +215,7 @@ class Registry:
             if "_buffers" not in own:
                 raise AttributeError("cannot assign buffer before Module.__init__() call")
             self._forget(name, keep="_buffers")
-            self.register_buffer(name, value, value.persistent)
+            self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
         elif name in own.get("_buffers", ()):
             own["_buffers"][name] = _filtered(_global_buffer_registration_hooks, self, name, value)
         else:

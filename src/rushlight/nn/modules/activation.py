@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .. import functional as F, init
 from .._ground import Tensor, f
@@ -312,7 +312,7 @@ class GELU(Module):
 
     __constants__ = ["approximate"]
 
-    def __init__(self, approximate: str = "none") -> None:
+    def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
         super().__init__()
         self.approximate = approximate
 

@@ -215,7 +215,8 @@ class _Forward(_ConvNd):
         function = getattr(F, self._function)
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            mode: Any = self.padding_mode
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=mode)
             padding = (0,) * self._dims
         return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Tensor
 from .module import Module
@@ -41,8 +41,8 @@ class Unflatten(Module):
     ) -> None:
         super().__init__()
         _require_int_tuple(unflattened_size)
-        self.dim = dim
-        self.unflattened_size = unflattened_size
+        self.dim: Any = dim
+        self.unflattened_size: Any = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)

@@ -10,8 +10,6 @@ from ..parameter import is_lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .module import Module
-
 
 __all__ = ["LazyModuleMixin"]
 
@@ -77,7 +75,7 @@ class LazyModuleMixin:
         return any(is_lazy(tensor) for tensor in self._own())
 
     def _infer_parameters(
-        self, module: Module, args: Sequence[object], kwargs: dict[str, object] | None = None
+        self, module: Any, args: Sequence[object], kwargs: dict[str, object] | None = None
     ) -> None:
         """Runs before the first `forward`, and makes the module an ordinary one."""
         module.initialize_parameters(*args, **(kwargs or {}))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import functional as F
 from .._ground import Tensor
+from .._reduction import Reduction
 from .linear import Linear
 from .loss import _WeightedLoss
 
@@ -39,7 +40,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         bias: bool = False,
         device: DeviceLike | None = None,
         dtype: dtype | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,

@@ -1,10 +1,12 @@
 """Losses as modules: the options are kept, the work is done by `nn.functional`."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 from .. import functional as F
 from .._ground import Tensor
+from .._reduction import Reduction
 from .distance import PairwiseDistance
 from .module import Module
 
@@ -33,6 +35,9 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
 ]
 
+#: How long the sequences of a batch are.
+Lengths: TypeAlias = Tensor | Sequence[int]
+
 
 def _old_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The `reduction` that two booleans of old meant."""
@@ -51,7 +56,7 @@ class _Loss(Module):
     """A loss; `reduction` is "mean", "sum" or "none"."""
 
     __constants__ = ["reduction"]
-    reduction: str
+    reduction: Any
 
     def __init__(
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
@@ -72,7 +77,7 @@ class _WeightedLoss(_Loss):
         weight: Tensor | None = None,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -99,7 +104,7 @@ class SmoothL1Loss(_Loss):
         self,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         beta: float = 1.0,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -114,7 +119,7 @@ class HuberLoss(_Loss):
 
     __constants__ = ["reduction", "delta"]
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+    def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
@@ -143,7 +148,7 @@ class NLLLoss(_WeightedLoss):
         size_average: bool | None = None,
         ignore_index: int = -100,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
@@ -172,7 +177,7 @@ class CrossEntropyLoss(_WeightedLoss):
         size_average: bool | None = None,
         ignore_index: int = -100,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
@@ -208,7 +213,7 @@ class BCEWithLogitsLoss(_Loss):
         weight: Tensor | None = None,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -232,7 +237,7 @@ class KLDivLoss(_Loss):
         self,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction | Literal["batchmean"] = "mean",
         log_target: bool = False,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -254,7 +259,7 @@ class PoissonNLLLoss(_Loss):
         size_average: bool | None = None,
         eps: float = 1e-8,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_input = log_input
@@ -277,7 +282,9 @@ class GaussianNLLLoss(_Loss):
 
     __constants__ = ["full", "eps", "reduction"]
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+    def __init__(
+        self, *, full: bool = False, eps: float = 1e-6, reduction: Reduction = "mean"
+    ) -> None:
         super().__init__(None, None, reduction)
         self.full = full
         self.eps = eps
@@ -298,7 +305,7 @@ class HingeEmbeddingLoss(_Loss):
         margin: float = 1.0,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -317,7 +324,7 @@ class CosineEmbeddingLoss(_Loss):
         margin: float = 0.0,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -338,7 +345,7 @@ class MarginRankingLoss(_Loss):
         margin: float = 0.0,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -377,7 +384,7 @@ class MultiMarginLoss(_WeightedLoss):
         weight: Tensor | None = None,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
@@ -414,7 +421,7 @@ class TripletMarginLoss(_Loss):
         swap: bool = False,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         if margin <= 0:
@@ -450,7 +457,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
         margin: float = 1.0,
         swap: bool = False,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(None, None, reduction)
         if margin <= 0:
@@ -482,14 +489,14 @@ class CTCLoss(_Loss):
     __constants__ = ["blank", "reduction"]
 
     def __init__(
-        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+        self, blank: int = 0, reduction: Reduction = "mean", zero_infinity: bool = False
     ) -> None:
         super().__init__(reduction=reduction)
         self.blank = blank
         self.zero_infinity = zero_infinity
 
     def forward(
-        self, log_probs: Tensor, targets: Tensor, input_lengths: object, target_lengths: object
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Lengths, target_lengths: Lengths
     ) -> Tensor:
         return F.ctc_loss(
             log_probs,

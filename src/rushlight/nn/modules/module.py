@@ -38,7 +38,7 @@ from ._registry import (
 from ._state import _EXTRA_STATE_KEY_SUFFIX, Stateful, _IncompatibleKeys
 
 if TYPE_CHECKING:
-    from ..._base.annotations import DeviceLike
+    from ..._base.annotations import DeviceLike, DTypeLike
     from ..._base.dtypes import dtype
 
 
@@ -200,8 +200,10 @@ class Module(Registry, Hooked, Stateful):
                     kept.grad = fn(grad).requires_grad_(grad.requires_grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                lazy = is_lazy(buffer)
-                self._buffers[name] = buffer._converted(fn) if lazy else fn(buffer)
+                if is_lazy(buffer):
+                    self._buffers[name] = buffer._converted(fn)  # type: ignore[attr-defined]
+                else:
+                    self._buffers[name] = fn(buffer)
         return self
 
     def to(self, *args: object, **kwargs: object) -> Self:
@@ -212,7 +214,7 @@ class Module(Registry, Hooked, Stateful):
 
         Raises: TypeError, for a dtype that is neither.
         """
-        layout = kwargs.pop("memory_format", None)
+        layout: Any = kwargs.pop("memory_format", None)
         device, dtype, non_blocking = _destination(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
@@ -244,7 +246,7 @@ class Module(Registry, Hooked, Stateful):
         """Moves to `device` without copying: the values are whatever the memory holds."""
         return self._apply(lambda tensor: f.empty_like(tensor, device=device), recurse=recurse)
 
-    def type(self, dst_type: object) -> Self:
+    def type(self, dst_type: DTypeLike | str) -> Self:
         """Casts every parameter and buffer, integer ones too."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import functional as F
 from .._ground import Tensor
@@ -38,7 +38,7 @@ class _Pad(Module):
 
     __constants__ = ["padding"]
     _dims: int
-    _mode: str
+    _mode: Literal["constant", "reflect", "replicate", "circular"]
     padding: Any
 
     def __init__(self, padding: int | Sequence[int]) -> None:

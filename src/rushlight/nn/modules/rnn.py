@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import init
 from .._ground import Tensor, f
@@ -18,6 +18,8 @@ from .module import Module
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, DeviceLike
     from ..._base.dtypes import dtype
+
+_In = TypeVar("_In", Tensor, PackedSequence)
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -302,6 +304,10 @@ class RNNBase(ReadsParameters, Module):
 
     def _function(self, *args: object) -> tuple[Tensor, ...]:
         return getattr(f, _FUNCTIONS[self.mode])(*args)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: _In, hx: object = None) -> tuple[_In, Any]: ...
 
     def forward(self, input: Tensor | PackedSequence, hx: object = None) -> tuple[Any, Any]:
         options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)

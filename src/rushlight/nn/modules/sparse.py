@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import functional as F, init
 from .._ground import Tensor, f, no_grad
@@ -199,7 +199,7 @@ class EmbeddingBag(Module):
                     "Shape of weight does not match num_embeddings and embedding_dim"
                 )
             self.weight = Parameter(_weight)
-        self.mode = mode
+        self.mode: Any = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset
 

@@ -42,7 +42,7 @@ class Upsample(Module):
             self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode = mode
+        self.mode: Any = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._ground import Tensor, f
 from ..parameter import Parameter
@@ -80,13 +80,13 @@ def _check(layer: Module, bn: Module) -> None:
         raise AssertionError("bn.running_mean and bn.running_var must not be None")
 
 
-def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Module:
+def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Module:
     """A copy of the convolution that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training.
     """
     _check(conv, bn)
-    fused = copy.deepcopy(conv)
+    fused: Any = copy.deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
         transpose,
@@ -94,13 +94,13 @@ def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Modu
     return fused
 
 
-def fuse_linear_bn_eval(linear: Module, bn: Module) -> Module:
+def fuse_linear_bn_eval(linear: Module, bn: Any) -> Module:
     """A copy of the linear layer that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training, and for features that can't be the norm's.
     """
     _check(linear, bn)
-    fused = copy.deepcopy(linear)
+    fused: Any = copy.deepcopy(linear)
     if not (linear.out_features == bn.num_features or bn.num_features == 1):
         raise AssertionError(
             "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "

@@ -89,7 +89,7 @@ class ParametrizationList(ModuleList):
         shape, dtype = original.shape, original.dtype
         with no_grad():
             new: Any = original
-            for module in reversed(list(self)):
+            for module in reversed(list[Any](self)):
                 if hasattr(module, "right_inverse"):
                     with suppress(NotImplementedError):
                         new = module.right_inverse(new)
@@ -143,7 +143,7 @@ class ParametrizationList(ModuleList):
         """
         with no_grad():
             found: Any = value
-            for module in reversed(list(self)):
+            for module in reversed(list[Any](self)):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(
                         f"parametrization {type(module).__name__} does not implement right_inverse."
@@ -211,6 +211,11 @@ def _copied(self: Any, memo: dict[int, object]) -> object:
     return twin
 
 
+def _chains(module: Module) -> Any:
+    """The parametrizations of a module, by the name of the tensor."""
+    return module.parametrizations
+
+
 def _inject_new_class(module: Module) -> None:
     """See Note [A class for each parametrized module]."""
     cls = type(module)
@@ -247,7 +252,7 @@ def register_parametrization(
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        chain = module.parametrizations[tensor_name]
+        chain = _chains(module)[tensor_name]
         if not unsafe:
             _check_next(module, tensor_name, parametrization)
         chain.append(parametrization)
@@ -260,7 +265,7 @@ def register_parametrization(
             _inject_new_class(module)
             module.parametrizations = ModuleDict()
         _inject_property(module, tensor_name)
-        module.parametrizations[tensor_name] = made
+        _chains(module)[tensor_name] = made
     else:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a "
@@ -285,7 +290,7 @@ def _check_next(module: Module, name: str, parametrization: Module) -> None:
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
-        back = parametrization.right_inverse(after)
+        back = parametrization.right_inverse(after)  # type: ignore[operator]
     except NotImplementedError:
         return
     if not isinstance(back, Tensor):
@@ -319,7 +324,7 @@ def remove_parametrizations(
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    chain = module.parametrizations[tensor_name]
+    chain = _chains(module)[tensor_name]
     if chain.is_tensor:
         original = chain.original
         if leave_parametrized:
@@ -335,7 +340,7 @@ def remove_parametrizations(
             "that is parametrized in terms of a sequence of tensors."
         )
     delattr(type(module), tensor_name)
-    del module.parametrizations[tensor_name]
+    del _chains(module)[tensor_name]
     _register_parameter_or_buffer(module, tensor_name, original)
     if not is_parametrized(module):
         delattr(module, "parametrizations")
@@ -355,14 +360,14 @@ def transfer_parametrizations_and_params(
     changed: Module = to_module
     if not is_parametrized(from_module):
         return changed
-    names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations)
+    names = [tensor_name] if tensor_name is not None else list(_chains(from_module))
     for name in names:
-        chain = from_module.parametrizations[name]
+        chain = _chains(from_module)[name]
         if not hasattr(to_module, name):
             setattr(to_module, name, chain.original)
         for one in chain:
             register_parametrization(to_module, name, one)
-        own = to_module.parametrizations[name]
+        own = _chains(to_module)[name]
         if chain.is_tensor:
             own.original = chain.original
         else:

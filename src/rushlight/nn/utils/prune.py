@@ -519,7 +519,7 @@ def _validate_pruning_dim(t: Tensor, dim: int) -> None:
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
-def _compute_norm(t: Tensor, n: object, dim: int) -> Tensor:
+def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
     """The n-norm of each slice along `dim`."""
     rest = tuple(d for d in range(t.dim()) if d != dim % t.dim())
-    return f.norm(t, p=n, dim=rest)
+    return f.norm(t, n, rest)

@@ -113,7 +113,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
     raise TypeError(default_collate_err_msg_format.format(kind))
 
 
-def collate_tensor_fn(batch: Sequence[object], *, collate_fn_map: _Table | None = None) -> Tensor:
+def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: _Table | None = None) -> Tensor:
     """Tensors stacked along a new first dimension."""
     return f.stack(batch, 0)
 
