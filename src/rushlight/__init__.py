@@ -12,7 +12,7 @@ import importlib
 import math as _math
 from typing import Any, Final
 
-from . import _loaded, autograd
+from . import _loaded, autograd as autograd
 from ._array.memory import allocator as _memory
 from ._array.printing import get_printoptions, printoptions, set_printoptions
 from ._base import dtypes as _dtypes
@@ -81,12 +81,8 @@ def __getattr__(name: str) -> Any:
         pass
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name.endswith("Storage"):
-        home = "_tensor.storage"
-    elif name.startswith(("_foreach_", "_amp_")):
+    if name.startswith(("_foreach_", "_amp_")):
         home = "_torch.foreach"
-    elif "autocast" in name and name != "autocast":
-        home = "amp.switches"
     else:
         home = _HOMES.get(name, "")
     if home:
@@ -94,15 +90,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_TABLE.names})
-
-
 __all__ = [
     "Size",
     "Tensor",
     "__version__",
-    "autograd",
     "device",
     "dtype",
     "enable_grad",
@@ -140,5 +131,18 @@ __all__ = [
     "seed",
     "set_rng_state",
 ]
+
+#: What this file uses and doesn't give.
+_USED: Final = frozenset(("Any", "Final", "annotations", "importlib"))
+#: Public modules, which `dir` shows and a star import leaves alone: it would load them all.
+_SHOWN: Final = frozenset(name for name in _MODULES if "." not in name and name[0] != "_")
+_more = {*globals(), *_TABLE.names, *_HOMES} - _USED - _SHOWN - {*__all__}
+__all__.extend(sorted(name for name in _more if name[0] != "_" and name.isidentifier()))
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_SHOWN, *(name for name in globals() if name[:2] == "__")})
+
+
 _ = _loaded
 _memory.apply_environment()

@@ -90,6 +90,24 @@ from ._tensor.settings import set_num_threads as set_num_threads
 from ._tensor.settings import set_warn_always as set_warn_always
 from ._tensor.settings import typename as typename
 from ._tensor.settings import use_deterministic_algorithms as use_deterministic_algorithms
+from ._tensor.storage import BFloat16Storage as BFloat16Storage
+from ._tensor.storage import BoolStorage as BoolStorage
+from ._tensor.storage import ByteStorage as ByteStorage
+from ._tensor.storage import CharStorage as CharStorage
+from ._tensor.storage import ComplexDoubleStorage as ComplexDoubleStorage
+from ._tensor.storage import ComplexFloatStorage as ComplexFloatStorage
+from ._tensor.storage import DoubleStorage as DoubleStorage
+from ._tensor.storage import FloatStorage as FloatStorage
+from ._tensor.storage import HalfStorage as HalfStorage
+from ._tensor.storage import IntStorage as IntStorage
+from ._tensor.storage import LongStorage as LongStorage
+from ._tensor.storage import QInt32Storage as QInt32Storage
+from ._tensor.storage import QInt8Storage as QInt8Storage
+from ._tensor.storage import QUInt2x4Storage as QUInt2x4Storage
+from ._tensor.storage import QUInt4x2Storage as QUInt4x2Storage
+from ._tensor.storage import QUInt8Storage as QUInt8Storage
+from ._tensor.storage import ShortStorage as ShortStorage
+from ._tensor.storage import Storage as Storage
 from ._tensor.storage import StorageBase as StorageBase
 from ._tensor.storage import TypedStorage as TypedStorage
 from ._tensor.storage import UntypedStorage as UntypedStorage
@@ -1423,3 +1441,121 @@ def set_autocast_ipu_dtype(*args: Any, **kwargs: Any) -> Any: ...
 def set_autocast_ipu_enabled(*args: Any, **kwargs: Any) -> Any: ...
 def set_autocast_xla_dtype(*args: Any, **kwargs: Any) -> Any: ...
 def set_autocast_xla_enabled(*args: Any, **kwargs: Any) -> Any: ...
+
+__all__ = [
+    "AcceleratorError", "AnyType", "AwaitType", "BFloat16Storage", "BFloat16Tensor", "BoolStorage",
+    "BoolTensor", "BoolType", "ByteStorage", "ByteTensor", "CharStorage", "CharTensor",
+    "CompilationUnit", "ComplexDoubleStorage", "ComplexFloatStorage", "ComplexType", "DeviceObjType",
+    "DictType", "DispatchKey", "DoubleStorage", "DoubleTensor", "Event", "FloatStorage",
+    "FloatTensor", "FloatType", "Future", "FutureType", "Generator", "GradScaler", "HalfStorage",
+    "HalfTensor", "IntStorage", "IntTensor", "IntType", "ListType", "LongStorage", "LongTensor",
+    "NoneType", "NumberType", "OptionalType", "OutOfMemoryError", "PyObjectType", "PyTorchFileReader",
+    "PyTorchFileWriter", "QInt32Storage", "QInt8Storage", "QUInt2x4Storage", "QUInt4x2Storage",
+    "QUInt8Storage", "RRefType", "ScriptFunction", "ScriptModule", "ShortStorage", "ShortTensor",
+    "Size", "Storage", "StorageBase", "Stream", "StreamObjType", "StringType", "SymBool",
+    "SymBoolType", "SymFloat", "SymInt", "SymIntType", "Tag", "Tensor", "TensorType", "TupleType",
+    "Type", "TypedStorage", "UnionType", "UntypedStorage", "__version__", "abs", "abs_", "absolute",
+    "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "adaptive_max_pool1d", "add", "addbmm",
+    "addcdiv", "addcmul", "addmm", "addmv", "addr", "adjoint", "affine_grid_generator", "alias_copy",
+    "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "angle", "any",
+    "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "are_deterministic_algorithms_enabled",
+    "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_copy",
+    "as_strided_scatter", "as_tensor", "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autocast",
+    "autocast_decrement_nesting", "autocast_increment_nesting", "avg_pool1d", "baddbmm",
+    "bartlett_window", "batch_norm", "bernoulli", "bfloat16", "bilinear",
+    "binary_cross_entropy_with_logits", "bincount", "binomial", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window",
+    "block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize",
+    "can_cast", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_",
+    "cfloat", "chain_matmul", "chalf", "channel_shuffle", "channels_last", "channels_last_3d",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clear_autocast_cache", "clip", "clip_", "clone",
+    "column_stack", "combinations", "compile", "complex", "complex128", "complex32", "complex64",
+    "concat", "concatenate", "cond", "conj", "conj_physical", "conj_physical_", "constant_pad_nd",
+    "contiguous_format", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "corrcoef", "cos", "cos_",
+    "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cov", "coverage",
+    "cross", "ctc_loss", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid",
+    "default_generator", "deg2rad", "deg2rad_", "det", "detach", "detach_", "detach_copy", "device",
+    "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff",
+    "digamma", "dist", "div", "divide", "dot", "double", "dropout", "dropout_", "dsmm", "dsplit",
+    "dstack", "dtype", "e", "eig", "einsum", "embedding", "embedding_bag", "embedding_renorm_",
+    "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "eq", "equal", "erf",
+    "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1",
+    "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill",
+    "fill_", "finfo", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16",
+    "float32", "float4_e2m1fn_x2", "float64", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float_power", "floor", "floor_", "floor_divide", "fmax",
+    "fmin", "fmod", "fork", "frac", "frac_", "frexp", "frobenius_norm", "from_dlpack", "from_file",
+    "from_numpy", "frombuffer", "full", "full_like", "gather", "gcd", "gcd_", "ge", "geqrf", "ger",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "get_autocast_ipu_dtype", "get_autocast_xla_dtype", "get_default_device", "get_default_dtype",
+    "get_deterministic_debug_mode", "get_device", "get_device_module", "get_float32_matmul_precision",
+    "get_num_interop_threads", "get_num_threads", "get_printoptions", "get_rng_state", "gradient",
+    "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
+    "gru", "gru_cell", "gt", "half", "hamming_window", "hann_window", "hardshrink", "hash_tensor",
+    "heaviside", "hinge_embedding_loss", "histc", "histogram", "histogramdd", "hsplit", "hstack",
+    "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add", "index_copy",
+    "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf", "inference_mode",
+    "initial_seed", "inner", "install_as_torch", "instance_norm", "int", "int16", "int32", "int64",
+    "int8", "inverse", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_autocast_available",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_complex", "is_conj",
+    "is_deterministic_algorithms_warn_only_enabled", "is_distributed", "is_floating_point",
+    "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_neg", "is_nonzero",
+    "is_same_size", "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "jagged",
+    "kaiser_window", "kl_div", "kron", "kthvalue", "layer_norm", "layout", "lcm", "lcm_", "ldexp",
+    "ldexp_", "le", "legacy_contiguous_format", "lerp", "less", "less_equal", "lgamma", "linspace",
+    "load", "lobpcg", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
+    "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "lstm",
+    "lstm_cell", "lstsq", "lt", "lu", "lu_solve", "lu_unpack", "manual_seed", "margin_ranking_loss",
+    "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power",
+    "matrix_rank", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d",
+    "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode",
+    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan",
+    "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
+    "narrow_copy", "native_batch_norm", "native_channel_shuffle", "native_dropout",
+    "native_group_norm", "native_layer_norm", "ne", "neg", "neg_", "negative", "negative_", "newaxis",
+    "nextafter", "no_grad", "nonzero", "nonzero_static", "norm", "norm_except_dim", "normal",
+    "not_equal", "nuclear_norm", "numel", "ones", "ones_like", "orgqr", "ormqr", "outer",
+    "pairwise_distance", "pca_lowrank", "pdist", "peek", "permute", "permute_copy", "pi", "pinverse",
+    "pixel_shuffle", "pixel_unshuffle", "poisson", "poisson_nll_loss", "polar", "polygamma",
+    "positive", "pow", "prelu", "preserve_format", "printoptions", "prod", "promote_types", "put",
+    "qint32", "qint8", "qr", "quantile", "quint2x4", "quint4x2", "quint8", "rad2deg", "rad2deg_",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range",
+    "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
+    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "result_type",
+    "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round",
+    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "seed", "segment_reduce", "select",
+    "select_copy", "select_scatter", "selu", "selu_", "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_autocast_ipu_dtype",
+    "set_autocast_ipu_enabled", "set_autocast_xla_dtype", "set_autocast_xla_enabled",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "sgn", "short", "sigmoid", "sigmoid_", "sign", "signbit",
+    "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_inverse", "slice_scatter",
+    "slogdet", "smm", "softmax", "solve", "sort", "sparse_bsc", "sparse_bsc_tensor", "sparse_bsr",
+    "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo", "sparse_coo_tensor", "sparse_csc",
+    "sparse_csc_tensor", "sparse_csr", "sparse_csr_tensor", "split", "split_copy", "split_with_sizes",
+    "split_with_sizes_copy", "spmm", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
+    "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd", "svd_lowrank",
+    "swapaxes", "swapdims", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sqrt", "sym_sum", "symeig", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh",
+    "tanh_", "tensor", "tensor_split", "tensordot", "threshold", "threshold_", "tile", "to_dlpack",
+    "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril",
+    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
+    "typename", "uint16", "uint32", "uint64", "uint8", "unbind", "unbind_copy", "unflatten",
+    "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms",
+    "vander", "var", "var_mean", "vdot", "view_as_complex", "view_as_complex_copy", "view_as_real",
+    "view_as_real_copy", "view_copy", "vmap", "vsplit", "vstack", "wait", "where", "while_loop",
+    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like"
+]

@@ -9,6 +9,7 @@ import signal
 import sys
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
 from ._torch.alias import install_as_torch
@@ -18,9 +19,11 @@ USAGE = """\
 usage: python -m rushlight SCRIPT [ARGUMENT …]
        python -m rushlight -m MODULE [ARGUMENT …]
        python -m rushlight -c CODE [ARGUMENT …]
+       python -m rushlight stubs --as-torch FOLDER
        python -m rushlight --version
 
-Runs a program in which `torch` means Rushlight, as `python SCRIPT …` would run it.
+Runs a program in which `torch` means Rushlight, as `python SCRIPT …` would run it; or writes type
+stubs of `torch` into a folder, for mypy (MYPYPATH=FOLDER) and pyright (a folder `typings`).
 
 The processes that it starts inherit RUSHLIGHT_AS_TORCH=1, by which they import Rushlight as torch,
 too. Set the variable yourself to run any command so: RUSHLIGHT_AS_TORCH=1 pytest tests"""
@@ -120,6 +123,11 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments else 2
     if arguments[0] in ("-V", "--version"):
         print(f"Rushlight {__version__}")
+        return 0
+    if arguments[:2] == ["stubs", "--as-torch"] and len(arguments) == 3:
+        from ._torch.stub_package import write as write_stubs
+
+        print(f"{write_stubs(Path(arguments[2]))} files in {arguments[2]}")
         return 0
     install_as_torch()
     os.environ["RUSHLIGHT_AS_TORCH"] = "1"

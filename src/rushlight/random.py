@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ._base.lazy import listed as _listed
 from ._table.random.generator import Generator as Generator, default_generator as default_generator
 
 if TYPE_CHECKING:
@@ -68,3 +69,5 @@ __all__ = [
     "fork_rng",
     "thread_safe_generator",
 ]
+
+__dir__ = _listed(globals())

@@ -44,8 +44,10 @@ def mypy(program: str, folder: Path, *more: str, path: Path | None = None) -> di
     """What mypy, strict, says of a program: by the line, counted after `HEAD`."""
     file = folder / "program.py"
     file.write_text(program)
-    source = path or Path(rushlight.__file__).parents[1]
-    found = {} if str(source) in site.getsitepackages() else {"MYPYPATH": str(source)}
+    source = str(Path(rushlight.__file__).parents[1])
+    places = [str(path)] if path else []
+    places += [] if source in site.getsitepackages() else [source]
+    found = {"MYPYPATH": os.pathsep.join(places)} if places else {}
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary",
          "--no-pretty", f"--cache-dir={folder / 'cache'}", *more, str(file)],

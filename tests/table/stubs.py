@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -121,7 +122,7 @@ def others(taken: set[str]) -> Iterator[str]:
         folder, _, last = place.rpartition(".")
         yield f"from .{folder} import {last} as {name}"
     for name, module in sorted(HOMES.items()):
-        if name not in taken:
+        if name not in taken and module != "amp.switches":
             yield f"from .{module} import {name} as {name}"
     for name in sorted(vars(rushlight)):
         value = vars(rushlight)[name]
@@ -164,6 +165,8 @@ def text() -> str:
         for name in importlib.import_module("rushlight.amp.switches").NAMES
     ]
     parts = [*imports, *start, *values, "", *found, *sorted(set(switches)), ""]
+    names = textwrap.wrap(", ".join(f'"{name}"' for name in sorted(rushlight.__all__)), 98)
+    parts.append("\n".join(["__all__ = [", *(f"    {line}" for line in names), "]", ""]))
     return head("__init__", "The types of `rushlight.*`.") + "\n".join(parts)
 
 

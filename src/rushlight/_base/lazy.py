@@ -32,6 +32,11 @@ class _Package(ModuleType):
         super().__setattr__(name, value)
 
 
+def listed(module: Mapping[str, Any]) -> Callable[[], list[str]]:
+    """The `__dir__` of a module: what is in its `__all__`, and what Python gives every module."""
+    return lambda: sorted({*module["__all__"], *(name for name in module if name[:2] == "__")})
+
+
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package.
 

@@ -66,6 +66,24 @@ _DTYPES: Final = (
     "float4_e2m1fn_x2", "qint32", "qint8", "quint2x4", "quint4x2", "quint8",
 )  # fmt: skip
 
+_STORAGES: Final = tuple(
+    f"{kind}Storage" for kind in (
+        "", "BFloat16", "Bool", "Byte", "Char", "ComplexDouble", "ComplexFloat", "Double", "Float",
+        "Half", "Int", "Long", "QInt32", "QInt8", "QUInt2x4", "QUInt4x2", "QUInt8", "Short",
+        "Typed", "Untyped",
+    )
+)  # fmt: skip
+_SWITCHES: Final = (
+    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "get_autocast_ipu_dtype", "get_autocast_xla_dtype", "is_autocast_available",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_autocast_ipu_dtype",
+    "set_autocast_ipu_enabled", "set_autocast_xla_dtype", "set_autocast_xla_enabled",
+)  # fmt: skip
+
 #: Names of `rushlight` whose module is loaded when they are first asked for, and that module.
 HOMES: Final[dict[str, str]] = {
     **dict.fromkeys(_CHECKS, "_torch.checks"),
@@ -79,8 +97,9 @@ HOMES: Final[dict[str, str]] = {
     **dict.fromkeys(("Event", "Stream"), "_torch.streams"),
     **dict.fromkeys(("GradScaler", "autocast"), "amp"),
     **dict.fromkeys(("PyTorchFileReader", "PyTorchFileWriter"), "_torch._C._files"),
-    **dict.fromkeys(("StorageBase", "TypedStorage", "UntypedStorage", "is_storage",
-                     "_storage_classes"), "_tensor.storage"),
+    **dict.fromkeys(_STORAGES, "_tensor.storage"),
+    **dict.fromkeys(("StorageBase", "is_storage", "_storage_classes"), "_tensor.storage"),
+    **dict.fromkeys(_SWITCHES, "amp.switches"),
     **dict.fromkeys(("_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo"),
                     "sparse.rows"),
     **dict.fromkeys(("cond", "while_loop"), "_torch._higher_order_ops"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._base.lazy import listed as _listed
 from . import autocast_mode, grad_scaler
 from .autocast_mode import (
     _enter_autocast,
@@ -15,3 +16,5 @@ from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 _ = (autocast_mode, grad_scaler, _enter_autocast, _exit_autocast)
+
+__dir__ = _listed(globals())

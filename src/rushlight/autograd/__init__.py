@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._base.lazy import lazy
+from .._base.lazy import lazy, listed
 from . import (
     attributes as _attributes,  # noqa: F401
     forward_ad,
@@ -67,3 +67,5 @@ __all__ = [
     "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
     "set_multithreading_enabled",
 ]  # fmt: skip
+
+__dir__ = listed(globals())

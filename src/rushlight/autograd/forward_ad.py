@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._array import types as T
+from .._base.lazy import listed as _listed
 from .._core.mode import CURRENT, Mode, ready, replaced
 from .._core.run import FORWARD, TRANSFORMS
 from .._core.saved import TANGENTS
@@ -264,3 +265,5 @@ def _is_fwd_grad_enabled() -> bool:
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
            "unpack_dual"]  # fmt: skip
+
+__dir__ = _listed(globals())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from .._base.lazy import listed as _listed
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
@@ -573,3 +574,5 @@ def _first(
 
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
+
+__dir__ = _listed(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._base.fork_locks import lock as make_lock
+from .._base.lazy import listed as _listed
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge, refuse_leaf_in_inference
@@ -135,3 +136,5 @@ __all__ = ["_AllowMutationOnSavedContext", "_Handle", "_engine_run_backward",
            "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
            "register_multi_grad_hook", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
            "set_warn_on_accumulate_grad_stream_mismatch"]  # fmt: skip
+
+__dir__ = _listed(globals())

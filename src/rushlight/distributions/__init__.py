@@ -1,5 +1,6 @@
 """Probability distributions, their transforms and divergences: sampling, densities, gradients."""
 
+from .._base.lazy import listed as _listed
 from . import constraints, kl, transforms, utils
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -141,3 +142,5 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+__dir__ = _listed(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._base.lazy import listed as _listed
 from . import custom_function
 from .derivatives import grad, grad_and_value, jvp, linearize, vjp
 from .functional_call import functional_call, stack_module_state
@@ -28,3 +29,5 @@ __all__ = [
     "vmap",
 ]
 _ = custom_function
+
+__dir__ = _listed(globals())

@@ -1,13 +1,16 @@
 """Networks: modules, parameters, losses, initialisation, and the functions behind them."""
 
-from . import functional, grad, init, utils
+from .._base.lazy import listed as _listed
+from . import functional, grad, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403
 from .modules.module import Module as Module
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 from .attention import sdpa_kernel as _sdpa_kernel  # isort: skip  # noqa: F401
+
 # Importing from the package puts it in the place of the file of modules that the star brought.
+from . import attention  # isort: skip
 
 __all__ = [
     "Buffer",
@@ -16,8 +19,15 @@ __all__ = [
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
+    "attention",
     "functional",
     "grad",
     "init",
+    "modules",
+    "parallel",
+    "parameter",
     "utils",
 ]
+__all__ += modules.__all__
+
+__dir__ = _listed(globals())

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 
 from .._array.linalg import factorizations as factor
+from .._base.lazy import listed as _listed
 from ._ground import Generator, Tensor, dtypes, f, no_grad
 
 __all__ = [
@@ -27,6 +28,17 @@ __all__ = [
     "xavier_normal_",
     "xavier_uniform_",
     "zeros_",
+    "constant",
+    "dirac",
+    "eye",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "normal",
+    "orthogonal",
+    "sparse",
+    "uniform",
+    "xavier_normal",
+    "xavier_uniform",
 ]
 
 _LINEAR = (
@@ -315,3 +327,5 @@ kaiming_uniform = _deprecated(kaiming_uniform_)
 kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
+
+__dir__ = _listed(globals())

@@ -1,5 +1,6 @@
 """Optimizers, and schedules of their learning rates."""
 
+from .._base.lazy import listed as _listed
 from . import _functional, lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -43,3 +44,5 @@ __all__ = [
     "swap_in_optimizer_params_and_state",
 ]
 _ = _functional
+
+__dir__ = _listed(globals())

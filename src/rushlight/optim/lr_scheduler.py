@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from .._base.lazy import listed as _listed
 from ._composite import ChainedScheduler, SequentialLR
 from ._cycle import CyclicLR, OneCycleLR
 from ._plateau import ReduceLROnPlateau
@@ -385,3 +386,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             run = int(math.log((epoch / self.T_0 * (self.T_mult - 1) + 1), self.T_mult))
             self.T_cur = epoch - self.T_0 * (self.T_mult**run - 1) / (self.T_mult - 1)
             self.T_i = self.T_0 * self.T_mult**run
+
+
+__dir__ = _listed(globals())

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from .._base.lazy import listed as _listed
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ._ground import Tensor, f, no_grad
@@ -230,3 +231,6 @@ class SWALR(LRScheduler):
             start = end if before == 1 else (rate - before * end) / (1 - before)
             rates.append(end * now + start * (1 - now))
         return rates
+
+
+__dir__ = _listed(globals())

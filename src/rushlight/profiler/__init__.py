@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._base.lazy import listed as _listed
 from ..autograd.profiler import kineto_available, record_function
 from ..autograd.profiler_util import DeviceType
 from .session import (
@@ -17,3 +18,5 @@ __all__ = [
     "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
     "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import IO, Any, TypeAlias
 
 from .._base.device import device
+from .._base.lazy import listed as _listed
 from .budget import load_limits
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load
@@ -60,3 +61,5 @@ __all__ = [
     "set_default_mmap_options",
     "skip_data",
 ]
+
+__dir__ = _listed(globals())

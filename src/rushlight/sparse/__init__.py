@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._base.lazy import lazy
+from .._base.lazy import lazy, listed
 
 #: Sparse tensors by element type, as PyTorch had them before dtypes.
 _TYPED: Final = (
@@ -79,5 +79,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__dir__ = listed(globals())

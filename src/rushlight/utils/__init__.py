@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPES_ONLY
 
+from .._base.lazy import listed as _listed
+
 if _TYPES_ONLY:
     from . import (
         benchmark as benchmark,
@@ -33,3 +35,21 @@ else:
                 if error.name != f"{__name__}.{name}":
                     raise
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+__all__ = [
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "cpp_extension",
+    "data",
+    "deterministic",
+    "dlpack",
+    "flop_counter",
+    "hooks",
+    "module_tracker",
+    "swap_tensors",
+    "weak",
+]
+
+__dir__ = _listed(globals())

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .. import random
 from .._array import types as T
-from .._base.lazy import lazy
+from .._base.lazy import lazy, listed as _listed
 from .._core.mode import CURRENT, current, ready, replaced
 from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor, version_cell
@@ -529,3 +529,5 @@ __all__ = [  # noqa: F822 - some are loaded when first asked for
     "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..._base.lazy import listed
 from .row import LOCK
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Space:
                     f"module '{name}' has no attribute '{asked}' (Rushlight doesn't have it)"
                 ) from None
 
-        module["__all__"] = listed = sorted([*self.names, *more])
+        module["__all__"] = sorted([*self.names, *more])
         module["__getattr__"] = __getattr__
-        module["__dir__"] = lambda: sorted({*module, *listed})
+        module["__dir__"] = listed(module)
         return __getattr__

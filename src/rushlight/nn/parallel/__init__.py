@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..._base.lazy import lazy
+from ..._base.lazy import lazy, listed
 from .data_parallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
 
 if TYPE_CHECKING:
@@ -25,3 +25,5 @@ __all__ = [
     "replicate",
     "scatter",
 ]
+
+__dir__ = listed(globals())

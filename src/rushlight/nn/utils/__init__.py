@@ -1,5 +1,6 @@
 """Gradients clipped, weights parametrized, normalised, pruned and fused, sequences packed."""
 
+from ..._base.lazy import listed as _listed
 from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import (
     clip_grad_norm,
@@ -47,3 +48,5 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+__dir__ = _listed(globals())

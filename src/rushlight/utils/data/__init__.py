@@ -1,5 +1,6 @@
 """Data for training: datasets, the order in which they are read, and loaders of batches."""
 
+from ..._base.lazy import listed as _listed
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataloader import DataLoader, _DatasetKind
@@ -64,3 +65,5 @@ __all__ = [
     "runtime_validation",
     "runtime_validation_disabled",
 ]
+
+__dir__ = _listed(globals())

@@ -1,0 +1,46 @@
+"""What is public is listed: names may be added, and don't go without a word."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from tests.table.public_names import MODULES, public_names, recorded
+
+#: What sources import or bind for themselves.
+INNER = {"Any", "Callable", "Final", "TYPE_CHECKING", "annotations", "importlib", "listed"}
+STAR = """
+from rushlight import *
+from rushlight.nn import *
+assert matmul(eye(2), eye(2)).sum().item() == 2 and float32 and no_grad and Linear(2, 3)
+assert "distributed" not in globals() and "onnx" not in globals()
+"""
+
+
+def test_the_list_has_every_public_name() -> None:
+    missing = sorted(public_names() - recorded().keys())
+    assert not missing, "run `python -m tests.table.public_names`"
+
+
+def test_no_name_has_gone_without_an_entry() -> None:
+    gone = {name for name, reason in recorded().items() if not reason} - public_names()
+    assert not gone, "write `removed VERSION: what to use` behind its name in public-names.txt"
+
+
+def test_an_entry_says_when_and_what_to_use() -> None:
+    reasons = [reason for reason in recorded().values() if reason]
+    assert [r for r in reasons if not r.startswith("removed ") or ": " not in r] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_shows_its_public_names_and_no_others(name: str) -> None:
+    module = importlib.import_module(f"rushlight.{name}".rstrip("."))
+    shown = {n for n in dir(module) if n[0] != "_"}
+    assert not shown & INNER - {*module.__all__}
+    assert {n for n in module.__all__ if n[0] != "_"} <= shown
+    assert [n for n in shown if not hasattr(module, n)] == []
+
+
+def test_a_star_import_brings_functions_and_leaves_modules_alone() -> None:
+    subprocess.run([sys.executable, "-c", STAR], check=True)
