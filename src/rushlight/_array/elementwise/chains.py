@@ -8,12 +8,13 @@ The steps are those of the generated NumPy code (`numpy_steps`), so digits are t
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from math import inf
+from functools import cache, partial
+from math import inf, pi
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..._formula import words as W
 from ..._native import ufunc_loops
 from . import generated
 
@@ -54,13 +55,63 @@ def chains_of(raw: AnyCallable, formula: Formula, kinds: str) -> Chains | None:
             return kinds, (_of_ufunc(raw, kinds),)
         if getattr(raw, "source", None) is not None and hasattr(raw, "usual"):
             return kinds, _of_generated(raw)
-        function = formula()
-        if function is None or "s" in kinds:  # whose values the function may refuse
+        known = _on_floats().get(raw)
+        if isinstance(known, np.ufunc):
+            return kinds, (_of_ufunc(known, kinds),)
+        function = known or formula()
+        if function is None or ("s" in kinds and known is None):  # it may refuse some numbers
             return None
         group = _traced(function, kinds)
-        return kinds, (_chain(group, kinds, bounds=True),)
+        return kinds, (_chain(group, kinds, by_hand=True),)
     except (Unchained, ValueError, TypeError, ArithmeticError, AttributeError, KeyError):
         return None
+
+
+@cache
+def _on_floats() -> dict[AnyCallable, AnyCallable]:
+    """What functions that are written by hand compute of few floats: ufuncs, and formulas.
+
+    They refuse no numbers, and round as the formulas do.
+    """
+    from .. import numpy_namespace
+    from . import activations, comparison, division, masks, rounding, trigonometry
+
+    def gap(a: Symbol, b: Symbol) -> Symbol:
+        return -W.absolute(W.where(a == b, 0.0, a - b))
+
+    def refused(*operands: Symbol) -> Symbol:
+        raise Unchained
+
+    def sinc(x: Symbol) -> Symbol:
+        t = x * pi
+        return W.where(t == 0, 1.0, W.sin(t) / W.where(t == 0, 1.0, t))
+
+    return {
+        rounding.ceil: np.ceil, rounding.floor: np.floor, rounding.trunc: np.trunc,
+        rounding.round: np.rint, rounding.signbit: np.signbit, rounding.copysign: np.copysign,
+        division.hypot: np.hypot, division.fmod: np.fmod, division.floor_divide: np.floor_divide,
+        trigonometry.arctan2: np.arctan2, comparison.nextafter: np.nextafter,
+        rounding.frac: lambda x: x - W.trunc(x),
+        rounding.clamp: lambda x, low, high: W.minimum(W.maximum(x, low), high),
+        rounding.clamp_min: W.maximum, rounding.clamp_max: W.minimum,
+        comparison.isposinf: lambda x: x == inf, comparison.isneginf: lambda x: x == -inf,
+        comparison.isinf: lambda x: W.absolute(x) == inf,
+        trigonometry.radians: lambda x: x * (pi / 180),
+        trigonometry.degrees: lambda x: x * (180 / pi),
+        activations.sinc: sinc,
+        masks.masked_fill: refused,  # it looks at the shape, and at the range of numbers
+        activations.logaddexp: lambda a, b: W.maximum(a, b) + W.log1p(W.exp(gap(a, b))),
+        numpy_namespace.add_scaled: lambda a, b, alpha: a + b * alpha,
+        numpy_namespace.subtract_scaled: lambda a, b, alpha: a - b * alpha,
+        division.add_product: lambda x, a, b, value: x + (a * value) * b,
+        division.add_quotient: lambda x, a, b, value: x + (a * value) / b,
+    }  # fmt: skip
+
+
+def of_sum(kinds: str, step: str) -> Chains:
+    """The chain of a sum of all elements, or of the gradient of one."""
+    told = (step, np.add, "fff", b"\0\1\2") if step in "tm" else (step, None, "f", b"\0")
+    return kinds, (((), (), 0, 0, False, (told,)),)
 
 
 def _of_ufunc(ufunc: np.ufunc, kinds: str) -> Chain:
@@ -96,8 +147,16 @@ def _traced(function: AnyCallable, kinds: str) -> Group:
         return function(*[_SYMBOLS if kind == "-" else next(rest) for kind in kinds])
 
     single, double = [
-        trace("small", given, {f"x{k}": (kind, d) for k, kind in enumerate(kinds) if kind != "-"})
-        for d in ("f32", "f64")
+        trace(
+            "small",
+            given,
+            {
+                f"x{k}": ("f", "b1") if kind == "b" else (kind, dtype)
+                for k, kind in enumerate(kinds)
+                if kind != "-"
+            },
+        )
+        for dtype in ("f32", "f64")
     ]
     if str(single).replace("f32", "f64") != str(double):  # it goes by the type
         raise Unchained
@@ -108,17 +167,15 @@ class _Symbols:
     """The array namespace of formulas, for symbols."""
 
     def __getattr__(self, name: str) -> AnyCallable:
-        from ..._formula import words
-
         if name == "keep":
-            return lambda g, mask: words.where(mask, g, 0.0)
+            return lambda g, mask: W.where(mask, g, 0.0)
         if name == "overridden":
             return lambda override, told, *args: told(*args)
         if name == "sgn":
-            return words.sign
-        if name not in words.WORLDS[_symbol()] and name != "where":
+            return W.sign
+        if name not in W.WORLDS[_symbol()] and name != "where":
             raise AttributeError(name)
-        return getattr(words, name)
+        return getattr(W, name)
 
 
 _SYMBOLS: Final = _Symbols()
@@ -131,29 +188,33 @@ def _symbol() -> type:
 
 
 def _chain(
-    group: Group, kinds: str, asked: tuple[tuple[int, float], ...] = (), bounds: bool = False
+    group: Group, kinds: str, asked: tuple[tuple[int, float], ...] = (), by_hand: bool = False
 ) -> Chain:
     """The steps of a group, its values numbered by where they lie.
 
-    `bounds`: one bound is `maximum` or `minimum`, as in code that is written by hand.
+    `by_hand`: one bound is `maximum` or `minimum`, as in code that is written so.
     """
     from .numpy_steps import steps_of
 
     if len(group.outputs) != 1 or group.outputs[0].alias >= 0:
         raise Unchained
     steps = steps_of(group)
-    if bounds:
-        steps = [_bounded(step) for step in steps]
+    if by_hand:
+        steps = [one for step in steps for one in _bounded(step)]
     result = group.outputs[0].value
     if not steps or steps[-1].value != result or steps[-1].sort not in ("f", "b"):
         raise Unchained
     numbers = [step for step in steps if step.sort == "s"]
+    if numbers and by_hand:  # which code written by hand may round one by one
+        raise Unchained
     steps = [*numbers, *[step for step in steps if step.sort != "s"]]
     constants = _constants(steps)
     operands = [k for k, kind in enumerate(kinds) if kind != "-"]
     first = len(kinds)
     places: dict[int | float, int] = dict(enumerate(operands))
-    sorts: dict[int | float, str] = dict.fromkeys(range(len(operands)), "f")
+    sorts: dict[int | float, str] = {
+        k: "b" if kinds[at] == "b" else "f" for k, at in enumerate(operands)
+    }
     for k, step in enumerate(numbers):
         places[step.value] = first + len(constants) + k
         sorts[step.value] = "f"
@@ -180,13 +241,20 @@ def _chain(
             steps[-1].sort == "b", tuple(_told(*one, end) for one in found))  # fmt: skip
 
 
-def _bounded(step: Step) -> Step:
-    """A step by `clip` with one bound as what gives 0 for the larger one of 0 and -0."""
-    if step.op == "clip" and step.args[2] == inf:
-        return step._replace(op="max", args=step.args[:2])
-    if step.op == "clip" and step.args[1] == -inf:
-        return step._replace(op="min", args=(step.args[0], step.args[2]))
-    return step
+def _bounded(step: Step) -> list[Step]:
+    """A step by `clip` as those that give 0 for the larger one of 0 and -0."""
+    if step.op != "clip":
+        return [step]
+    x, low, high = step.args
+    if high == inf and type(high) is float:
+        return [step._replace(op="max", args=(x, low))]
+    if low == -inf and type(low) is float:
+        return [step._replace(op="min", args=(x, high))]
+    inner = -1 - step.value  # a number that no value has
+    return [
+        step._replace(value=inner, op="max", args=(x, low)),
+        step._replace(op="min", args=(inner, high)),
+    ]
 
 
 def _constants(steps: list[Step]) -> dict[str, int]:

@@ -47,9 +47,9 @@ _WAITS: Final = 16
 def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> AnyCallable:
     """`plain`, with small arrays taken by ufuncs' loops once it has been called a few times.
 
-    `kinds` has a letter for each argument: "f" for arrays of floats, or numbers instead, "s" for
-    numbers, "-" for what isn't looked at. `maker` gives the kinds anew ("b": arrays of bools) and
-    the steps, in the form that `read_chain` reads, or None.
+    `kinds` has a letter for each argument: "f" for arrays of floats, or numbers instead, "b" for
+    arrays of bools, "s" for numbers, "n" for None, "t" for tuples, "-" for what isn't looked at.
+    `maker` gives the kinds anew and the steps, in the form that `read_chain` reads, or None.
     """
     if FUNCTION is None:
         return plain

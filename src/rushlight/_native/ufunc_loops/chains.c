@@ -17,7 +17,10 @@
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 typedef struct {
-    char op; /* 'u': a ufunc; 'w': where; 'k': keep; else arithmetic on numbers, which is Python's */
+    /* 'u': a ufunc; 'w': where; 'k': keep; 't': the sum of all elements, 'm': their mean; 's': a
+       number spread over a shape, 'd': divided by the elements of that first; else arithmetic on
+       numbers, which is Python's */
+    char op;
     char count; /* of the operands */
     unsigned char slots[OPERANDS];
     char bools[OPERANDS]; /* whether an operand is one: temporaries hold either */
@@ -44,7 +47,8 @@ typedef struct {
     int count; /* of the arguments */
     int chains;
     npy_intp most; /* elements */
-    char kinds[ARGUMENTS]; /* 'f': an array or a number; 's': a number; 'b': bools; '-': anything */
+    /* 'f': an array or a number; 's': a number; 'b': bools; 'n': None; 't': a tuple; '-': anything */
+    char kinds[ARGUMENTS];
     Chain *chain[2];
 } Function;
 
@@ -107,7 +111,7 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
     for (int k = 0; k < self->count; k++) {
         char kind = self->kinds[k];
         PyObject *x = args[k];
-        if (kind == '-')
+        if (kind == '-' || (kind == 'n' && x == Py_None) || (kind == 't' && PyTuple_CheckExact(x)))
             continue;
         if (Py_TYPE(x) != &PyArray_Type) {
             if ((kind != 'f' && kind != 's') || !is_number(x, &frame->values[k]))
@@ -115,7 +119,7 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
             frame->places[k] = NULL;
             continue;
         }
-        if (kind == 's')
+        if (kind != 'f' && kind != 'b')
             return NULL;
         PyArrayObject *array = (PyArrayObject *)x;
         PyArray_Descr *descr = PyArray_DESCR(array);
@@ -258,6 +262,87 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
     return 1;
 }
 
+/* ---- sums and their gradients ------------------------------------------------------------- */
+
+static double number_at(const char *place, int type)
+{
+    return type == 0 ? *(const float *)place : *(const double *)place;
+}
+
+/* x / count in the type of x, at a place. */
+static void divide(char *to, const char *from, npy_intp count, int type)
+{
+    if (type == 0)
+        *(float *)to = *(const float *)from / (float)count;
+    else
+        *(double *)to = number_at(from, type) / (double)count;
+}
+
+static PyObject *new_number(int type)
+{
+    Py_INCREF(floats[type]);
+    return PyArray_NewFromDescr(&PyArray_Type, floats[type], 0, NULL, NULL, NULL, 0, NULL);
+}
+
+/* The sum or the mean as an array without dimensions, added up by the loop as `reduce` has it. */
+static PyObject *total(const Step *step, Frame *frame, PyArrayObject *like, int type)
+{
+    PyObject *out = new_number(type);
+    if (out == NULL)
+        return NULL;
+    npy_intp size = PyArray_SIZE(like);
+    char *to = PyArray_BYTES((PyArrayObject *)out);
+    char *places[3] = {to, frame->places[0], to};
+    npy_intp strides[3] = {0, type == 0 ? 4 : 8, 0};
+    memset(to, 0, strides[1]);
+    step->loops[type](places, &size, strides, step->data[type]);
+    if (step->op == 'm')
+        divide(to, to, PyArray_SIZE(like), type);
+    return out;
+}
+
+/* A read-only view of one element over a shape, or NULL without an error. */
+static PyObject *spread(const Step *step, PyArrayObject *g, PyObject *shape, int type)
+{
+    npy_intp dims[DIMENSIONS], strides[DIMENSIONS] = {0}, size = 1;
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape);
+    if (PyArray_NDIM(g) != 0 || rank == 0 || rank > DIMENSIONS)
+        return NULL;
+    for (Py_ssize_t k = 0; k < rank; k++) {
+        PyObject *one = PyTuple_GET_ITEM(shape, k);
+        int overflow;
+        if (!PyLong_CheckExact(one))
+            return NULL;
+        dims[k] = (npy_intp)PyLong_AsLongLongAndOverflow(one, &overflow);
+        if (overflow || dims[k] <= 0 || dims[k] > (1 << 24) || size > (1 << 24))
+            return NULL;
+        size *= dims[k];
+    }
+    if (size == 1 || size > (1 << 24))
+        return NULL;
+    PyObject *held = (PyObject *)g;
+    if (step->op == 'd') {
+        held = new_number(type);
+        if (held == NULL)
+            return NULL;
+        divide(PyArray_BYTES((PyArrayObject *)held), PyArray_BYTES(g), size, type);
+    }
+    else
+        Py_INCREF(held);
+    Py_INCREF(floats[type]);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, floats[type], (int)rank, dims, strides,
+                                         PyArray_BYTES((PyArrayObject *)held), 0, NULL);
+    if (out == NULL) {
+        Py_DECREF(held);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)out, held) < 0) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    return out;
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 static int learn(Function *self);
@@ -293,6 +378,20 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     }
     if (chain == NULL)
         goto plain;
+    const Step *only = &chain->step[0];
+    if (only->op == 't' || only->op == 'm') {
+        if (frame.strides[0] == 0 && PyArray_NDIM(like) != 0)
+            goto plain;
+        return total(only, &frame, like, type);
+    }
+    if (only->op == 's' || only->op == 'd') {
+        if (frame.places[1] == NULL)
+            goto plain;
+        PyObject *found = spread(only, like, args[2], type);
+        if (found != NULL || PyErr_Occurred())
+            return found;
+        goto plain;
+    }
     PyArray_Descr *descr = chain->gives_bool ? bools : floats[type];
     Py_INCREF(descr);
     PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(like),
@@ -387,7 +486,7 @@ static int read_chain(PyObject *told, int count, Chain *chain)
         PyBuffer_Release(&places);
         if (!fine)
             return 0;
-        if (step->op == 'u') {
+        if (step->op == 'u' || step->op == 't' || step->op == 'm') {
             int found = find_loops(ufunc, sorts, step);
             if (found <= 0)
                 return found;

@@ -13,6 +13,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._formula.words import absolute, exp, log, row_sum, row_top, where
 from ..calls.argument_parser import is_number_tensor
+from ..rows import small_arrays
 from ..rows.composite import composite
 from ..rows.node_classes import element_count
 from ..rows.out_argument import apply_out
@@ -33,10 +34,21 @@ raw_spread = later("reduce.variance")
 
 _count = raw.count_of
 
+
+def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
+    return xp.broadcast_to(g, self_shape)
+
+
+def _spread_evenly(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
+    return xp.broadcast_to(g / _count(self_shape, None), self_shape)
+
+
+small_arrays.OF_SUMS.update({_spread: ("-ft", "s"), _spread_evenly: ("-ft", "d")})
+
 sum = linear(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.sum_all,
-    self=lambda xp, g, self_shape: xp.broadcast_to(g, self_shape),
+    self=_spread,
     lowering="sum",
     out_rules=OutRules(typed=as_out),
     doc="The sum of all elements; of integers as int64.",
@@ -56,7 +68,7 @@ sum_dim = linear(
 mean = linear(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.mean_all,
-    self=lambda xp, g, self_shape: xp.broadcast_to(g / _count(self_shape, None), self_shape),
+    self=_spread_evenly,
     node_shows=element_count,
     lowering="mean",
     out_rules=OutRules(typed=as_asked),
