@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..autograd.function import Function
 from . import collectives
 from ._ground import f
+from .nn.functional import _AllReduce, _AllToAllSingle
 from .process_group import ProcessGroup, _Current, chosen, new_group
 from .reduce_op import RedOpType, ReduceOp
 
@@ -68,7 +69,7 @@ def wait_tensor(tensor: Tensor) -> Tensor:
 
 def all_reduce(self: Tensor, reduceOp: str, group: GroupLike, tag: str = "") -> Tensor:
     """One tensor made of all ranks', on every rank."""
-    out: Tensor = _AllReduce.apply(_operation(reduceOp), group_of(group), self)
+    out: Tensor = _Reduced.apply(_operation(reduceOp), group_of(group), self)
     return out
 
 
@@ -118,7 +119,12 @@ def all_to_all_single(
     tag: str = "",
 ) -> Tensor:
     """A part of each rank's tensor, for a part of this one to each."""
-    out: Tensor = _AllToAll.apply(output_split_sizes, input_split_sizes, group_of(group), self)
+    own = self.contiguous()
+    rows = own.shape[0] if output_split_sizes is None else sum(output_split_sizes)
+    place = own.new_empty((rows, *own.shape[1:]))
+    out: Tensor = _AllToAllSingle.apply(
+        group_of(group), place, output_split_sizes, input_split_sizes, own
+    )
     return out
 
 
@@ -129,22 +135,16 @@ reduce_scatter_single_autograd = reduce_scatter_tensor_autograd = reduce_scatter
 all_to_all_single_autograd = all_to_all_single
 
 
-class _AllReduce(Function):
-    @staticmethod
-    def forward(ctx: Ctx, op: RedOpType, group: ProcessGroup, tensor: Tensor) -> Tensor:
-        ctx.op, ctx.group = op, group
-        out = tensor.detach().contiguous().clone()
-        collectives.all_reduce(out, op, group)
-        return out
+class _Reduced(_AllReduce):
+    """Goes backward through sums and means alone."""
 
     @staticmethod
     def backward(ctx: Ctx, grad: Tensor) -> Gradients:
         if ctx.op not in (ReduceOp.SUM, ReduceOp.AVG):
             raise RuntimeError(
-                f"all_reduce backward only supports 'sum' and 'avg' reductions, got "
-                f"'{ctx.op.name.lower()}'"
+                f"all_reduce backward only supports 'sum' reduction, got '{ctx.op.name.lower()}'"
             )
-        return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
+        return _AllReduce.backward(ctx, grad)
 
 
 class _AllGather(Function):
@@ -179,24 +179,3 @@ class _ReduceScatter(Function):
         if ctx.op is ReduceOp.AVG:
             whole = whole / ctx.group.size()
         return None, None, None, whole
-
-
-class _AllToAll(Function):
-    @staticmethod
-    def forward(
-        ctx: Ctx,
-        received: list[int] | None,
-        sent: list[int] | None,
-        group: ProcessGroup,
-        tensor: Tensor,
-    ) -> Tensor:
-        ctx.received, ctx.sent, ctx.group = received, sent, group
-        own = tensor.detach().contiguous()
-        rows = own.shape[0] if received is None else sum(received)
-        out = own.new_empty((rows, *own.shape[1:]))
-        collectives.all_to_all_single(out, own, received, sent, group)
-        return out
-
-    @staticmethod
-    def backward(ctx: Ctx, grad: Tensor) -> Gradients:
-        return None, None, None, _AllToAll.apply(ctx.sent, ctx.received, ctx.group, grad)
