@@ -28,7 +28,7 @@ def run(*arguments: str) -> str:
 def test_in_detail_an_error_says_which_rank_did_what() -> None:
     told = run("rushlight.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM)
     lines = [line for line in told.splitlines() if line.startswith("0:")]
-    assert len(lines) == 8
+    assert len(lines) == 10
     assert (
         "of a torch.float32 of shape (2,), but Rank 1 is running collective: all_reduce"
         in (lines[0])
@@ -38,6 +38,11 @@ def test_in_detail_an_error_says_which_rank_did_what() -> None:
     for line, shapes in zip(lines[3:7], [("(4,)", "(6,)"), *[("(2,)", "(3,)")] * 3]):
         assert all(f"of a torch.float32 of shape {shape}" in line for shape in shapes)
     assert "of torch.float32, but" in lines[7] and "of torch.float64" in lines[7]
+    for line, sent in zip(lines[8:], (3, 5)):
+        assert line.endswith(
+            f"of the group):; rank 0 sends {sent} elements of torch.float32, of shape ({sent},) to "
+            f"rank 1, which expects 2 elements of torch.float32, of shape (2,)"
+        )
 
 
 def test_the_check_says_who_is_where() -> None:

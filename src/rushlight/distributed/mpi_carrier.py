@@ -35,6 +35,7 @@ _WHOLE: Final = 1 << 16
 
 #: With TORCH_DISTRIBUTED_DEBUG=DETAIL: what a rank tells the others of a collective, in bytes.
 _TOLD: Final = 256
+_SHAPED: Final = ", of shape "
 
 
 def _raw(tensor: Tensor) -> Array:
@@ -54,6 +55,14 @@ def _parts(length: int, count: int) -> list[slice]:
     """`count` slices of nearly one length."""
     cuts = [length * i // count for i in range(count + 1)]
     return [slice(a, b) for a, b in pairwise(cuts)]
+
+
+def _described(tensor: Tensor | None) -> str:
+    """What a rank tells another of a tensor that it sends to it, or expects from it."""
+    if tensor is None:
+        return "nothing"
+    told = f"{tensor.numel()} elements of {tensor.dtype}{_SHAPED}{tuple(tensor.shape)}"
+    return told[: _TOLD // 2 - 40]
 
 
 class MPICarrier:
@@ -87,12 +96,15 @@ class MPICarrier:
         waits: bool,
         peers: Iterable[int] | None = None,
         alike: Sequence[Tensor] | None = None,
+        pairs: tuple[Mapping[int, Tensor], Mapping[int, Tensor]] | None = None,
     ) -> RunningWork:
         recorder = ready().recorder
         if recorder is not None:
             recorder.refuse("processes exchange messages")
         everyone = peers is None
         if everyone and self._compares:
+            if pairs is not None:
+                steps = self._matched(steps, what, *pairs)
             steps = self._compared(steps, what, tensors if alike is None else alike)
         among = self._ranks if peers is None else [self._ranks[i] for i in peers]
         work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
@@ -128,6 +140,40 @@ class MPICarrier:
                 f"{self._ranks[self.rank]} is running collective: {told}, but Rank "
                 f"{self._ranks[other]} is running collective: {rows[other].decode().rstrip()}.\n"
                 f"{differs}"
+            )
+        yield from steps
+
+    def _matched(
+        self, steps: Steps, what: str, sends: Mapping[int, Tensor], receives: Mapping[int, Tensor]
+    ) -> Steps:
+        """An exchange after each rank has told each other what it sends to it.
+
+        Raises:
+            RuntimeError: where another rank expects something else; all ranks say which.
+        """
+        byte = self._mpi.BYTE
+        expected = [_described(receives.get(i)) for i in range(self.size)]
+        sent = "".join(_described(sends.get(i)).ljust(_TOLD) for i in range(self.size)).encode()
+        come, wrong = bytearray(len(sent)), bytearray(_TOLD * self.size)
+        yield [self._comm.Ialltoall([sent, byte], [come, byte])]
+        complaint = ""
+        for i, expects in enumerate(expected):
+            said = bytes(come[i * _TOLD : (i + 1) * _TOLD]).decode().rstrip()
+            if said.partition(_SHAPED)[0] != expects.partition(_SHAPED)[0]:
+                complaint = (
+                    f"rank {self._ranks[i]} sends {said} to rank {self._ranks[self.rank]}, "
+                    f"which expects {expects}"
+                )
+                break
+        yield [
+            self._comm.Iallgather([complaint[:_TOLD].ljust(_TOLD).encode(), byte], [wrong, byte])
+        ]
+        rows = [bytes(wrong[i * _TOLD : (i + 1) * _TOLD]).decode().rstrip()
+                for i in range(self.size)]  # fmt: skip
+        if any(rows):
+            raise RuntimeError(
+                f"Detected mismatch between collectives on ranks. {what} (number {self._asked} of "
+                "the group):\n" + "\n".join(filter(None, rows))
             )
         yield from steps
 
@@ -219,10 +265,10 @@ class MPICarrier:
             {i: _raw(tensor) for i, tensor in sends.items()},
             {i: _raw(tensor) for i, tensor in receives.items()},
         )
-        alike = (
-            list(sends.values()) if what == "gather" else None
-        )  # the places are the root's alone
-        return self._start(steps, what, tensors, waits, alike=alike)
+        # The places of what is gathered are the root's alone.
+        alike = list(sends.values()) if what == "gather" else None
+        pairs = (sends, receives) if what == "all_to_all" else None
+        return self._start(steps, what, tensors, waits, alike=alike, pairs=pairs)
 
     def _exchange(self, sends: dict[int, Array], receives: dict[int, Array]) -> Steps:
         rows: dict[int, Array] = {}  # one tensor that goes to many is put in a row once

@@ -22,11 +22,16 @@ calls = [
         torch.ones(2).to(torch.float64 if rank else torch.float32),
         torch.ones(2).to(torch.float64 if rank else torch.float32),
     ),
+    lambda: dist.all_to_all_single(torch.ones(4), torch.ones(5 - rank), [2, 2], [2, 3 - rank]),
+    lambda: dist.all_to_all([torch.ones(2)] * 2, [torch.ones(2), torch.ones(5 - 3 * rank)]),
+    lambda: dist.all_to_all(
+        [torch.ones(2), torch.ones(2, 1)][:: 1 - 2 * rank], [torch.ones(2)] * 2
+    ),
 ]
 for call in calls:
     try:
         call()
     except RuntimeError as error:
-        os.write(1, f"{rank}: {str(error).splitlines()[0]}\n".encode())
+        os.write(1, f"{rank}: {'; '.join(str(error).splitlines())}\n".encode())
 dist.all_reduce(torch.ones(2))
 dist.destroy_process_group()
