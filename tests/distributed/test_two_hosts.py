@@ -79,6 +79,8 @@ def test_two_hosts_train_to_the_same_bits_as_one(cable: Cable, each: int) -> Non
     )  # fmt: skip
     together = said(alone.stdout)
     assert all(one.pop("one node") for one in together)
+    hybrid = [one.pop("HYBRID") for one in apart]  # on each host, then over both: another order
+    assert hybrid == [pytest.approx(one.pop("HYBRID"), rel=1e-5) for one in together]
     assert [{k: v for k, v in one.items() if k != "one node"} for one in apart] == together
     for one in together:
         assert one["DDP"] == pytest.approx(one["FSDP"], rel=1e-5)

@@ -140,3 +140,27 @@ def modules_cut_in_16_bits(torch, dist, rank, size):
     y.sum().backward()
     near = lambda values: [round(float(v), 2) for v in values]  # noqa: E731
     return [near(losses), near(more), str(y.dtype), str(half)]
+
+
+@program
+def modules_cut_in_hosts_and_alike_on_them(torch, dist, rank, size):
+    if size != 4:
+        return []
+    f = fsdp_of(torch)
+    mine, _ = dist.new_subgroups_by_enumeration([[0, 1], [2, 3]])
+    alike, _ = dist.new_subgroups_by_enumeration([[0, 2], [1, 3]])
+    out = []
+    for name in ("HYBRID_SHARD", "_HYBRID_SHARD_ZERO2"):
+        strategy = getattr(f.ShardingStrategy, name)
+        model = wrapped(
+            torch, f, sharding_strategy=strategy, process_group=(mine, alike), use_orig_params=True
+        )
+        losses, _ = stepped(torch, rank, model)
+        out += [losses, full(model.state_dict())]
+    mesh = dist.device_mesh.init_device_mesh("cpu", (2, 2), mesh_dim_names=("hosts", "ranks"))
+    model = model_of(torch)
+    for part in (*model, model):
+        if len(list(part.children())) == 3 or part is model:
+            f.fully_shard(part, mesh=mesh)
+    losses, _ = stepped(torch, rank, model)
+    return [*out, losses, full(model.state_dict())]

@@ -1,4 +1,4 @@
-"""A program of several processes: trains models held in three ways, a line of JSON from each rank.
+"""A program of several processes: trains models held in four ways, a line of JSON from each rank.
 
 With an argument, rank 0 writes its name into that file after the third step, and all go on until
 they are stopped.
@@ -14,7 +14,7 @@ from typing import Any
 import rushlight as torch
 import rushlight.distributed as dist
 from rushlight import nn
-from rushlight.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from rushlight.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy, fully_shard
 from rushlight.distributed.world import launched_world
 
 
@@ -39,12 +39,15 @@ def held(how: str) -> Any:
         return nn.parallel.DistributedDataParallel(made())
     if how == "FSDP":
         return FullyShardedDataParallel(made(), use_orig_params=True)
+    if how == "HYBRID":
+        strategy = ShardingStrategy.HYBRID_SHARD
+        return FullyShardedDataParallel(made(), sharding_strategy=strategy)
     return fully_shard(made())
 
 
 dist.init_process_group("gloo", timeout=timedelta(seconds=float(os.environ.get("LIMIT", "60"))))
 seen: dict[str, object] = {"rank": dist.get_rank(), "one node": launched_world().one_node}
-for how in ("DDP", "FSDP", "fully_shard"):
+for how in ("DDP", "FSDP", "HYBRID", "fully_shard"):
     model = held(how)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     seen[how] = [step(model, optimizer, i) for i in range(4)]

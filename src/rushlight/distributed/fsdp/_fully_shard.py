@@ -10,6 +10,7 @@ from ...nn.modules.module import Module
 from ..device_mesh import init_device_mesh
 from ..process_group import default_group
 from ..tensor._api import DTensor
+from ..tensor.placement_types import Shard
 from ._by_rows import RowsLayout
 from ._unit import Place, Unit, cast_floats
 from .policies import MixedPrecisionPolicy, OffloadPolicy
@@ -94,11 +95,13 @@ def fully_shard(
     """Cuts the parameters that no inner such module has by rows, a part for each rank.
 
     Raises:
+        NotImplementedError: for a parameter that is to be cut in another dimension.
         ValueError: for a module that has been cut before.
     """
     if isinstance(module, list | tuple):
         for one in module:
             fully_shard(one, mesh=mesh, mp_policy=mp_policy, ignored_params=ignored_params,
+                        shard_placement_fn=shard_placement_fn,
                         reshard_after_forward=reshard_after_forward)  # fmt: skip
         return module
     if isinstance(module, FSDPModule):
@@ -108,6 +111,10 @@ def fully_shard(
     policy = mp_policy or MixedPrecisionPolicy()
     ignored = {id(p) for p in ignored_params or ()}
     found = _own_parameters(module, ignored)
+    for parameter, _ in found if shard_placement_fn is not None else ():
+        asked = shard_placement_fn(parameter)
+        if asked is not None and asked != Shard(0):
+            raise NotImplementedError(f"fully_shard cuts by rows, Shard(0), not {asked}")
     side = mesh.ndim - 1
     unit = None
     if found:

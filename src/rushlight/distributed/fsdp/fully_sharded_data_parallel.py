@@ -12,10 +12,13 @@ from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from .._ground import f, linalg
 from ..collectives import all_gather_into_tensor, all_reduce, broadcast
+from ..object_collectives import all_gather_object
 from ..process_group import ProcessGroup, chosen, get_rank
 from ..reduce_op import ReduceOp
+from ..subgroups import new_subgroups_by_enumeration
 from ..tensor._api import DTensor, distribute_tensor
 from ..tensor.placement_types import Shard
+from ..world import this_node
 from ._flat import FlatLayout
 from ._unit import Place, Unit, cast_floats
 from .api import (
@@ -94,23 +97,30 @@ class FullyShardedDataParallel(Module):
         ignored = _ignored(ignored_modules, ignored_states)
         if auto_wrap_policy is not None:
             options = {
-                "process_group": process_group, "sharding_strategy": strategy,
+                "process_group": self._all_groups(), "sharding_strategy": strategy,
                 "mixed_precision": mixed_precision, "use_orig_params": use_orig_params,
                 "sync_module_states": sync_module_states, "device_mesh": device_mesh,
             }  # fmt: skip
             _wrap_parts(module, auto_wrap_policy, ignored, options)
         self._fsdp_wrapped_module = module
-        if sync_module_states and self.process_group.size() > 1:
+        if sync_module_states:
             self._start_alike(ignored)
         self._unit: Unit | None = None
         self._layout: FlatLayout | None = None
         self._cut_parameters(ignored)
 
     # ---- making ---------------------------------------------------------------------------------
+    def _all_groups(self) -> Given:
+        """The groups as an inner part takes them."""
+        return (
+            self.process_group if self._replicas is None else (self.process_group, self._replicas)
+        )
+
     def _start_alike(self, ignored: set[int]) -> None:
-        for tensor in [*self.module.parameters(), *self.module.buffers()]:
-            if id(tensor) not in ignored:
-                broadcast(tensor.detach(), group=self.process_group, group_src=0)
+        for group in filter(None, (self.process_group, self._replicas)):
+            for tensor in [*self.module.parameters(), *self.module.buffers()]:
+                if id(tensor) not in ignored and group.size() > 1:
+                    broadcast(tensor.detach(), group=group, group_src=0)
 
     def _own_parameters(self, ignored: set[int]) -> dict[int, tuple[Tensor, str, list[Place]]]:
         """The parameters that no inner part has, with their names and all their places."""
@@ -437,8 +447,27 @@ def _groups(
     if isinstance(given, tuple):
         return given[0], given[1]
     if strategy in _HYBRID and given is None:
-        return chosen(), None  # all ranks of one host are in one group
+        return _groups_by_host()
     return chosen(given), None
+
+
+def _groups_by_host() -> tuple[ProcessGroup, ProcessGroup | None]:
+    """This rank's host, and the ranks with its place on other hosts.
+
+    Raises:
+        ValueError: where hosts have unlike numbers of ranks.
+    """
+    hosts: list[object] = [None] * chosen().size()
+    all_gather_object(hosts, this_node())
+    ranks = [[i for i, one in enumerate(hosts) if one == host] for host in dict.fromkeys(hosts)]
+    if len(ranks) == 1:
+        return chosen(), None
+    if len({len(one) for one in ranks}) > 1:
+        raise ValueError(f"HYBRID_SHARD needs as many ranks on each host, not {ranks}")
+    mine, _ = new_subgroups_by_enumeration(ranks)
+    alike, _ = new_subgroups_by_enumeration([list(row) for row in zip(*ranks)])
+    assert isinstance(mine, ProcessGroup) and isinstance(alike, ProcessGroup)
+    return mine, alike
 
 
 def _ignored(modules: Iterable[Module] | None, states: Iterable[Given] | None) -> set[int]:
