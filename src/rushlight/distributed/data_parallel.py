@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .._base.device import device
+from .._core.mode import ready
 from ..autograd.grad_mode import is_grad_enabled, no_grad
 from ..nn._ground import f
 from ..nn.modules.module import Module
@@ -169,6 +170,9 @@ class DistributedDataParallel(Module):
         if reducer is None:
             return self.module(*inputs, **kwargs)
         recording = is_grad_enabled() and self.require_backward_grad_sync
+        recorder = ready().recorder
+        if recorder is not None:
+            recorder.refuse("DistributedDataParallel sums gradients while backward still runs")
         if recording:
             reducer.start_iteration()
         joining = self._join_config.enable
