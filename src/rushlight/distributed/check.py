@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from ._ground import f
 from .collectives import all_reduce, barrier
+from .forecast import fitted, table
 from .object_collectives import all_gather_object
 from .process_group import destroy_process_group, get_rank, get_world_size, init_process_group
-from .world import launcher_place, this_node
+from .world import launched_world, launcher_place, this_node
 
 if TYPE_CHECKING:
     from .annotations import Given
@@ -56,6 +57,20 @@ def _timed(size: int) -> float:
         count *= 4
 
 
+def _overhead() -> float:
+    """Seconds that a rank works for one more message, of those between it and its neighbour."""
+    world, count = launched_world(), 200
+    other = world.rank ^ 1
+    if other >= world.size:
+        return 0.0
+    comm, places = world.comm, [bytearray(4) for _ in range(2 * count)]
+    start = time.perf_counter()
+    requests = [comm.Irecv(place, other) for place in places[:count]]
+    requests += [comm.Isend(place, other) for place in places[count:]]
+    world.mpi.Request.Waitall(requests)
+    return (time.perf_counter() - start) / (2 * count)
+
+
 def _advice(world: list[dict[str, Given]], small: float, large: float) -> list[str]:
     """What would make this world faster."""
     out = []
@@ -83,7 +98,9 @@ def _advice(world: list[dict[str, Given]], small: float, large: float) -> list[s
     return out or ["nothing: this is as it should be"]
 
 
-def _run(rank: int = -1, size: int = -1, method: str | None = None) -> None:
+def _run(
+    rank: int = -1, size: int = -1, method: str | None = None, forecasts: bool = False
+) -> None:
     start = time.perf_counter()
     init_process_group(
         "mpi", init_method=method, rank=rank, world_size=size, timeout=timedelta(seconds=60)
@@ -91,7 +108,9 @@ def _run(rank: int = -1, size: int = -1, method: str | None = None) -> None:
     formed = time.perf_counter() - start
     world: list[Given] = [None] * get_world_size()
     all_gather_object(world, _about())
-    times = [(size, _timed(size)) for size in _SIZES]
+    tries = 3 if forecasts else 1
+    times = [(size, min(_timed(size) for _ in range(tries))) for size in _SIZES]
+    overhead = min(_overhead() for _ in range(5)) if forecasts else 0.0
     if get_rank() == 0:
         lines = [f"{len(world)} ranks, formed in {formed:.2f} s", ""]
         lines += ["rank  host                  process  cores"]
@@ -104,6 +123,8 @@ def _run(rank: int = -1, size: int = -1, method: str | None = None) -> None:
         ]
         advice = _advice(world, times[0][1], times[-1][0] / times[-1][1])
         lines += ["", "to change:", *(f"- {line}" for line in advice)]
+        if forecasts:
+            lines += ["", *table(fitted(times, overhead, len(world)))]
         print("\n".join(lines), flush=True)
     destroy_process_group()
 
@@ -114,16 +135,17 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m rushlight.distributed.check", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("--nproc-per-node", type=int, default=2, help="ranks to start alone")
+    parser.add_argument("--forecast", action="store_true", help="model up to 10,000 ranks, too")
     chosen = parser.parse_args(arguments)
     place = launcher_place()
     if "RANK" in os.environ or (place is not None and place[1] > 1):
-        _run()
+        _run(forecasts=chosen.forecast)
         return
     from ..multiprocessing import spawn
 
     with tempfile.TemporaryDirectory() as folder:
         count = chosen.nproc_per_node
-        spawn(_run, (count, f"file://{folder}/store"), count)
+        spawn(_run, (count, f"file://{folder}/store", chosen.forecast), count)
 
 
 if __name__ == "__main__":
