@@ -198,8 +198,18 @@ class Service:
             line.say("cmd=finalize_ack rc=0")
 
 
+def _open_as_many_as_allowed() -> None:
+    """Raises the limit of open files: each rank has two connections."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def main() -> None:
     """Listens on a free port, says which, and serves."""
+    _open_as_many_as_allowed()
     listener = socket.create_server(("", 0), backlog=1024)
     print(listener.getsockname()[1], flush=True)
     # Whoever reads what the ranks print isn't kept waiting by a service that outlives them.
