@@ -140,3 +140,13 @@ def test_the_operator_of_bags_takes_no_padding_as_minus_one():
     for f in (torch._embedding_bag, torch._embedding_bag_forward_only):
         assert f(*args)[0].tolist() == [[4.0, 6.0]]
     assert not torch._embedding_bag_forward_only(*args)[0].requires_grad
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_the_gradient_of_bags_asks_only_for_the_shape_of_their_table(mode: str) -> None:
+    table = torch.ones(4, 3, requires_grad=True)
+    bags = torch.nn.functional.embedding_bag(torch.tensor([[0, 1]]), table, mode=mode)
+    with torch.no_grad():
+        table.mul_(2)
+    bags.sum().backward()
+    assert table.grad[:, 0].tolist() == [1.0 if mode == "sum" else 0.5] * 2 + [0.0] * 2

@@ -13,7 +13,7 @@ from ..types import internal_type_name
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
-    from ..annotations import Array
+    from ..annotations import Array, RawType
 
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
@@ -110,9 +110,9 @@ def renormalise(weight: Array, index: Array, most: float, p: float) -> None:
 # ---- bags -------------------------------------------------------------------------------------
 
 
-def _at_once(weight: Array, mode: int, padding_idx: int) -> bool:
+def _at_once(dtype: RawType, mode: int, padding_idx: int) -> bool:
     """Whether PyTorch looks up and adds in one pass, which has words and limits of its own."""
-    return mode != 2 and padding_idx < 0 and weight.dtype != np.float64
+    return mode != 2 and padding_idx < 0 and dtype != np.float64
 
 
 def bag_lengths(
@@ -153,13 +153,13 @@ def bag_lengths(
 
 
 def bag_lengths_of(
-    weight: Array, mode: int, padding_idx: int, index: Array, offsets: Array, include_last: bool
+    dtype: RawType, mode: int, padding_idx: int, index: Array, offsets: Array, include_last: bool
 ) -> tuple[Array, Array]:
-    """`bag_lengths`; PyTorch's one pass ends with the last offset, else with the last index.
+    """`bag_lengths`, of a table of a type; PyTorch's one pass ends with the last offset.
 
     Raises: RuntimeError for offsets that don't fit.
     """
-    whole = not _at_once(weight, mode, padding_idx)
+    whole = not _at_once(dtype, mode, padding_idx)
     return bag_lengths(index, offsets, include_last, whole)
 
 
@@ -197,11 +197,11 @@ def embedding_bag(
     Raises: RuntimeError for an index that is no row, or offsets that don't fit.
     """
     require_indices(index, "embedding_bag")
-    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight.dtype, mode, padding_idx, index, offsets, include_last)
     if not _inside(index, weight.shape[0]):
         wrong = np.flatnonzero((index < 0) | (index >= weight.shape[0]))[0]
         value, rows = int(index[wrong]), weight.shape[0]
-        if _at_once(weight, mode, padding_idx):
+        if _at_once(weight.dtype, mode, padding_idx):
             raise RuntimeError(
                 f"Index {wrong} of input takes value {value} which is not in the valid range "
                 f"[0, {rows})"
@@ -238,7 +238,7 @@ def bag_places(
     weight: Array, index: Array, offsets: Array, mode: int, include_last: bool, padding_idx: int
 ) -> tuple[Array, Array, Array]:
     """The bag of each index, how many count in each bag, and the rows that maxima come from."""
-    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
+    starts, lengths = bag_lengths_of(weight.dtype, mode, padding_idx, index, offsets, include_last)
     if mode == 0:
         nothing = np.zeros(starts.size, index.dtype)
         return np.empty(0, index.dtype), nothing, nothing.copy()
@@ -268,7 +268,7 @@ def _bag_maxima(rows: Array, bags: Array, count: int) -> tuple[Array, Array]:
 
 def embedding_bag_backward(
     g: Array,
-    weight: Array,
+    shape: tuple[int, ...],
     index: Array,
     offsets: Array,
     mode: int,
@@ -277,20 +277,14 @@ def embedding_bag_backward(
     padding_idx: int,
     scale_by_frequency: bool,
 ) -> Array:
-    """The gradient of `embedding_bag` for its table."""
-    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
+    """The gradient of sums and means of bags for their table of a shape."""
+    starts, lengths = bag_lengths_of(g.dtype, mode, padding_idx, index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
-    if mode == 2:
-        out = np.zeros(weight.shape, g.dtype)
-        _, places = _bag_maxima(weight.take(used, axis=0), owners, starts.size)
-        bag, column = np.nonzero(places >= 0)
-        np.add.at(out, (used[places[bag, column]], column), g[bag, column])
-        return out
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
     rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
-    return embedding_backward(rows, used, weight.shape[0], -1, scale_by_frequency)
+    return embedding_backward(rows, used, shape[0], -1, scale_by_frequency)
 
 
 def _gradients_of_indices(
@@ -303,7 +297,7 @@ def _gradients_of_indices(
 
 def embedding_bag_rows(
     g: Array,
-    weight: Array,
+    shape: tuple[int, ...],
     index: Array,
     offsets: Array,
     mode: int,
@@ -317,20 +311,34 @@ def embedding_bag_rows(
     Raises: RuntimeError where rows are to be scaled by how often they were read.
     """
     refuse_frequencies(scale_by_frequency)
-    starts, lengths = bag_lengths_of(weight, mode, padding_idx, index, offsets, include_last)
+    starts, lengths = bag_lengths_of(g.dtype, mode, padding_idx, index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
     rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
-    return sparse_gradient(used.reshape(1, -1), rows, weight.shape)
+    return sparse_gradient(used.reshape(1, -1), rows, shape)
+
+
+def bag_maxima_backward(
+    g: Array, weight: Array, index: Array, offsets: Array, include_last: bool, padding_idx: int
+) -> Array:
+    """The gradient of maxima of bags for their table."""
+    starts, lengths = bag_lengths_of(g.dtype, 2, padding_idx, index, offsets, include_last)
+    bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)
+    used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
+    out = np.zeros(weight.shape, g.dtype)
+    _, places = _bag_maxima(weight.take(used, axis=0), owners, starts.size)
+    bag, column = np.nonzero(places >= 0)
+    np.add.at(out, (used[places[bag, column]], column), g[bag, column])
+    return out
 
 
 def embedding_bag_weights(
     g: Array, weight: Array, index: Array, offsets: Array, include_last: bool, padding_idx: int
 ) -> Array:
     """The gradient of a summing `embedding_bag` for the weights of the single indices."""
-    starts, lengths = bag_lengths_of(weight, 0, padding_idx, index, offsets, include_last)
+    starts, lengths = bag_lengths_of(g.dtype, 0, padding_idx, index, offsets, include_last)
     bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)
     out = np.zeros(index.shape, g.dtype)
     rows = weight.take(index[: bags.size], axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
@@ -154,7 +154,7 @@ def _row_of(weight: Tensor, padding_idx: int) -> int:
 
 def _bag_gradient(
     g: Tensor,
-    weight: Tensor,
+    weight_shape: Shape,
     indices: Tensor,
     offsets: Tensor,
     mode: int,
@@ -164,12 +164,8 @@ def _bag_gradient(
     scale_grad_by_freq: bool,
 ) -> Any:
     """The gradient for the table in operations that are recorded, for sums and means."""
-    if mode == 2:
-        raise RuntimeError(
-            "derivative for embedding_bag_backward with mode 'max' is not implemented"
-        )
     starts, lengths = raw.bag_lengths_of(
-        weight._raw, mode, padding_idx, indices._raw, offsets._raw, include_last_offset
+        g._raw.dtype, mode, padding_idx, indices._raw, offsets._raw, include_last_offset
     )
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
@@ -180,14 +176,21 @@ def _bag_gradient(
         rows = rows / counts.clamp(min=1)[bags].unsqueeze(1)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[: bags.shape[0]].unsqueeze(1)
-    return _rows_added(rows, used, weight.shape[0], -1, scale_grad_by_freq)
+    return _rows_added(rows, used, weight_shape[0], -1, scale_grad_by_freq)
+
+
+def _maxima_gradient(
+    g: Tensor, weight: Tensor, indices: Any, offsets: Any, include_last_offset: bool,
+    padding_idx: int,
+) -> NoReturn:  # fmt: skip
+    raise RuntimeError("derivative for embedding_bag_backward with mode 'max' is not implemented")
 
 
 def _bag_weight_gradient(
     g: Any, weight: Tensor, indices: Any, offsets: Any, include_last_offset: bool, padding_idx: int
 ) -> Any:
     _, lengths = raw.bag_lengths_of(
-        weight._raw, 0, padding_idx, indices._raw, offsets._raw, include_last_offset
+        weight._raw.dtype, 0, padding_idx, indices._raw, offsets._raw, include_last_offset
     )
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
@@ -195,7 +198,7 @@ def _bag_weight_gradient(
 
 
 def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: str) -> Row:
-    """A row that looks up bags; `gradient` is the table's, of arrays."""
+    """A row that looks up bags; `gradient` is the table's."""
     return general(
         f"{name}(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
         f"int mode=0, bool sparse={sparse}, Tensor? per_sample_weights=None, bool "
@@ -203,7 +206,7 @@ def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: s
         lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: (
             raw.embedding_bag(weight, indices, offsets, mode, scales, last, padding)
         ),
-        weight=recorded(_bag_gradient, override=gradient),
+        weight=gradient,
         per_sample_weights=recorded(_bag_weight_gradient, override=raw.embedding_bag_weights),
         node="EmbeddingBagBackward0",
         public=False,
@@ -220,14 +223,24 @@ def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: s
 
 
 _bag = _bags(
-    "_embedding_bag", False, raw.embedding_bag_backward, (0, 1, 2),
-    "The sums, means or maxima of bags of rows.",
+    "_embedding_bag", False, recorded(_bag_gradient, override=raw.embedding_bag_backward), (0, 1),
+    "The sums or means of bags of rows.",
 )  # fmt: skip
 _sparse_bag = _bags(
-    "_sparse_embedding_bag", True, raw.embedding_bag_rows, (0, 1),
+    "_sparse_embedding_bag", True, recorded(_bag_gradient, override=raw.embedding_bag_rows), (0, 1),
     "The sums or means of bags of rows; the table's gradient has the rows that were read.",
 )  # fmt: skip
+_max_bag = _bags(
+    "_max_embedding_bag", False, recorded(_maxima_gradient, override=raw.bag_maxima_backward), (2,),
+    "The maxima of bags of rows.",
+)  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+def _bag_row(weight: Tensor, mode: int, sparse: bool) -> Row:
+    if mode == 2:
+        return _max_bag
+    return _sparse_bag if sparse and weight._requires_grad else _bag
 
 
 @composite("nn.functional")
@@ -302,7 +315,7 @@ def embedding_bag(
     if weight._raw.dtype.kind != "f":
         raw.require_indices(input._raw, "embedding_bag")
         raw.require_weight(weight._raw)
-    row = _sparse_bag if sparse and weight._requires_grad else _bag
+    row = _bag_row(weight, number, sparse)
     return apply_n(row.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
                             per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
 
@@ -329,7 +342,7 @@ def embedding_bag_operator(
     padding = -1 if padding_idx is None else _row_of_padding(weight, padding_idx)
     _check_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
     indices = indices.reshape(-1).to(D.promote_types(indices.dtype, offsets.dtype))
-    row = _sparse_bag if sparse and weight._requires_grad and mode != 2 else _bag
+    row = _bag_row(weight, mode, sparse)
     out = apply_n(row.op, [weight, indices, offsets, scale_grad_by_freq, mode, sparse,
                            per_sample_weights, include_last_offset, padding])  # fmt: skip
     found = raw.bag_places(
