@@ -21,6 +21,18 @@ def indices(high: int, *shape: int, seed: int = 0) -> Any:
     return np.random.default_rng(seed).integers(0, high, shape)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("width", [1, 3, 16])
+def test_narrow_rows_are_added_one_after_the_other_in_their_own_type(
+    dtype: type, width: int
+) -> None:
+    index, source = indices(3, 900), draw(900, width, dtype=dtype)
+    expected = np.zeros((3, width), dtype)
+    for place, row in zip(index, source, strict=True):
+        expected[place] += row
+    assert (module.add_rows(np.zeros((3, width), dtype), index, source) == expected).all()
+
+
 # Widths on both sides of every choice that add_rows makes; few and many repetitions of a place.
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("width", [1, 3, 8, 40])

@@ -1,11 +1,12 @@
 """Reading and adding at computed places: gather, scatter, index_add, index_put, masks, one-hot.
 
 Note [Adding rows at repeated places]
-`np.add.at` on rows is a slow loop. Instead the places are sorted, and round k adds the k-th row of
-every place at once: rounds are few because a place's rows are first summed in runs of at most
+`np.add.at` on numbers adds one after the other, as PyTorch does: that is for narrow rows (a few
+numbers each). On rows it is a slow loop. There the places are sorted, and round k adds the k-th row
+of every place at once: rounds are few because a place's rows are first summed in runs of at most
 `_RUN`, and the run sums go through the same procedure again. The order of additions depends on the
 index alone, so results are the same bits every time, and runs add up with less rounding error than
-one long sum. Narrow rows (a few numbers each) go through `np.bincount`, which adds in float64.
+one long sum.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _RUN = 32
 _MEETING = 64  # rows at a place, on average
-# Rows up to this many numbers are summed by `bincount`.
+# Rows up to this many numbers are summed number by number.
 _NARROW = 16
 
 
@@ -78,17 +79,6 @@ _INT64: Final = np.dtype(np.int64)
 _FEW: Final = 4096
 
 
-def _add_flat(out: Array, places: Array, values: Array) -> None:
-    """Adds `values` to the flat array `out` at `places`, repeated ones included."""
-    if out.dtype.kind == "c":
-        _add_flat(out.real, places, values.real)
-        _add_flat(out.imag, places, values.imag)
-    elif out.dtype.kind == "f" and out.size <= 8 * places.size:
-        out += np.bincount(places, values, out.size).astype(out.dtype, copy=False)
-    else:
-        np.add.at(out, places, values)
-
-
 @lru_cache(64)
 def _numbers(count: int) -> Array:
     return np.arange(count)
@@ -115,14 +105,14 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
     if asked and kernels.embedding_gradient.add_rows(target, index, rows):
         return out
     if width == 1:
-        _add_flat(target.reshape(-1), index, rows.reshape(-1))
-    elif width <= _NARROW and out.dtype.kind == "f" and out.shape[0] <= 8 * count:
+        np.add.at(target.reshape(-1), index, rows.reshape(-1))
+    elif width <= _NARROW and out.dtype.kind in "fc" and out.shape[0] <= 8 * count:
         if width <= 4 and target.size > _FEW:
             for column in range(width):
-                _add_flat(target[:, column], index, rows[:, column])
+                np.add.at(target[:, column], index, rows[:, column])
         else:
             places = (index[:, None] * width + _numbers(width)).reshape(-1)
-            _add_flat(target.reshape(-1), places, rows.reshape(-1))
+            np.add.at(target.reshape(-1), places, rows.reshape(-1))
     elif out.dtype.kind == "b":
         np.logical_or.at(target, index, rows)
     else:
@@ -309,7 +299,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     if index.size:
         flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
         values = np.ascontiguousarray(source, out.dtype).reshape(-1)
-        _add_flat(out.reshape(-1), flat_places, values)
+        np.add.at(out.reshape(-1), flat_places, values)
     return out.astype(x.dtype, copy=False)
 
 
