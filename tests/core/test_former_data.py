@@ -79,3 +79,22 @@ def test_formulas_refuse_saved_values_that_do_not_fit() -> None:
     a.data = torch.zeros(4)
     with pytest.raises(RuntimeError, match="The size of tensor a"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("change", ["set_", "type"])
+def test_a_leaf_that_has_become_another_one_is_unused_in_older_graphs(change: str) -> None:
+    x = torch.rand(2, requires_grad=True)
+    edge, out = torch.autograd.graph.get_gradient_edge(x), x.clone().sum()
+    with torch.no_grad():
+        if change == "set_":
+            x.set_(torch.rand(2))
+        else:
+            x.data = torch.rand(2, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="to not have been used in the graph"):
+        torch.autograd.grad(out, x, retain_graph=True)
+    out.backward(inputs=[x], retain_graph=True)
+    assert x.grad is None
+    assert torch.autograd.grad(out, edge, retain_graph=True)[0].tolist() == [1, 1]
+    out.backward()
+    assert x.grad.tolist() == [1, 1]
+    assert torch.autograd.grad((x * 2).sum(), x)[0].tolist() == [2, 2]

@@ -42,14 +42,17 @@ class Noted:
 NOTED: Final = Noted()
 
 
-def note_former(t: TensorBase) -> None:
-    """Notes the shape and type of a tensor that is part of a graph, before it gets other data."""
+def note_former(t: TensorBase, memory: bool = False) -> None:
+    """Notes the shape and type of a tensor that is part of a graph, before it gets other data.
+
+    `memory` says that its memory is set, so that it is another leaf in any case.
+    """
     node = t._node
     if node is None:
         key = id(t)
         if key not in _LEAVES:
             _LEAVES[key] = weakref.ref(t, partial(_forget, key)), deque(maxlen=_KEPT)
-        _LEAVES[key][1].append((next(sequence), t._raw.shape, t._raw.dtype))
+        _LEAVES[key][1].append((next(sequence), t._raw.shape, t._raw.dtype, memory))
     else:
         note_output(node, t._raw)
         if node.meta is None:
@@ -86,17 +89,43 @@ def expect_former_shapes(order: list[Node], run: Run) -> None:
 
 def _former(leaf: Any, node: Node) -> Any:
     """The shape and type that a leaf had when a node was made, or None where it has them yet."""
-    for number, shape, dtype in _LEAVES[id(leaf)][1]:
+    for number, shape, dtype, _ in _LEAVES[id(leaf)][1]:
         if node.seq < number:
             return shape, dtype
     return None
 
 
 def _period(leaf: Any, node: Node) -> int:
-    """How often a leaf's type has changed since a node was made: no shape is kept beyond that."""
-    types = [dtype for number, _, dtype in _LEAVES[id(leaf)][1] if node.seq < number]
-    types.append(leaf._raw.dtype)
-    return sum(a != b for a, b in pairwise(types))
+    """How often it has become another leaf since a node was made: no shape is kept beyond that."""
+    return sum(node.seq < number for number in _renewals(leaf))
+
+
+def _renewals(leaf: Any) -> list[int]:
+    """The numbers of the nodes from which on a tensor is another leaf."""
+    notes = _LEAVES[id(leaf)][1]
+    types = [dtype for _, _, dtype, _ in notes] + [leaf._raw.dtype]
+    changed = [a != b for a, b in pairwise(types)]
+    return [note[0] for note, other in zip(notes, changed, strict=True) if other or note[3]]
+
+
+def used_as_it_is(leaf: Vertex, roots: list[Vertex]) -> bool:
+    """Whether `roots` lead to a vertex as it is, not only to the leaf that it was before."""
+    since = max(_renewals(leaf), default=-1) if id(leaf) in _LEAVES else -1
+    if since < 0 or leaf in roots:
+        return True
+    seen: set[Vertex] = set(roots)
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, Node) or node.seq < since:  # all it leads to is older
+            continue
+        if leaf in node.next:
+            return True
+        for child in node.next:
+            if child is not None and child not in seen:
+                seen.add(child)
+                waiting.append(child)
+    return False
 
 
 def _expect(node: Node, i: int, former: Any) -> None:

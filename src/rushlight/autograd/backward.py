@@ -14,6 +14,7 @@ from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
+from .._core.former_data import NOTED, used_as_it_is
 from .._core.hooks import SPARSE, unwrapped, wrapped
 from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Vertex
@@ -310,7 +311,7 @@ def backward(
         for x in wanted:
             if isinstance(x, TensorBase):
                 retain_grad(x)
-        places = [place_of(x) for x in wanted]
+        places = _places(wanted, roots)
     if create_graph:
         warn_of_cycles()
     run(roots, nrs, values, keep, create_graph, places, True, grads)
@@ -383,7 +384,7 @@ def grad(
             tensors, grads, keep, create_graph, is_grads_batched
         )
     sparse = {i: x for i, x in enumerate(wanted) if is_sparse(x)}
-    places = [place_of(sparse[i].held if i in sparse else x) for i, x in enumerate(wanted)]
+    places = _places([sparse[i].held if i in sparse else x for i, x in enumerate(wanted)], roots)
     if is_grads_batched:
         found = _batched(roots, nrs, values, keep, create_graph, places)
     else:
@@ -409,6 +410,16 @@ def grad(
             g = sparse[i]._gradient(g)
         results.append(g)
     return tuple(results)
+
+
+def _places(wanted: Sequence[Any], roots: list[Vertex]) -> list[tuple[Vertex, int]]:
+    """The places that gradients are wanted for; nowhere for a leaf that is another one since."""
+    places = [place_of(x) for x in wanted]
+    if NOTED.any:
+        for i, (vertex, _) in enumerate(places):
+            if isinstance(wanted[i], TensorBase) and not used_as_it_is(vertex, roots):
+                places[i] = (Vertex(), 0)
+    return places
 
 
 def _gradients(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,

@@ -15,6 +15,7 @@ from ..._base.memory_format import (
     contiguous_format,
     preserve_format,
 )
+from ..._core.former_data import note_former
 from ..._core.hooks import carry_retained
 from ..._core.inplace import apply_inplace, check_writable, count_write
 from ..._core.mode import current, ready
@@ -464,6 +465,8 @@ def _change(t: Tensor, row: Row, args: tuple[object, ...]) -> Tensor:
         ) from None
     node = None
     view = t._view
+    if not live and t._requires_grad and t._node is None and row in (_set, _set_empty):
+        note_former(t, memory=True)
     if not live and t._node is not None and op.is_view and changed.shape != array.shape:
         # Unrecorded, but its node must go on to see gradients of the shape that it knows.
         live = 0 if view is not None and view.tracked else 1
