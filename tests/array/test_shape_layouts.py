@@ -33,3 +33,43 @@ def test_five_dimensions_have_a_channels_last_too() -> None:
     x = torch.ones(2, 3, 2, 2, 2).contiguous(memory_format=torch.channels_last_3d)
     assert torch.cat([x, x]).is_contiguous(memory_format=torch.channels_last_3d)
     assert torch.roll(x, 1, 0).is_contiguous(memory_format=torch.channels_last_3d)
+
+
+@pytest.mark.parametrize(
+    ("at", "strides"),
+    [
+        ((), (24, 1, 4, 12)),
+        ((slice(None),), (1, 15, 5, 30)),
+        ((slice(None), slice(None)), (1, 10, 5, 40)),
+        ((slice(0, 1),), (12, 6, 1, 3)),
+        ((None,), (48, 24, 1, 4, 12)),
+    ],
+)
+def test_what_is_indexed_keeps_the_order_of_its_memory(
+    at: tuple[object, ...], strides: tuple[int, ...]
+) -> None:
+    turned = torch.arange(120.0).reshape(2, 3, 4, 5).permute(3, 2, 1, 0)
+    places = torch.tensor([1, 0])
+    found = turned[(*at, places)]
+    assert found.stride() == strides
+    assert found.tolist() == turned.contiguous()[(*at, places)].tolist()
+
+
+def test_indices_that_lie_apart_come_first_in_memory() -> None:
+    turned = torch.arange(120.0).reshape(2, 3, 4, 5).permute(3, 2, 1, 0)
+    assert turned[torch.tensor([0, 1]), :, torch.tensor([1, 0])].stride() == (8, 1, 4)
+
+
+@pytest.mark.parametrize("places", [[0, 1, 1], [True, False, True] + [False] * 5])
+def test_a_large_batch_is_indexed_in_the_order_of_its_memory(places: list[int]) -> None:
+    last = torch.rand(8, 7, 11, 9).contiguous(memory_format=torch.channels_last).requires_grad_()
+    found = last[torch.tensor(places)]
+    assert found.is_contiguous(memory_format=torch.channels_last)
+    assert found.tolist() == last.detach().contiguous()[torch.tensor(places)].tolist()
+    found.sum().backward()
+    assert float(last.grad[0, 0, 0, 0]) == 1.0
+
+
+def test_an_index_that_is_turned_turns_the_result() -> None:
+    places = torch.arange(6).reshape(2, 3).T
+    assert torch.arange(6.0)[places].stride() == (1, 3)

@@ -198,9 +198,13 @@ def ordered_like(result: Array, operands: Sequence[object]) -> Array:
     own = result.strides
     if len(arrays) < 2 or all(x.strides == own for x in arrays) or not result.size:
         return result  # NumPy goes by a single operand, too
-    known = tuple([(x.shape, x.strides) for x in arrays])
-    expected, sizes, back = _plan(result.shape, result.itemsize, known)
-    if expected == own:
+    return ordered_by(result, tuple([(x.shape, x.strides) for x in arrays]))
+
+
+def ordered_by(result: Array, operands: tuple[Any, ...]) -> Array:
+    """A result laid out in the order of operands that have these shapes and strides."""
+    expected, sizes, back = _plan(result.shape, result.itemsize, operands)
+    if expected == result.strides:
         return result
     made = np.empty(sizes, result.dtype).transpose(back)
     made[...] = result

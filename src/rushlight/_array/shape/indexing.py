@@ -15,6 +15,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
 from ..axes import ALL
+from ..memory.dense_layout import ordered_by
 from ..number import typed
 from ..types import copy_like, from_raw, refuse_shared, write_into
 from . import as_strided as windows, gather as fast
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
-_LARGE: Final = 4096  # elements of a matrix from which places are divided, not searched
+_LARGE: Final = 4096  # elements from which places are divided, not searched, and copies cost
 _UINT8_WARNING: Final = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. "
     "(Triggered "
@@ -191,18 +192,22 @@ def index(x: Array, indices: tuple[Any, ...]) -> Array:
     lone = _lone(indices)
     if 0 <= lone < x.ndim:
         try:
-            found = x.take(indices[lone], lone)
+            found = _taken(x, indices[lone], lone)
         except IndexError:
             found = None
         if found is None or not (found.size or x.shape[lone]):
             if found is not None and not indices[lone].size:
                 return found
             return np.empty(outside(x, key_of(x, indices)), x.dtype)
-        return found
+        return found if found.ndim < 2 else _in_order(found, x, indices)
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype.kind == "b":
         mask = indices[0]
         if mask.shape == x.shape[: mask.ndim]:
-            return np.ascontiguousarray(x[mask])
+            if x.ndim == 1 or x.flags.c_contiguous:
+                return np.ascontiguousarray(x[mask])
+            indices = mask.nonzero()
+            found = _taken(x, indices[0], 0) if len(indices) == 1 else x[mask]
+            return _in_order(found, x, indices)
     key = _plain_key(x, indices)
     if key is None:
         key = key_of(x, indices)
@@ -210,7 +215,36 @@ def index(x: Array, indices: tuple[Any, ...]) -> Array:
         found = x[key]
     except IndexError:
         return np.empty(outside(x, key), x.dtype)
-    return found if found.flags.c_contiguous else np.ascontiguousarray(found)
+    return _in_order(found if found.flags.c_contiguous else np.ascontiguousarray(found), x, key)
+
+
+def _taken(x: Array, where: Array, axis: int) -> Array:
+    """`x.take`, which would copy the whole of an array that isn't in C order."""
+    if x.size < _LARGE or where.ndim != 1 or x.flags.c_contiguous:
+        return x.take(where, axis)
+    order = sorted(range(x.ndim), key=x.strides.__getitem__, reverse=True)
+    found = x.transpose(order).take(where, order.index(axis))
+    return found.transpose(sorted(range(x.ndim), key=order.__getitem__))
+
+
+def _in_order(found: Array, x: Array, key: Sequence[Any]) -> Array:
+    """The elements of `x` at a key, laid out in the order of `x`'s memory and of its indices."""
+    if x.flags.c_contiguous:
+        for k in key:
+            if type(k) is np.ndarray and not k.flags.c_contiguous:
+                break
+        else:
+            return found
+    at = [d for d, k in enumerate(key) if isinstance(k, np.ndarray)]
+    before = at[0] if at[-1] - at[0] == len(at) - 1 else 0  # indices that lie apart come first
+    kept = [step for d, step in enumerate(x.strides) if d not in at]
+    spread = found.ndim - len(kept)  # the dimensions of the indices
+    steps = (*kept[:before], *(0,) * spread, *kept[before:])
+    operands = [(found.shape, steps)]
+    for d in at:  # as PyTorch sees an index: with dimensions of size one for those that are kept
+        where = key[d].reshape((1,) * before + key[d].shape + (1,) * (len(kept) - before))
+        operands.append((where.shape, where.strides))
+    return ordered_by(found, tuple(operands))
 
 
 def index_put_into(
