@@ -95,14 +95,15 @@ def _former(leaf: Any, node: Node) -> Any:
     return None
 
 
-def _period(leaf: Any, node: Node) -> int:
+def _period(leaf: Vertex, node: Node) -> int:
     """How often it has become another leaf since a node was made: no shape is kept beyond that."""
     return sum(node.seq < number for number in _renewals(leaf))
 
 
-def _renewals(leaf: Any) -> list[int]:
+def _renewals(leaf: Vertex) -> list[int]:
     """The numbers of the nodes from which on a tensor is another leaf."""
     notes = _LEAVES[id(leaf)][1]
+    assert isinstance(leaf, TensorBase)
     types = [dtype for _, _, dtype, _ in notes] + [leaf._raw.dtype]
     changed = [a != b for a, b in pairwise(types)]
     return [note[0] for note, other in zip(notes, changed, strict=True) if other or note[3]]

@@ -412,7 +412,9 @@ def grad(
     return tuple(results)
 
 
-def _places(wanted: Sequence[Any], roots: list[Vertex]) -> list[tuple[Vertex, int]]:
+def _places(
+    wanted: Sequence[Tensor | GradientEdge], roots: list[Vertex]
+) -> list[tuple[Vertex, int]]:
     """The places that gradients are wanted for; nowhere for a leaf that is another one since."""
     places = [place_of(x) for x in wanted]
     if NOTED.any:

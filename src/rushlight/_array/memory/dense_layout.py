@@ -201,7 +201,9 @@ def ordered_like(result: Array, operands: Sequence[object]) -> Array:
     return ordered_by(result, tuple([(x.shape, x.strides) for x in arrays]))
 
 
-def ordered_by(result: Array, operands: tuple[Any, ...]) -> Array:
+def ordered_by(
+    result: Array, operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+) -> Array:
     """A result laid out in the order of operands that have these shapes and strides."""
     expected, sizes, back = _plan(result.shape, result.itemsize, operands)
     if expected == result.strides:

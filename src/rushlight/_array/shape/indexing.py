@@ -227,7 +227,7 @@ def _taken(x: Array, where: Array, axis: int) -> Array:
     return found.transpose(sorted(range(x.ndim), key=order.__getitem__))
 
 
-def _in_order(found: Array, x: Array, key: Sequence[Any]) -> Array:
+def _in_order(found: Array, x: Array, key: Sequence[Array | slice | None]) -> Array:
     """The elements of `x` at a key, laid out in the order of `x`'s memory and of its indices."""
     if x.flags.c_contiguous:
         for k in key:
@@ -235,15 +235,16 @@ def _in_order(found: Array, x: Array, key: Sequence[Any]) -> Array:
                 break
         else:
             return found
-    at = [d for d, k in enumerate(key) if isinstance(k, np.ndarray)]
+    where = {d: k for d, k in enumerate(key) if isinstance(k, np.ndarray)}
+    at = list(where)
     before = at[0] if at[-1] - at[0] == len(at) - 1 else 0  # indices that lie apart come first
     kept = [step for d, step in enumerate(x.strides) if d not in at]
     spread = found.ndim - len(kept)  # the dimensions of the indices
     steps = (*kept[:before], *(0,) * spread, *kept[before:])
     operands = [(found.shape, steps)]
     for d in at:  # as PyTorch sees an index: with dimensions of size one for those that are kept
-        where = key[d].reshape((1,) * before + key[d].shape + (1,) * (len(kept) - before))
-        operands.append((where.shape, where.strides))
+        k = where[d].reshape((1,) * before + where[d].shape + (1,) * (len(kept) - before))
+        operands.append((k.shape, k.strides))
     return ordered_by(found, tuple(operands))
 
 

@@ -180,7 +180,7 @@ def _bag_gradient(
 
 
 def _maxima_gradient(
-    g: Tensor, weight: Tensor, indices: Any, offsets: Any, include_last_offset: bool,
+    g: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, include_last_offset: bool,
     padding_idx: int,
 ) -> NoReturn:  # fmt: skip
     raise RuntimeError("derivative for embedding_bag_backward with mode 'max' is not implemented")
