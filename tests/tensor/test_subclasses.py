@@ -134,3 +134,17 @@ def test_copies_and_pickles_keep_what_is_in_slots(means) -> None:
 
 def test_a_class_with_slots_is_detached() -> None:
     assert type(rl.ones(2).as_subclass(Slotted).detach()) is Slotted
+
+
+def test_what_is_written_into_out_has_the_class_of_the_result() -> None:
+    mine, out = rl.ones(2).as_subclass(Named), rl.zeros(2)
+    found = rl.add(mine, 1, out=out)
+    assert type(found) is Named
+    assert found.data_ptr() == out.data_ptr()
+    assert type(out) is rl.Tensor
+    assert out.tolist() == [2.0, 2.0]
+    assert rl.add(mine, 1, out=found) is found
+    pair = rl.max(mine, 0, out=(rl.tensor(0.0), rl.tensor(0)))
+    assert [type(t) for t in pair] == [Named, Named]
+    parameter = rl.nn.Parameter(rl.ones(2), requires_grad=False)
+    assert rl.add(parameter, 1, out=out) is out

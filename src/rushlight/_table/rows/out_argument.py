@@ -193,7 +193,15 @@ def run_into(
         place(t, value._raw, broadcasts or rules.laid_out or name.startswith("linalg_"))
     if rules.silent:
         return None
-    return out if isinstance(out, TensorBase) else name_outputs(name, targets)
+    answers = [_of_class(t, type(value)) for t, value in zip(targets, values)]
+    return answers[0] if isinstance(out, TensorBase) else name_outputs(name, answers)
+
+
+def _of_class(t: Tensor, kind: type[Tensor]) -> Tensor:
+    """A tensor that was given for a result, or a view of it in the class that the result has."""
+    if isinstance(t, kind) or not kind._overrides:
+        return t
+    return t.as_subclass(kind)
 
 
 def _refuse_other_device(t: TensorBase, value: TensorBase) -> None:
