@@ -288,8 +288,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     if line is not None:
         axis, line = _checked_index(x, axis, line)
         return index_add(x, axis, line, source)
-    # Where many meet at a place, a kernel's one long sum would lose digits.
-    if kernels.LEAST <= index.size <= _MEETING * x.size:
+    if index.size >= kernels.LEAST:
         found = kernels.places.scatter_add(x, axis, index, source)
         if found is not None:
             return found
