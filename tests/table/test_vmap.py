@@ -180,4 +180,4 @@ def test_hardly_a_row_is_left_to_the_loop() -> None:
     loops = [r.schema.text for r in rows if rule_of(r) == "loop" and r.schema.name[:5] != "_test"]
     refused = {r.schema.name for r in rows if rule_of(r) == "none"}
     assert refused == DYNAMIC | RULELESS
-    assert len(loops) <= 45, "\n".join(loops)
+    assert len(loops) <= 46, "\n".join(loops)
