@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import rushlight
-from rushlight._torch.names import HOMES, MODULES
+from rushlight._torch.names import HOMES, MODULES, home_of
 
 
 @pytest.mark.parametrize("module", ["", *sorted(MODULES)])
@@ -30,3 +30,8 @@ def _has(module: object, name: str) -> bool:
     except AttributeError:
         return False
     return True
+
+
+def test_what_only_rushlight_has_is_no_module_of_torch() -> None:
+    assert home_of("_version") is None
+    assert {home_of(name) for name in ("_core", "_table.rows", "_array", "_loaded")} == {None}

@@ -16,7 +16,7 @@ __all__ = ["HOMES", "MODULES", "home_of", "public_name"]
 
 #: Packages and modules that programs import by the name of their place.
 PACKAGES: Final = (
-    "_version", "amp", "autograd", "distributed", "distributions", "func", "multiprocessing", "nn",
+    "amp", "autograd", "distributed", "distributions", "func", "multiprocessing", "nn",
     "optim", "optimize", "profiler", "random", "serialization", "sparse", "testing", "utils", "viz",
 )  # fmt: skip
 
