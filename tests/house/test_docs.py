@@ -86,6 +86,18 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert not dead, "\n".join(dead)
 
 
+def test_every_file_that_a_page_names_is_there() -> None:
+    known = {p.relative_to(ROOT).as_posix() for p in text_files()}
+    gone = []
+    for page in pages():
+        if {"decisions", "reference"} & set(page.parts):  # which tell of their day
+            continue
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8")):
+            if not any(f"/{path}".endswith(f"/{name}") for path in known):
+                gone.append(f"{relative(page)}: {name}")
+    assert not gone, "\n".join(gone)
+
+
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
     found = []
     for path in text_files():
