@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -308,7 +309,7 @@ def text() -> str:
 
 def main() -> int:
     """Writes the file; 0."""
-    PATH.write_text(text(), encoding="utf-8")
+    Path(PATH).write_text(text(), encoding="utf-8")
     return 0
 
 

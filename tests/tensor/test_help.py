@@ -5,6 +5,7 @@ import pydoc
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ def test_help_says_what_the_table_knows(function: Any, parts: list[str]) -> None
 
 
 def test_every_entry_is_found_and_no_other() -> None:
-    names = [entry.split("\n", 1)[0] for entry in PATH.read_text().split(START)][1:-1]
+    names = [entry.split("\n", 1)[0] for entry in Path(PATH).read_text().split(START)][1:-1]
     assert names == sorted(names, key=str.encode)
     assert all(map(help_text, names))
     assert not any(
@@ -94,7 +95,7 @@ def test_every_entry_is_found_and_no_other() -> None:
 
 
 def test_the_texts_are_those_of_the_table() -> None:
-    program = "from tests.table.help_texts import PATH, text; assert PATH.read_text() == text()"
+    program = "from tests.table.help_texts import PATH, text; assert open(PATH).read() == text()"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=300, check=False)
     assert done.returncode == 0, "run `python -m tests.table.help_texts`"
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import functools
 import inspect
 import mmap
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .._base.own_packages import package_name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .._base.annotations import AnyCallable
 
-PATH: Final = Path(__file__).with_name("help_texts.txt")
+PATH: Final = os.path.join(os.path.dirname(__file__), "help_texts.txt")
 START: Final = "\n\f"
 RULE: Final = "\n--\n\n"
 
@@ -32,7 +32,7 @@ RULE: Final = "\n--\n\n"
 @functools.cache
 def _file() -> bytes | mmap.mmap:
     try:
-        with PATH.open("rb") as file:
+        with open(PATH, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # without the file functions have their own texts
         return b""

@@ -18,7 +18,6 @@ import os
 import platform
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -115,6 +114,8 @@ def shown() -> str:
 
 def key_of(text: str) -> str:
     """The digest by which a module's functions are found. See Note [The text is the key]."""
+    from hashlib import sha256  # loads OpenSSL, for 2 ms
+
     return sha256(f"{VERSION}\0{text}".encode()).hexdigest()
 
 
