@@ -199,7 +199,7 @@ def renew_at(t: TensorBase, place: Any) -> None:
         return
     size, stride, offset, own, start = place
     args = (size, stride, offset + start, own, start)
-    op: Op = REGENERATE.op
+    op: Op = REGENERATE.row.op
     saved: list[Any] = []
     for entry in op.entries:
         saved.append(args[entry[1] - 1] if entry[0] == ARG else base._raw.shape)

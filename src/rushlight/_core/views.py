@@ -127,7 +127,7 @@ def window_step(t: TensorBase, of: TensorBase, before: Step | None) -> Step:
         T.byte_strides(of._raw),
         S.storage_offset(of._raw),
     )
-    return Step(REGENERATE.op, args, -1, before)
+    return Step(REGENERATE.row.op, args, -1, before)
 
 
 def current_node(t: TensorBase) -> Node | None:
@@ -192,17 +192,17 @@ VIEW_PROBLEMS: Final[dict[int, str]] = {
 class Regenerate:
     """Gives a view a new node when its base has been written.
 
-    `renew` is handed in by `copyslices`, `op` (the operation that takes windows over memory) by the
-    table.
+    `renew` is handed in by `copyslices`, `row` (of the operation that takes windows over memory) by
+    the table.
     """
 
-    __slots__ = ("op", "renew")
+    __slots__ = ("renew", "row")
 
-    op: Any
+    row: Any
     renew: Any
 
     def __init__(self) -> None:
-        self.op = None
+        self.row = None
         self.renew = None
 
 

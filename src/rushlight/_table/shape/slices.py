@@ -81,7 +81,7 @@ as_strided_ = linear(
     ],
     doc="A window of any strides over the memory that the tensor is part of.",
 )
-REGENERATE.op = as_strided_.op
+REGENERATE.row = as_strided_
 
 
 @composite("", method=True)
