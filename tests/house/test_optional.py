@@ -4,12 +4,16 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 OPTIONAL = {"scipy", "ml_dtypes", "cupy", "matplotlib", "rich", "sklearn", "torch"}
 OPTIONAL |= {"mypy_extensions", "pytest"}
+#: Of the standard library: each takes milliseconds, and importing the package needs none of them.
+COSTLY = {"dataclasses", "hashlib", "importlib.metadata", "pathlib", "subprocess", "tempfile"}
+COSTLY |= {"urllib", "zipfile"}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -34,6 +38,30 @@ def test_an_import_loads_no_optional_package(statement: str) -> None:
     loaded = loaded_by(statement)
     assert "numpy" in loaded
     assert not (loaded - before).intersection(OPTIONAL)
+
+
+def test_an_import_loads_nothing_costly_beside_numpy() -> None:
+    loaded = loaded_by("import rushlight") - loaded_by("import numpy")
+    assert not loaded.intersection(COSTLY)
+
+
+def test_an_import_compiles_no_pattern_and_settles_no_row() -> None:
+    program = """
+        import numpy, re
+        re.purge()
+        import rushlight
+        from rushlight._table import PUBLIC, ROWS, Row
+        print(len(re._cache), len(PUBLIC.ready()))
+        print([row.text for rows in ROWS.values() for row in rows if type(row) is Row])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split("\n")[:2] == ["0 0", "[]"]
 
 
 def test_the_types_of_the_package_are_announced() -> None:

@@ -45,9 +45,9 @@ torch cdist: torch cdist x1 x2 p 0
 
 
 #: What NumPy says of operands that nobody has looked at.
-_OF_NUMPY: Final = re.compile("could not broadcast|operands could not|The truth value of an array")
+_OF_NUMPY: Final = "could not broadcast|operands could not|The truth value of an array"
 #: What Python says of a comparison.
-_COMPARED: Final = re.compile("not supported between|^The truth value of an array")
+_COMPARED: Final = "not supported between|^The truth value of an array"
 _OTHERS: Final = {"0": 0, "False": False}
 
 
@@ -84,12 +84,12 @@ def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable)
 def _asked_by_python(error: Exception, function: AnyCallable) -> bool:
     """Whether an error is of a question that PyTorch's function asks before it calls C."""
     text = str(error)
-    if _COMPARED.search(text):
+    if re.search(_COMPARED, text):
         frame = error.__traceback__
         while frame is not None and frame.tb_next is not None:
             frame = frame.tb_next
         return frame is not None and frame.tb_frame.f_code is function.__code__
-    asked = type(error) is ValueError and not _OF_NUMPY.match(text)
+    asked = type(error) is ValueError and not re.match(_OF_NUMPY, text)
     return asked or text.startswith("Boolean value of Tensor")
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..._base.own_packages import package_name
-from ..._base.schema import parse
+from ..._base.schema import Schema, parse
 from ..rows.row import Row
 from .conversions import Unfit
 from .dispatch import Dispatcher, call_key
@@ -23,20 +23,29 @@ if TYPE_CHECKING:
 class Signature(Row):
     """A schema with the plain function that takes its values, in order."""
 
-    __slots__ = ("body",)
+    __slots__ = ("body", "parsed")
 
     body: Callable[..., Any]
+    parsed: Schema | None
 
     def __init__(self, text: str, body: AnyCallable) -> None:
-        self.schema = parse(text)
-        for p in self.schema.params:
-            if p.is_list and isinstance(p.default, tuple) and p.list_size and p.default:
-                p.default = p.default[0]  # messages show the one number that stands for all
+        self.text = text
+        self.parsed = None
         self.body = body
         self.numbers = False
         self.namespace = ("", "nn.functional")
         self.method = False
         self.op = SimpleNamespace(broadcasts=False)  # type: ignore[assignment]
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        """The schema, which is parsed at the first call."""
+        if self.parsed is None:
+            self.parsed = parse(self.text)
+            for p in self.parsed.params:
+                if p.is_list and isinstance(p.default, tuple) and p.list_size and p.default:
+                    p.default = p.default[0]  # messages show the one number that stands for all
+        return self.parsed
 
 
 def signed(
@@ -52,7 +61,7 @@ def signed(
         signatures: list[Any] = [
             Signature(text, bodies[min(k, len(bodies) - 1)]) for k, text in enumerate(texts)
         ]
-        general = Dispatcher(signatures[0].schema.name.rpartition(".")[2], signatures)
+        general = Dispatcher(texts[0].partition("(")[0].partition(".")[0], signatures)
         plans = general.plans
 
         def function(*args: object, **kwargs: object) -> Any:

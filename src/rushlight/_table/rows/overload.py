@@ -7,7 +7,6 @@ remainder_scalar = overload(
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from .row import PROMOTIONS, Row, declare
@@ -16,12 +15,12 @@ _PROMOTED: Final = {kind: name for name, kind in PROMOTIONS.items()}
 #: What an overload has from the row that it is one of, where it isn't told.
 _INHERITED: Final = ("doc", "formula", "dtypes", "namespace", "public", "wide", "refuses_values",
                      "given_numbers", "out_rules", "inplace", "method")  # fmt: skip
-_TENSORS: Final = re.compile(r"Tensor\S* (\w+)")
 
 
 def overload(of: Row, schema: str, raw: Any = None, **declared: Any) -> Row:
     """Declares an overload, of which only what differs is told; a number's has no method."""
-    tensors = _TENSORS.findall(schema.partition("(")[2])
+    parameters = schema.partition("(")[2].rpartition(") ->")[0].split(", ")
+    tensors = [p.split()[1].partition("=")[0] for p in parameters if p.startswith("Tensor")]
     fields = {name: getattr(of, name) for name in _INHERITED}
     if "(Scalar" in schema:
         fields["method"] = fields["inplace"] = False
