@@ -155,7 +155,7 @@ def _of_function(function: Any) -> Iterator[Kernel]:
 
 def _variants(norm: Norm) -> Iterator[Variant]:
     """Each choice of results, and of operands that may be absent."""
-    free = [(False, True) if p in norm.options.by_column else (True,) for p in norm.kinds]
+    free = [(False, True) if p in norm.formula.by_column else (True,) for p in norm.kinds]
     needs: list[tuple[bool, ...]] = [()]
     if "need" in norm.names:
         needs = list(product((False, True), repeat=len(norm.results)))

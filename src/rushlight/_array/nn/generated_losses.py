@@ -51,7 +51,7 @@ from .element_losses import broadcast_shape, reduced, require_dtype
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Positional, TensorLike
     from ..._formula.ir import Symbol
-    from ..._table.rows.element_loss import Options
+    from ..._table.rows.element_loss import LossFormula
     from ..._tensor.tensor import Tensor
     from ..annotations import Array
 
@@ -64,17 +64,15 @@ _SHORT_PIECE: Final = 1 << 20
 class Form:
     """What is computed by element, and under which names a function takes its operands."""
 
-    __slots__ = ("defaults", "fixed", "function", "key", "name", "names", "numbers", "options",
+    __slots__ = ("defaults", "fixed", "formula", "function", "key", "name", "names", "numbers",
                  "reads", "required", "tensors")  # fmt: skip
 
-    def __init__(
-        self, name: str, function: Function, schema: Schema, options: Options, key: str, short: bool
-    ) -> None:
-        code = function.__code__
+    def __init__(self, name: str, key: str, formula: LossFormula, schema: Schema) -> None:
+        self.function = formula.function
+        code = self.function.__code__
         self.name = name
-        self.function = function
         self.reads = code.co_varnames[: code.co_argcount]
-        self.options = options
+        self.formula = formula
         self.key = key  # the argument whose gradient it is; "" for the loss itself
         needed = {*self.reads, "weight"} if key else {p.name for p in schema.params}
         given = [p for p in schema.params if p.name in needed or p.name == "reduction"]
@@ -86,7 +84,7 @@ class Form:
         }
         self.numbers = tuple(p.name for p in given if not p.is_tensor and p.name != "reduction")
         #: Arguments that aren't given, for they have their default values.
-        self.fixed = dict(self.defaults) if short else {}
+        self.fixed = dict(self.defaults) if formula.short else {}
         names = [p.name for p in given if p.name not in self.fixed]
         names += [f"{key}_dtype"] if key and key not in self.reads else []
         self.names = ("g", *names) if key else tuple(names)
@@ -166,28 +164,17 @@ _summed = cache(_Summed)
 # ---- generated functions ------------------------------------------------------------------------
 
 
-def generate_loss(
-    name: str, function: Function, schema: Schema, options: Options, short: bool
-) -> Function:
-    """The loss of arrays, of what it is by element.
+def generate_loss(name: str, key: str, formula: LossFormula, schema: Schema) -> Function:
+    """The loss of arrays, of what it is by element; or its gradient, of its slope by element.
 
     Args:
         name: what the function is called.
-        function: the formula by element; its parameters are among those of the schema.
+        key: the argument that the gradient is for; "" for the loss itself.
+        formula: its parameters are among those of the schema.
         schema: the row's, with a `reduction`.
-        options: see `_table.rows.element_loss`.
-        short: whether all further arguments have their defaults, and aren't given.
     """
-    form = Form(name, function, schema, options, "", short)
-    return _made(form, form.required, _loss_code)
-
-
-def generate_gradient(
-    name: str, key: str, function: Function, schema: Schema, options: Options, short: bool
-) -> Function:
-    """The gradient of a loss for the argument `key`, of its slope by element."""
-    form = Form(name, function, schema, options, key, short)
-    return _made(form, form.required, _gradient_code)
+    form = Form(name, key, formula, schema)
+    return _made(form, form.required, _gradient_code if key else _loss_code)
 
 
 _Maker = Callable[[Form, tuple[str, ...]], tuple[list[str], dict[str, Any]]]
@@ -261,8 +248,8 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     general = Code(traced(form.name, summed_.formula, given, names, {}))
     summed_.piece = BLOCK if general.calls > SHORT else _SHORT_PIECE
     asked = " and ".join(f"{p} == {n!r}" for p, n in summed_.usual.items())
-    lines = [f"check_values({', '.join(form.required)})"] if form.options.check_values else []
-    lines += _fixed(form) if short else _spread(f"by_element({listed})", form.options.result)
+    lines = [f"check_values({', '.join(form.required)})"] if form.formula.check_values else []
+    lines += _fixed(form) if short else _spread(f"by_element({listed})", form.formula.result)
     lines += [
         f"n = {given[0]}.size",
         "if n > limits.few or n >= kernels.LEAST and n:",
@@ -271,7 +258,7 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     ]
     space = SPACE | {
         "summed": summed_, "by_element": form.by_element(given),
-        "check_values": form.options.check_values,
+        "check_values": form.formula.check_values,
     }  # fmt: skip
     if summed_.usual:
         lines.append(f"if {asked}:")
@@ -313,7 +300,7 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
     listed = ", ".join((*given, "g", *form.numbers))
     tensors, numbers = f"({', '.join(given)},)", f"({', '.join(('s', *form.numbers))},)"
     asked = " and ".join(f"{p} == {n!r}" for p, n in form.usual())
-    like = form.options.gradient_like(form.key, given)
+    like = form.formula.gradient_like(form.key, given)
     lines = _fixed(form) if short else _spread(f"spread({listed})", like)
     lines += [
         f"n = {given[0]}.size",
@@ -375,22 +362,22 @@ def _computed(x: Array) -> Any:
 def _other_loss(me: Any, *args: Any) -> Any:
     """The loss of arrays of several shapes or of other types."""
     form: Form = me.loss
-    options = form.options
+    formula = form.formula
     named = dict(zip(form.names, args, strict=True))
-    if options.check is not None:
-        options.check(*[named[p] for p in form.tensors])
+    if formula.check is not None:
+        formula.check(*[named[p] for p in form.tensors])
     known, arrays = _given(form, args)
     x = known["self"]
     for y in arrays.values():
         grown = broadcast_shape(x.shape, y.shape)
         if grown != x.shape:
             raise RuntimeError(errors.output_shape(x.shape, grown))
-    if options.check_values is not None:
-        options.check_values(*[arrays[p] for p in form.required])
-    dtype = known[options.result].dtype
+    if formula.check_values is not None:
+        formula.check_values(*[arrays[p] for p in form.required])
+    dtype = known[formula.result].dtype
     names, operands = tuple(arrays), list(arrays.values())
     numbers = [known[p] for p in form.numbers]
-    if options.in_steps and dtype.itemsize == 2:
+    if formula.in_steps and dtype.itemsize == 2:
         each = form.bound(names)(*[_Rounded(y, dtype) for y in operands], *numbers).value
     elif x.dtype.kind != "c" and all(
         y.dtype == operands[0].dtype and y.shape == x.shape for y in operands
@@ -399,7 +386,7 @@ def _other_loss(me: Any, *args: Any) -> Any:
     else:
         each = np.asarray(form.bound(names)(*operands, *numbers))
     found = reduced(each, known["reduction"], dtype)
-    like = known[options.result]
+    like = known[formula.result]
     return found if not found.ndim or found.shape != like.shape else _laid_out_like(found, like)
 
 
@@ -412,7 +399,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
         return _recorded(form, *args) if run is None else run(first, me, args)
     known, arrays = _given(form, args)
     x, key, g = known[next(iter(arrays))], form.key, known["g"]
-    if form.options.same_types:
+    if form.formula.same_types:
         require_dtype(known["target"], x)
     dtype = known[key].dtype if key in known else to_raw(known[f"{key}_dtype"])
     slope = form.bound(tuple(arrays))(*arrays.values(), *[known[p] for p in form.numbers])
@@ -420,7 +407,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
     if known["reduction"] == 1 and x.size > 1:
         g = np.true_divide(g, x.size)
     found = np.asarray(np.multiply(slope, g), dtype)
-    like = form.options.gradient_like(key, tuple(arrays))
+    like = form.formula.gradient_like(key, tuple(arrays))
     if not found.ndim or (like and known[like].shape != found.shape):
         return found
     return _laid_out_like(found, known[like] if like else None)

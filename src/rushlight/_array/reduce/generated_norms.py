@@ -23,7 +23,7 @@ from .row_sums import lifted, ones, row_blocks
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments
-    from ..._table.rows.row_formula import NormOptions
+    from ..._table.rows.row_formula import NormFormula
     from ..annotations import Array, RawType
 
 _SUMS: Final[dict[str, AnyCallable]] = {
@@ -43,26 +43,24 @@ def _parameters(function: AnyCallable) -> tuple[str, ...]:
 class Norm:
     """A norm or its gradients, and under which names a function takes what the formula reads."""
 
-    __slots__ = ("at", "function", "kinds", "name", "names", "numbers", "options", "reads",
+    __slots__ = ("at", "formula", "function", "kinds", "name", "names", "numbers", "reads",
                  "results", "variants")  # fmt: skip
 
-    def __init__(
-        self, name: str, function: AnyCallable, schema: Schema, options: NormOptions
-    ) -> None:
+    def __init__(self, name: str, formula: NormFormula, schema: Schema) -> None:
         self.name = name
-        self.function = function
-        self.options = options
-        self.reads = _parameters(function)
+        self.formula = formula
+        self.function = formula.function
+        self.reads = _parameters(self.function)
         params = {p.name: p for p in schema.params}
         self.names = tuple(params)
-        if options.again is not None:
-            asked = (*self.reads, "normalized_shape", *_parameters(options.again), "need")
-            own = {*options.by_column} - {*self.reads} | {"dim", "part"}
+        if formula.again is not None:
+            asked = (*self.reads, "normalized_shape", *_parameters(formula.again), "need")
+            own = {*formula.by_column} - {*self.reads} | {"dim", "part"}
             self.names = tuple(p for p in dict.fromkeys(asked) if p not in own)
         #: The numbers that are read, beside the length of rows.
         self.numbers = [p for p in self.reads if p in params and not params[p].is_tensor]
         self.kinds = {
-            p: "r" if p in options.by_row else "c" if p in options.by_column else "f"
+            p: "r" if p in formula.by_row else "c" if p in formula.by_column else "f"
             for p in self.reads if p not in (*self.numbers, "dim", "part")
         }  # fmt: skip
         self.at = list(self.kinds).index("input")
@@ -82,9 +80,9 @@ class Norm:
         known = dict(zip(self.names, args, strict=True))
         shape = known["normalized_shape"]
         known |= {"dim": tuple(range(-len(shape), 0)), "part": 1 / max(prod(shape), 1)}
-        if self.options.again is not None:
-            plain = known | dict.fromkeys(self.options.by_column)
-            found = self.options.again(*[plain[p] for p in _parameters(self.options.again)])
+        if self.formula.again is not None:
+            plain = known | dict.fromkeys(self.formula.by_column)
+            found = self.formula.again(*[plain[p] for p in _parameters(self.formula.again)])
             known.update(zip(self.results, found, strict=True))
         results = self.function(*[known[p] for p in self.reads])
         return picked(results, known.get("need", ()))
@@ -143,11 +141,9 @@ class Variant:
         return defined(name, text, f"{self.norm.name}, {name}", space)
 
 
-def generate_norm(
-    name: str, function: AnyCallable, schema: Schema, options: NormOptions
-) -> AnyCallable:
+def generate_norm(name: str, formula: NormFormula, schema: Schema) -> AnyCallable:
     """The function of a norm, or of its gradients, on arrays; see `_table.rows.row_formula`."""
-    norm = Norm(name, function, schema, options)
+    norm = Norm(name, formula, schema)
     listed = ", ".join(norm.names)
     apart = "".join(
         f" and ({p} is None or type({p}) is ndarray and {p}.dtype is d and {p}.flags.c_contiguous)"
@@ -159,7 +155,7 @@ def generate_norm(
     lines = [
         "if type(input) is not ndarray:",
         f"    return elsewhere(me, {listed})",
-        f"prepare({listed})" if options.prepare is not None else "pass",
+        f"prepare({listed})" if formula.prepare is not None else "pass",
         f"key = ({there}), {'tuple(need)' if 'need' in norm.names else '()'}",
         "variant = variants.get(key) or norm.variant(*key)",
         "d = input.dtype",
@@ -175,7 +171,7 @@ def generate_norm(
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
     space = LONG_ROWS | {
         "elsewhere": _elsewhere, "general": _general, "limits": LIMITS, "kernels": kernels,
-        "prepare": options.prepare, "variants": norm.variants, "norm": norm,
+        "prepare": formula.prepare, "variants": norm.variants, "norm": norm,
     }  # fmt: skip
     made = defined(name, source, name, space)
     space["me"] = made

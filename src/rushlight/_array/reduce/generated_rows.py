@@ -29,6 +29,7 @@ from ..elementwise.generated import SPACE, Code, body_of, defined
 from .row_sums import LONG_ROW, lifted, ones, row_blocks, row_dot, row_max, row_sum
 
 if TYPE_CHECKING:
+    from ..._table.rows.row_formula import RowFormula
     from ..annotations import Array, RawType
 
 Function = Callable[..., Any]
@@ -96,26 +97,26 @@ _ALONG: Final[dict[str, Any]] = SPACE | {
 class Form:
     """What is computed along rows, and under which names a function takes its operands."""
 
-    __slots__ = ("arrays", "at", "bodies", "dim", "function", "kinds", "main", "main_place", "name",
-                 "names", "options", "places", "reads", "reduces", "result")  # fmt: skip
+    __slots__ = ("arrays", "at", "bodies", "dim", "formula", "function", "kinds", "main",
+                 "main_place", "name", "names", "places", "reads", "reduces", "result")  # fmt: skip
 
     def __init__(
-        self, name: str, function: Function, names: tuple[str, ...], options: Any, arrays: set[str]
+        self, name: str, formula: RowFormula, names: tuple[str, ...], arrays: set[str]
     ) -> None:
-        code = function.__code__
+        self.function = formula.function
+        code = self.function.__code__
         self.name = name
-        self.function = function
         self.names = names
         self.reads = code.co_varnames[: code.co_argcount]
         self.arrays = tuple(p for p in self.reads if p in arrays)
         self.dim = names.index("dim")
         self.places = [names.index(p) for p in self.arrays]
         #: Of each array, whether it has a number for each element or for each row.
-        self.kinds = ["r" if p in options.by_row else "f" for p in self.arrays]
+        self.kinds = ["r" if p in formula.by_row else "f" for p in self.arrays]
         #: The operand that has the type of the result, and decides how it lies in memory.
         self.main = [p for p, kind in zip(self.arrays, self.kinds) if kind == "f"][-1]
         self.at, self.main_place = names.index(self.main), self.arrays.index(self.main)
-        self.options = options
+        self.formula = formula
         group = self.traced()
         self.result = group.kind(group.outputs[0].value)
         self.reduces = self.result == "r" or "r" in self.kinds
@@ -159,24 +160,21 @@ class Form:
         return known
 
 
-def generate_rows(
-    name: str, function: Function, schema: Schema, options: Any, gradient: bool
-) -> Function:
+def generate_rows(name: str, formula: RowFormula, schema: Schema, gradient: bool) -> Function:
     """The function of a formula along rows, on arrays.
 
     Args:
         name: what the function is called.
-        function: the formula; its parameters are among those of the result.
+        formula: its parameters are among those of the result.
         schema: the row's; the function takes what it has, a gradient what the formula reads.
-        options: see `_table.rows.row_formula`.
         gradient: whether it is a gradient.
     """
-    code = function.__code__
+    code = formula.function.__code__
     reads = code.co_varnames[: code.co_argcount]
     params = {p.name: p for p in schema.params}
     names = reads if gradient else tuple(params)
     arrays = {p for p in reads if p not in params or params[p].is_tensor}
-    form = Form(name, function, names, options, arrays)
+    form = Form(name, formula, names, arrays)
     main, listed = form.main, ", ".join(names)
     space = dict(SHORT_ROWS)
     lines = [
@@ -257,9 +255,9 @@ def _elsewhere(me: Any, *args: Any) -> Any:
 def _general(me: Any, *given: Any) -> Any:
     """The function of arrays that aren't one small matrix."""
     form: Form = me.rows
-    options, dim = form.options, given[form.dim]
+    formula, dim = form.formula, given[form.dim]
     arrays = [given[k] for k in form.places]
-    x = given[form.at] if options.prepare is None else options.prepare(*given)
+    x = given[form.at] if formula.prepare is None else formula.prepare(*given)
     arrays[form.main_place] = x
     dtype, shape, axes = x.dtype, x.shape, axes_of(x, dim)
     if form.reduces:
@@ -271,7 +269,7 @@ def _general(me: Any, *given: Any) -> Any:
             if kind == "r":
                 arrays[k] = np.ascontiguousarray(arrays[k]).reshape(kept)
     if not x.size:
-        return np.full(shape, options.empty, dtype)
+        return np.full(shape, formula.empty, dtype)
     by_element = form.result == "f" and form.reduces  # which lies in memory as `x` does
     if dtype.kind == "c" or (by_element and not x.flags.c_contiguous):
         known = dict(zip(form.arrays, arrays, strict=True))
@@ -284,8 +282,8 @@ def _general(me: Any, *given: Any) -> Any:
         found = None
         if last:
             found = kernels.rows.by_formula(form, columns, *arrays)
-        elif options.override is not None:
-            found = options.override(dim, *arrays)
+        elif formula.override is not None:
+            found = formula.override(dim, *arrays)
         if found is not None:
             return found.reshape(shape)
     arrays = [lifted(a) for a in arrays]
@@ -319,7 +317,7 @@ def _by_blocks(form: Form, out: Array, arrays: list[Any], length: int) -> None:
     result = out.reshape(count, -1)
     rows = [np.ascontiguousarray(a).reshape(count, -1) for a in arrays]
     # Few elements have the same digits however they lie in memory.
-    override = form.options.of_block if count * length > LIMITS.rows else None
+    override = form.formula.of_block if count * length > LIMITS.rows else None
     starts = row_blocks(count, length)
     step = min(starts.step, count)
     scratch = [np.empty((step, length), out.dtype) for _ in range(buffers)]

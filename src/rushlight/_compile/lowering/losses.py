@@ -34,7 +34,7 @@ def by_element(i: Instruction) -> LoopFormula | None:
     out = i.outputs[0]
     if form is None or out is None or not in_order(out):
         return None
-    if form.options.check_values is not None and not form.key:
+    if form.formula.check_values is not None and not form.key:
         return None
     places = {p: k for k, p in enumerate(form.names)}
     given = {**form.fixed, **dict(zip(form.names, i.inputs))}

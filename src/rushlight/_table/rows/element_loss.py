@@ -13,7 +13,7 @@ The formulas are those of one place, without `reduction` and without the gradien
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import Function
 from ..._base.schema import Schema
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
 
-class Options(NamedTuple):
-    """What else a row says of a loss."""
+class LossFormula(Formula):
+    """A formula of a loss, or of its slope, in one place; with what else the row says of it."""
+
+    __slots__ = ("check", "check_values", "gradient_like", "in_steps", "result", "same_types",
+                 "short")  # fmt: skip
 
     #: Refuses types and shapes of all tensors; asked where they aren't of one float type and shape.
     check: Callable[..., None] | None
@@ -40,28 +43,16 @@ class Options(NamedTuple):
     in_steps: bool
     #: Whether the gradient refuses a target of another type.
     same_types: bool
-
-
-class LossFormula(Formula):
-    """A formula of a loss, or of its slope, in one place."""
-
-    __slots__ = ("options", "short")
-
-    def __init__(self, told: Formula, options: Options, short: bool = False) -> None:
-        super().__init__(told.function, told.override)
-        self.options = options
-        self.short = short
+    #: Whether it is of the tensors alone: all further arguments have their defaults.
+    short: bool
 
     def generated(self, name: str, key: str, schema: Schema) -> AnyCallable:
         """The function on arrays: the loss, or its gradient for the argument `key`."""
         from ..._array.nn import generated_losses as losses
 
-        options, values = self.options, self.options.check_values
-        if type(values) is Function:
-            options = options._replace(check_values=values.found())
-        if not key:
-            return losses.generate_loss(name, self.function, schema, options, self.short)
-        return losses.generate_gradient(name, key, self.function, schema, options, self.short)
+        if type(self.check_values) is Function:
+            self.check_values = self.check_values.found()
+        return losses.generate_loss(name, key, self, schema)
 
 
 def element_loss(
@@ -78,14 +69,19 @@ def element_loss(
     **declared: object,
 ) -> Row:
     """Declares a loss by element; `fast_defaults` asks for a faster form of tensors alone."""
-    options = Options(check, check_values, result, gradient_like, in_steps, same_types)
-    slopes = {key: told for key, told in declared.items() if isinstance(told, Formula)}
+
+    def told(each: Formula, short: bool = False) -> LossFormula:
+        made = LossFormula(each.function, each.override)
+        made.check, made.check_values, made.result = check, check_values, result
+        made.gradient_like, made.in_steps, made.same_types = gradient_like, in_steps, same_types
+        made.short = short
+        return made
+
+    slopes = {key: slope for key, slope in declared.items() if isinstance(slope, Formula)}
     short = {"raw": each, **slopes}
     return general(
         schema,
-        LossFormula(each, options),
-        at_defaults={
-            key: LossFormula(told, options, True) for key, told in short.items()
-        } if fast_defaults else None,
-        **{**declared, **{key: LossFormula(told, options) for key, told in slopes.items()}},
-    )  # fmt: skip
+        told(each),
+        at_defaults={key: told(f, True) for key, f in short.items()} if fast_defaults else None,
+        **{**declared, **{key: told(slope) for key, slope in slopes.items()}},
+    )

@@ -18,7 +18,7 @@ A norm has several results, and vectors that lie along rows: see `_array.reduce.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import Function
 from ..._base.schema import Schema
@@ -28,14 +28,17 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
 
-class Options(NamedTuple):
-    """What else a row says of a formula along rows."""
+class RowFormula(Formula):
+    """A formula along rows, or of the gradient of one.
+
+    Its `override` computes the same of large arrays along a dimension that isn't the last one,
+    measurably faster, or gives None: of the dimension and the arrays.
+    """
+
+    __slots__ = ("by_row", "empty", "of_block", "prepare")
 
     #: The operand in its final type, of all arguments; refuses what isn't legal.
     prepare: Callable[..., Any] | None
-    #: Computes the same of large arrays along a dimension that isn't the last one, measurably
-    #: faster, or gives None: of the dimension and the arrays.
-    override: Any
     #: Writes the same of a block of rows in order, measurably faster: of `out` and the arrays.
     of_block: Any
     #: Operands that have a number for each row: their shape is that of a reduction.
@@ -43,26 +46,15 @@ class Options(NamedTuple):
     #: What rows without elements are reduced to.
     empty: float
 
-
-class RowFormula(Formula):
-    """A formula along rows, or of the gradient of one."""
-
-    __slots__ = ("options",)
-
-    def __init__(self, function: Word, options: Options) -> None:
-        super().__init__(function, options.override)
-        self.options = options
-
     def generated(self, name: str, key: str, schema: Schema) -> Any:
         """The function on arrays: the operation, or its gradient for the argument `key`."""
         from ..._array.reduce.generated_rows import generate_rows
 
-        options = self.options
-        for key_of in ("override", "of_block"):
-            found = getattr(options, key_of)
-            if type(found) is Function:
-                options = options._replace(**{key_of: found.found()})
-        return generate_rows(name, self.function, schema, options, bool(key))
+        if type(self.override) is Function:
+            self.override = self.override.found()
+        if type(self.of_block) is Function:
+            self.of_block = self.of_block.found()
+        return generate_rows(name, self, schema, bool(key))
 
 
 def row_formula(
@@ -75,11 +67,15 @@ def row_formula(
     empty: float = 0.0,
 ) -> Any:
     """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
-    return RowFormula(function, Options(prepare, override, of_block, by_row, empty))
+    told = RowFormula(function, override)
+    told.prepare, told.of_block, told.by_row, told.empty = prepare, of_block, by_row, empty
+    return told
 
 
-class NormOptions(NamedTuple):
-    """What else a row says of a norm along the last dimensions."""
+class NormFormula(Formula):
+    """A formula of a norm along the last dimensions, or of the gradients of one."""
+
+    __slots__ = ("again", "by_column", "by_row", "prepare")
 
     #: Refuses arguments that aren't legal.
     prepare: Callable[..., None] | None
@@ -90,21 +86,11 @@ class NormOptions(NamedTuple):
     #: Operands that lie along the rows.
     by_column: tuple[str, ...]
 
-
-class NormFormula(Formula):
-    """A formula of a norm, or of the gradients of one."""
-
-    __slots__ = ("options",)
-
-    def __init__(self, function: Word, options: NormOptions) -> None:
-        super().__init__(function, None)
-        self.options = options
-
     def generated(self, name: str, key: str, schema: Schema) -> Any:
         """The function on arrays: the operation, or its gradients."""
         from ..._array.reduce.generated_norms import generate_norm
 
-        return generate_norm(name, self.function, schema, self.options)
+        return generate_norm(name, self, schema)
 
 
 def norm_formula(
@@ -116,4 +102,6 @@ def norm_formula(
     by_column: tuple[str, ...] = ("weight", "bias"),
 ) -> Any:
     """Says that a row's norm is in the vocabulary, along its input's last dimensions."""
-    return NormFormula(function, NormOptions(prepare, again, by_row, by_column))
+    told = NormFormula(function, None)
+    told.prepare, told.again, told.by_row, told.by_column = prepare, again, by_row, by_column
+    return told
