@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from .._base.lazy import lazy, listed
 from . import (
     attributes as _attributes,  # noqa: F401
-    forward_ad,
 )
 from .anomaly import (
     detect_anomaly,
@@ -16,7 +15,6 @@ from .anomaly import (
     set_detect_anomaly,
 )
 from .backward import backward, grad
-from .function import Function
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -26,20 +24,27 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .variable import Variable
+
+if TYPE_CHECKING:
+    from . import forward_ad
+    from .function import Function
+    from .variable import Variable
 
 # Parts that few programs use, by name: the module that has it.
 _LATER = {
     "torch": "..",  # a name that PyTorch's package has by importing itself
+    "Function": "function:Function",
     "NestedIOFunction": "function:NestedIOFunction",
     "SavedTensor": "saving:SavedTensor",
+    "Variable": "variable:Variable",
     "GradcheckError": "gradcheck:GradcheckError",
     "gradcheck": "gradcheck:gradcheck",
     "gradgradcheck": "gradcheck:gradgradcheck",
     "kineto_available": "profiler:kineto_available",
     "_profiler_enabled": "profiler:_profiler_enabled",
     **{name: name for name in (
-        "_functions", "anomaly_mode", "functional", "graph", "profiler", "profiler_util",
+        "_functions", "anomaly_mode", "forward_ad", "function", "functional", "graph", "profiler",
+        "profiler_util", "variable",
     )},
     **{name: f"engine_calls:{name}" for name in (
         "_calculate_shape", "_engine_run_backward", "_is_checkpoint_valid", "_make_grads",
