@@ -13,9 +13,7 @@ import numpy as np
 from .._base import dtypes as D
 from .elementwise.masks import keep as keep, where as where
 from .lazy_modules import Function, attribute
-from .linalg.matmul import product
 from .number import typed as number_typed
-from .reduce.reduce import mean as mean
 from .shape.as_strided import (
     diagonal as diagonal,
     diagonal_backward as diagonal_backward,
@@ -23,15 +21,6 @@ from .shape.as_strided import (
     unfold_backward as unfold_backward,
     view_as_complex as view_as_complex,
     view_as_real as view_as_real,
-)
-from .shape.concatenate import cat as cat, stack as stack
-from .shape.indexing import (
-    diagonal_scatter as diagonal_scatter,
-    index as index,
-    index_backward as index_backward,
-    index_put as index_put,
-    select_scatter as select_scatter,
-    slice_scatter as slice_scatter,
 )
 from .shape.strided import (
     as_strided_backward as as_strided_backward,
@@ -61,6 +50,16 @@ if TYPE_CHECKING:
 # ---- what is loaded when it is first asked for ------------------------------------------------
 # See Note [Raw modules load late] in `later`.
 _LATE: Final[dict[str, tuple[str, str]]] = {
+    "matmul": ("linalg.matmul", "product"),
+    "mean": ("reduce.reduce", "mean"),
+    "cat": ("shape.concatenate", "cat"),
+    "stack": ("shape.concatenate", "stack"),
+    "diagonal_scatter": ("shape.indexing", "diagonal_scatter"),
+    "index": ("shape.indexing", "index"),
+    "index_backward": ("shape.indexing", "index_backward"),
+    "index_put": ("shape.indexing", "index_put"),
+    "select_scatter": ("shape.indexing", "select_scatter"),
+    "slice_scatter": ("shape.indexing", "slice_scatter"),
     "pow": ("elementwise.division", "pow"),
     "rsqrt": ("elementwise.division", "rsqrt"),
     "sgn": ("elementwise.rounding", "sgn"),
@@ -154,7 +153,6 @@ def __getattr__(name: str) -> AnyCallable:
 
 
 # ---- aliases ----------------------------------------------------------------------------------
-matmul = product
 slice = slice_
 abs = np.absolute
 add = np.add

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.linalg import matmul as raw
+from ..._array.lazy_modules import later
 from ..._base import errors
 from ..._core.apply import apply2
 from ..._core.storage import TensorBase
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..._array.linalg.einsum import Pair
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
+
+raw = later("linalg.matmul")
 
 
 @composite()

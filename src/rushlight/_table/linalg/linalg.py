@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._array.reduce.reduce import name_of
 from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
+sums = later("reduce.reduce")
 raw = later("linalg.linalg")
 triangular = later("linalg.triangular")
 
@@ -170,7 +170,9 @@ def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangul
     raw.check_pair(a, b, left, "linalg.solve_triangular")
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
-        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
+        raise NotImplementedError(
+            errors.not_implemented("triangular_solve_cpu", sums.name_of(a.dtype))
+        )
     if a.dtype != b.dtype:
         b = T.converted(b, T.from_raw(a.dtype))
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
@@ -234,7 +236,9 @@ def _solved_and_cloned(
         )
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
-        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
+        raise NotImplementedError(
+            errors.not_implemented("triangular_solve_cpu", sums.name_of(a.dtype))
+        )
     turned = a.swapaxes(-1, -2) if transpose else a
     x = triangular.solve_triangular(turned, b, upper != transpose, True, unitriangular)
     return x, triangular.copy_by_columns(a, x.shape[:-2])

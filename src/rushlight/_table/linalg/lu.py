@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
-from ..._array.reduce.reduce import name_of
 from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
+sums = later("reduce.reduce")
 arrays = later("linalg.linalg")
 raw = later("linalg.triangular")
 
@@ -48,7 +48,7 @@ def _checked(forward: AnyCallable, name: str) -> AnyCallable:
                 "instead"
             )
         if x.size and (x.dtype.kind not in "fc" or x.dtype.itemsize == 2):
-            raise NotImplementedError(errors.not_implemented("lu_cpu", name_of(x.dtype)))
+            raise NotImplementedError(errors.not_implemented("lu_cpu", sums.name_of(x.dtype)))
         if not pivot and x.size:
             raise RuntimeError(
                 "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
@@ -320,7 +320,9 @@ def _lu_solved(
         )
     arrays.check_batches(LU, B)
     if LU.dtype.itemsize == 2:
-        raise NotImplementedError(errors.not_implemented("linalg.lu_solve_cpu", name_of(LU.dtype)))
+        raise NotImplementedError(
+            errors.not_implemented("linalg.lu_solve_cpu", sums.name_of(LU.dtype))
+        )
     return raw.lu_solve(LU, pivots, B, left, adjoint)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
-from ..._array.linalg import matmul as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
@@ -25,6 +24,8 @@ from ..rows.row import Row, multilinear, when_settled
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
+
+raw = later("linalg.matmul")
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
-from ..._array.linalg.matmul import type_word
-from ..._array.reduce.reduce import name_of
 from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
+sums = later("reduce.reduce")
+products = later("linalg.matmul")
 checks = later("linalg.linalg")
 norms = later("reduce.norm")
 raw = later("linalg.vector_products")
@@ -175,7 +175,7 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
     for k, t in enumerate(several):
         if t._raw.dtype != several[0]._raw.dtype:
-            names = (type_word(x._raw.dtype) for x in (several[0], t))
+            names = (products.type_word(x._raw.dtype) for x in (several[0], t))
             raise RuntimeError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
                 f"{next(names)} and tensor {k} {next(names)}"
@@ -253,7 +253,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Tenso
     if x._raw.dtype != y._raw.dtype:
         raise RuntimeError(
             "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
-            f"{name_of(x._raw.dtype)} and y of type {name_of(y._raw.dtype)} instead"
+            f"{sums.name_of(x._raw.dtype)} and y of type {sums.name_of(y._raw.dtype)} instead"
         )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
         return give("vecdot", table("vdot")(x, y), out)
@@ -263,7 +263,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Tenso
 def _no_vecdot(x: Any) -> None:
     raise RuntimeError(
         "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
-        f"{name_of(x._raw.dtype)}"
+        f"{sums.name_of(x._raw.dtype)}"
     )
 
 
@@ -292,7 +292,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
         raise RuntimeError(
             "linalg.vander supports floating point, complex, and integer tensors, but got "
-            f"{name_of(kind)}"
+            f"{sums.name_of(kind)}"
         )
     if not x._raw.ndim:
         x = x.unsqueeze(-1)
@@ -428,7 +428,7 @@ def _check_weights(what: str, w: Array, floating: bool, count: int) -> None:
     if (w.dtype.kind not in "iu") if not floating else (w.dtype.kind not in "fV"):
         raise RuntimeError(
             f"cov(): expected {what} to have {'floating point' if floating else 'integral'} dtype "
-            f"but got {what} with {name_of(w.dtype)} dtype"
+            f"but got {what} with {sums.name_of(w.dtype)} dtype"
         )
     if w.size != count:
         raise RuntimeError(
@@ -533,9 +533,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
         )
     for what, t in (("X1", x1), ("X2", x2)):
         if t._raw.dtype.kind not in "fV":
-            raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {what} got: {name_of(t._raw.dtype)}"
-            )
+            kind = sums.name_of(t._raw.dtype)
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {what} got: {kind}")
     if isinstance(number, complex):
         raise RuntimeError(errors.no_conversion("double"))
     return apply_n(_cdist.op, [x1, x2, float(number)])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._array.shape import gather
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.mode import current
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
+gather = later("shape.gather")
 raw = later("nn.embedding")
 sparse_rows = later("shape.sparse_gradient")
 

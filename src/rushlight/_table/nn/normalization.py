@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
-from ..._array.reduce.reduce import name_of
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.slow import may_have_tangent
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
+sums = later("reduce.reduce")
 losses = later("nn.element_losses")
 raw = later("nn.batch_norm")
 
@@ -71,7 +71,9 @@ def _check_parameter_dtypes(x: Array, *parameters: Any) -> None:
         return
     if given[0] == x.dtype:
         other = next(dtype for dtype in given if dtype != x.dtype)
-        raise RuntimeError(f"expected scalar type {name_of(x.dtype)} but found {name_of(other)}")
+        raise RuntimeError(
+            f"expected scalar type {sums.name_of(x.dtype)} but found {sums.name_of(other)}"
+        )
     if any(dtype != T.FLOAT32 for dtype in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if x.dtype.itemsize != 2:

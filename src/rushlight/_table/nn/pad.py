@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._array.nn import padding as raw
+from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
+
+raw = later("nn.padding")
 
 
 def _add_back(g: Tensor, shape: Shape, padding: Shape, mode: str) -> Tensor:

@@ -6,7 +6,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array.lazy_modules import later
-from ..._array.reduce import reduce as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
+raw = later("reduce.reduce")
 raw_scan = later("reduce.scan")
 raw_spread = later("reduce.variance")
 
-_count = raw.count_of
 
 
 def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
@@ -40,7 +39,7 @@ def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
 
 
 def _spread_evenly(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
-    return xp.broadcast_to(g / _count(self_shape, None), self_shape)
+    return xp.broadcast_to(g / raw.count_of(self_shape, None), self_shape)
 
 
 small_arrays.OF_SUMS.update({_spread: ("-ft", "s"), _spread_evenly: ("-ft", "d")})
@@ -80,7 +79,7 @@ mean_dim = linear(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     raw.mean,
     self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(
-        g / _count(self_shape, dim), self_shape, dim, keepdim
+        g / raw.count_of(self_shape, dim), self_shape, dim, keepdim
     ),
     lowering="mean",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
@@ -284,7 +283,7 @@ def _var_gradient(
 ) -> TensorLike:
     """2 g (x - mean) / (n - correction)."""
     shape = self.shape
-    freedom = _count(shape, dim) - (1 if correction is None else correction)
+    freedom = raw.count_of(shape, dim) - (1 if correction is None else correction)
     if dim is not None and not keepdim:  # else it broadcasts as it is
         g = xp.expand_reduced(g, shape, dim, keepdim)
     scale = 2 / freedom if freedom else float("inf")
@@ -308,7 +307,7 @@ def _std_gradient(
 def _mean_gradient(
     xp: ModuleType, g: TensorLike, shape: Shape, dim: Shape | None, keepdim: bool
 ) -> TensorLike:
-    return xp.expand_reduced(g / _count(shape, dim), shape, dim, keepdim)
+    return xp.expand_reduced(g / raw.count_of(shape, dim), shape, dim, keepdim)
 
 
 def _var_mean_gradient(

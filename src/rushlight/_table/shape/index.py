@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import END
+from ..._array.lazy_modules import later
 from ..._array.number import lone
-from ..._array.shape import indexing as raw, writing as W
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
+
+W = later("shape.writing")
+raw = later("shape.indexing")
 
 index = linear(
     "index.Tensor(Tensor self, Indices indices) -> Tensor",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._array.axes import END
-from ..._array.shape import writing as W
+from ..._array.lazy_modules import later
 from ..._base import errors
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
@@ -15,6 +15,8 @@ from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
+
+W = later("shape.writing")
 
 _ONLY_INTEGERS: Final = {int}
 

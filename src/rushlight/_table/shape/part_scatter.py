@@ -8,7 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.shape import as_strided as windows, indexing as raw
+from ..._array.lazy_modules import later
+from ..._array.shape import as_strided as windows
 from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.row import general, linear
@@ -16,6 +17,8 @@ from .slices import strided_arguments
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
+
+raw = later("shape.indexing")
 
 select_scatter = linear(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",

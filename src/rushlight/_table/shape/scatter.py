@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
-from ..._array.shape import indexing as raw
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
+raw = later("shape.indexing")
 placing = later("shape.scatter")
 
 # ---- along a dimension ------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._array.shape import concatenate as joins, views as shapes
+from ..._array.lazy_modules import later
+from ..._array.shape import views as shapes
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..rows.composite import composite
@@ -27,6 +28,8 @@ from .split import split_, split_with_sizes, unbind
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
+
+joins = later("shape.concatenate")
 
 
 def copy_of(row: Row, silent: str = "") -> Row:
