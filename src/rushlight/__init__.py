@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from . import _loaded, autograd as autograd
 from ._array.memory import allocator as _memory
-from ._array.printing import get_printoptions, printoptions, set_printoptions
 from ._base import dtypes as _dtypes
 from ._base.device import device
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype

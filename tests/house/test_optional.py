@@ -12,7 +12,7 @@ import pytest
 OPTIONAL = {"scipy", "ml_dtypes", "cupy", "matplotlib", "rich", "sklearn", "torch"}
 OPTIONAL |= {"mypy_extensions", "pytest"}
 #: Of the standard library: each takes milliseconds, and importing the package needs none of them.
-COSTLY = {"dataclasses", "hashlib", "importlib.metadata", "pathlib", "subprocess", "tempfile"}
+COSTLY = {"dataclasses", "hashlib", "pathlib", "subprocess", "tempfile"}
 COSTLY |= {"urllib", "zipfile"}
 
 
@@ -62,6 +62,23 @@ def test_an_import_compiles_no_pattern_and_settles_no_row() -> None:
         check=True,
     )
     assert done.stdout.split("\n")[:2] == ["0 0", "[]"]
+
+
+def test_the_core_has_after_an_import_what_it_asks_without_a_look() -> None:
+    program = """
+        import rushlight
+        from rushlight._core import hooks, run, slow, views
+        print(None in (slow.ERRORS.explain, slow.NARROW.forward, views.REGENERATE.row,
+                       views.REGENERATE.renew, hooks.SPARSE.tensor, run.ANOMALY.explain))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "False\n"
 
 
 def test_the_types_of_the_package_are_announced() -> None:

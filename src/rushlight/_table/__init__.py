@@ -15,7 +15,6 @@ from .._array import lazy_modules as later, numpy_namespace as numpy_ns
 from .._array.types import ignore_float_errors
 from .._core.engine import WORLDS
 from .._core.mode import on_first_use
-from .calls import call_errors as _explain
 from .calls.composite_checks import guard
 from .calls.dispatch import inplace_function, public_function, variant
 from .calls.signature_kinds import kind_of
@@ -89,16 +88,14 @@ def _build() -> None:
     TABLE.function_of = public_function
     for name, rows in ROWS.items():
         short = name.rpartition(".")[2].removeprefix("linalg_")
-        if any(type(row) is Row for row in rows):  # settled before the table was whole
-            public_function(name, rows)
         for row in rows:
             if row.public:
                 for namespace in row.namespace:
                     PUBLIC.later((namespace, short), partial(_function, namespace, short, rows))
-        if any(row.method for row in rows):
-            TENSOR_METHODS.later(short, partial(_method, short, rows))
-        if any(row.inplace for row in rows):
-            TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
+            if row.method:
+                TENSOR_METHODS.later(short, partial(_method, short, rows))
+            if row.inplace:
+                TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
     for key in COMPOSITES:
         PUBLIC.later(key, partial(_composite, key))
     for name in METHODS:
@@ -128,4 +125,4 @@ def aten() -> Any:
     return ATEN
 
 
-__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "aten", "composite", "namespace"]
+__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "aten", "composite", "namespace"]

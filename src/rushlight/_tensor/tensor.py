@@ -6,7 +6,8 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 
-from .._array import printing as text, types as T
+from .._array import types as T
+from .._array.lazy_modules import later
 from .._array.memory.meta import MetaArray
 from .._base import dtypes as D, errors
 from .._base.device import CPU, META, device
@@ -36,7 +37,6 @@ from .._table.modes import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
 from .._table.shape import exchange, shape
 from . import array_protocol, copies, sharing
-from .printed_form import printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
     from .._base.memory_format import memory_format
     from ..autograd.edges import Node
+
+text = later("printing")
 
 if TYPE_CHECKING:
     from .method_types import TensorMethods as _Methods
@@ -385,6 +387,8 @@ class Tensor(_Methods):
 
     # ---- to Python ----------------------------------------------------------------------------
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from .printed_form import printed
+
         return printed(self, tensor_contents)
 
     def __format__(self, spec: str) -> str:

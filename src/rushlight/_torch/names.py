@@ -103,6 +103,7 @@ HOMES: Final[dict[str, str]] = {
     **dict.fromkeys(("_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo"),
                     "sparse.rows"),
     **dict.fromkeys(("cond", "while_loop"), "_torch._higher_order_ops"),
+    **dict.fromkeys(("get_printoptions", "printoptions", "set_printoptions"), "_array.printing"),
     **dict.fromkeys(("load", "peek", "save"), "serialization"),
     **dict.fromkeys(("smm", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
                      "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm"),

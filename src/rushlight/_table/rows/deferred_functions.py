@@ -41,7 +41,7 @@ class Pending(dict[K, Any]):
     def later(self, key: K, maker: Callable[[], Any]) -> None:
         """Has the value of `key` made by `maker()` when it is needed."""
         self._makers[key] = maker
-        super().pop(key, None)
+        dict.pop(self, key, None)
 
     def all_later(self, keys: Iterable[K], make: Callable[[K], Any]) -> None:
         """Has the values of many new keys made by `make(key)` when they are needed."""
