@@ -35,7 +35,7 @@ _LATER = {
     "torch": "..",  # a name that PyTorch's package has by importing itself
     "Function": "function:Function",
     "NestedIOFunction": "function:NestedIOFunction",
-    "SavedTensor": "saving:SavedTensor",
+    "SavedTensor": "saved_tensor_hooks:SavedTensor",
     "Variable": "variable:Variable",
     "GradcheckError": "gradcheck:GradcheckError",
     "gradcheck": "gradcheck:gradcheck",

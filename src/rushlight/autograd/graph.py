@@ -12,7 +12,7 @@ from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge, refuse_leaf_in_inference
 from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
 from .hooks import register_hook, vertex_of_tensor
-from .saving import (
+from .saved_tensor_hooks import (
     _AllowMutationOnSavedContext,
     _Handle,
     allow_mutation_on_saved_tensors,

@@ -29,7 +29,7 @@ from .._tensor.tensor import Tensor
 from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
-from ..autograd.saving import saved_tensors_hooks
+from ..autograd.saved_tensor_hooks import saved_tensors_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

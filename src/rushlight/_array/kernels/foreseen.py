@@ -44,7 +44,7 @@ from . import (
     elementwise,
     gated_linear,
     launch,
-    rnn_cells,
+    lstm_gru,
     rows as row_kernels,
 )
 from .launch import Kernel
@@ -58,7 +58,7 @@ _BY_ROW: Final = {*ROW_REDUCTIONS, "column_sum", "pick"}
 _PLACES: Final = (activations, attention, channels, channels.ByColumn, channels.ByRow,
                   cross_entropy, elementwise)  # fmt: skip
 #: Kernels that are given the addresses of rows: for rows of any length.
-_BY_ADDRESS: Final = (gated_linear, rnn_cells)
+_BY_ADDRESS: Final = (gated_linear, lstm_gru)
 
 
 def ask(functions: Iterable[Any], updates: Iterable[Update]) -> None:

@@ -248,7 +248,7 @@ def lstm(
     whole = cx.copy() if sizes is not None else None
     step = None
     if gates.size >= kernels.LEAST:
-        step = kernels.rnn_cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
+        step = kernels.lstm_gru.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
     steps = spans(x, sizes, reverse)
     if whole is None and w_hr is None and _listed(multiply, step):
@@ -406,7 +406,7 @@ def _lstm_backward_by_kernel(
     dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
     dz = np.empty_like(gates)
     before = _previous(cells, cx, steps)
-    step = kernels.rnn_cells.lstm_backward(dh, dc, gates, cells, before, dz)
+    step = kernels.lstm_gru.lstm_backward(dh, dc, gates, cells, before, dz)
     if step is None:
         return None
     given = None if g_out is None else _flat(g_out)
@@ -459,7 +459,7 @@ def gru(
     fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
     step = None
     if gates.size >= kernels.LEAST:
-        step = kernels.rnn_cells.gru(gates, fresh, shift, inner, h, out)
+        step = kernels.lstm_gru.gru(gates, fresh, shift, inner, h, out)
     multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
         if step is not None:

@@ -1,4 +1,4 @@
-"""Layers of plain and gated recurrent units as commands, as `recurrence` has those of LSTMs.
+"""Layers of plain and gated recurrent units as commands, as `lstm` has those of LSTMs.
 
 One product for the inputs of all places, then a chain of steps, forwards or from the end. Gates
 keep the order of the weights (reset, update, new). The gates of a GRU are only seen by the backward
