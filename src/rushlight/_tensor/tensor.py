@@ -23,7 +23,6 @@ from .._core.storage import (
     CLASSES,
     TensorBase,
     Version,
-    bump,
     init_tensor,
     new_tensor,
     version_cell,
@@ -164,10 +163,6 @@ class Tensor(_Methods):
 
     def _is_view(self) -> bool:
         return self._view is not None and self._view.tracked
-
-    def _bump_version(self) -> None:
-        """Notes a write that was made to the array directly."""
-        bump(self)
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode."""

@@ -37,11 +37,6 @@ class HigherOrderOperator:
         """What it is called."""
         return self._name
 
-    @property
-    def namespace_name(self) -> str:
-        """The namespace of all such operators."""
-        return self._ns
-
     def cacheable(self) -> bool:
         """Whether what is compiled with it may be kept."""
         return self._cacheable

@@ -86,13 +86,6 @@ def load(module: Module) -> dict[str, int]:
         return addresses
 
 
-def assembly(module: Module) -> str:
-    """The module as assembly, to look at."""
-    with _lock:
-        parsed = _parse(str(module))
-        return str(_target_machine().emit_assembly(parsed))
-
-
 def _key(digest: str) -> str:
     parts = (digest, *compiler())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
