@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from rushlight._native.emitted import gemm
-from rushlight._native.llvm.emit import F32, F64, I64, PTR, Module
-from rushlight._native.threads import blas
-from tests.native.native import function
+from rushlight._native.llvm.emit import F32, F64
 
 POINTER, INTEGER = ctypes.c_void_p, ctypes.c_int64
 KINDS = {"f4": (F32, ctypes.c_float, 2e-6), "f8": (F64, ctypes.c_double, 1e-14)}
@@ -69,29 +67,3 @@ def test_nan_and_infinity_go_through_sums_and_relu(dtype: str) -> None:
     product(a, b, c, relu=1)
     assert np.isposinf(c[0]).all() and np.isnan(c[1]).all()
     assert (c[2] == 0).all() and (c[3] == 1).all()
-
-
-@pytest.mark.parametrize("dtype", KINDS)
-def test_the_loaded_blas_is_called_by_its_address(dtype: str) -> None:
-    module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
-    found = blas.routines(module.__file__)
-    routine = found.sgemm if dtype == "f4" else found.dgemm
-    if not routine:
-        pytest.skip("NumPy's BLAS is one whose integers have 32 bits")
-    type = KINDS[dtype][0]
-    made = Module("called")
-    f = made.function("run", [("routine", PTR), ("a", PTR), ("b", PTR), ("c", PTR)])
-    target, a, b, c = f.params
-    m, n, k = (f.constant(I64, size) for size in (3, 5, 4))
-    one, two = f.constant(type, 1.0), f.constant(type, 2.0)
-    blas.call(f, target, type, (a, k, False), (b, k, True), (c, n), (m, n, k), two, one)
-    f.ret()
-    rng = np.random.default_rng(1)
-    x, y, z = (rng.standard_normal(s).astype(dtype) for s in ((3, 4), (5, 4), (3, 5)))
-    expected = 2 * x @ y.T + z
-    function(made, "run", *[POINTER] * 4)(routine, *(array.ctypes.data for array in (x, y, z)))
-    assert np.allclose(z, expected, rtol=1e-5)
-
-
-def test_a_library_that_is_not_there_has_no_routines() -> None:
-    assert blas.routines("/no/such/library") == blas.Routines()

@@ -21,7 +21,7 @@
         address = engine.load(module)["axpy"]  # then ctypes.CFUNCTYPE(...)(address)
 
 `llvm` writes functions as text, compiles, keeps and loads them; `math` has exp, log, tanh and
-others inlined, `emitted` kernels written by hand, `fusion` kernels from formulas, `threads` a pool
-and the BLAS that is loaded, `cpython` all that reads the objects of Python and NumPy. Importing
-this package imports no array library and not llvmlite: the first use does.
+others inlined, `emitted` kernels written by hand, `fusion` kernels from formulas, `threads` a pool,
+`cpython` all that reads the objects of Python and NumPy. Importing this package imports no array
+library and not llvmlite: the first use does.
 """
