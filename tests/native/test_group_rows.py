@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array.kernels.interpret import RAW_DTYPES, interpret
 from rushlight._formula.ir import (
     Group,
     Symbol,
@@ -32,6 +31,7 @@ from rushlight._formula.ir import (
     where,
 )
 from rushlight._native.llvm import target
+from tests.native.interpret import RAW_DTYPES, interpret
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..._formula.ir import Group, Instruction
-from ..elementwise.erf import erf as _erf
+from rushlight._array.elementwise.erf import erf as _erf
+from rushlight._formula.ir import Group, Instruction
 
 if TYPE_CHECKING:
-    from ..._base.annotations import TensorLike
-    from ..annotations import Array
+    from rushlight._array.annotations import Array
+    from rushlight._base.annotations import TensorLike
 
 RAW_DTYPES: Final[dict[str, Any]] = {
     "f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32),
