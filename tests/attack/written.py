@@ -28,9 +28,9 @@ import rushlight as torch
 HERE = Path(__file__).parent / "written"
 FILES = ("state", "training", "names")
 PRELUDE = """
-import array, collections, contextlib, contextvars, copy, dataclasses, datetime, enum, functools
-import gc, inspect, io, itertools, json, math, operator, os, queue, random, string, sys, threading
-import time, types, weakref
+import abc, array, collections, collections.abc, contextlib, contextvars, copy, ctypes, dataclasses
+import datetime, enum, functools, gc, inspect, io, itertools, json, math, operator, os, queue
+import random, string, sys, threading, time, types, warnings, weakref
 import numpy as np
 import rushlight as torch
 from rushlight import nn, optim

@@ -19,24 +19,8 @@ import pytest
 import rushlight as torch
 from rushlight import nn, optim
 from rushlight.nn import functional as F
+from tests.attack.written import PRELUDE
 
-PRELUDE = """
-import abc, array, collections, collections.abc, contextvars, ctypes, dataclasses, datetime, enum
-import functools, gc, inspect, io, itertools, math, os, queue, random, sys, threading, time, types
-import warnings, weakref
-import numpy as np
-import rushlight as torch
-from rushlight import nn, optim
-from rushlight.nn import functional as F
-
-class Thing:
-    pass
-
-def thing(**entries):
-    made = Thing()
-    made.__dict__.update(entries)
-    return made
-"""
 Case = tuple[str, str, list[str]]
 
 CONTAINERS: dict[str, Case] = {
