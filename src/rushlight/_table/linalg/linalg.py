@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-sums = later("reduce.reduce")
+name_of = later("reduce.reduce").name_of
 raw = later("linalg.linalg")
 triangular = later("linalg.triangular")
 
@@ -170,9 +170,7 @@ def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangul
     raw.check_pair(a, b, left, "linalg.solve_triangular")
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
-        raise NotImplementedError(
-            errors.not_implemented("triangular_solve_cpu", sums.name_of(a.dtype))
-        )
+        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     if a.dtype != b.dtype:
         b = T.converted(b, T.from_raw(a.dtype))
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
@@ -236,9 +234,7 @@ def _solved_and_cloned(
         )
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
-        raise NotImplementedError(
-            errors.not_implemented("triangular_solve_cpu", sums.name_of(a.dtype))
-        )
+        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     turned = a.swapaxes(-1, -2) if transpose else a
     x = triangular.solve_triangular(turned, b, upper != transpose, True, unitriangular)
     return x, triangular.copy_by_columns(a, x.shape[:-2])
