@@ -46,9 +46,8 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             with dots is relative to the package.
     """
 
-    module = sys.modules[package]
     if any(home == f"{name}:{name}" for name, home in homes.items()):
-        module.__class__ = _Package
+        sys.modules[package].__class__ = _Package
 
     def __getattr__(name: str) -> AnyCallable | ModuleType:
         home = homes.get(name)
@@ -58,7 +57,7 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         found: Any = importlib.import_module(place if place[0] == "." else f".{place}", package)
         if attribute:
             found = getattr(found, attribute)
-        setattr(module, name, found)
+        setattr(sys.modules[package], name, found)
         return found
 
     return __getattr__

@@ -33,7 +33,6 @@ raw_scan = later("reduce.scan")
 raw_spread = later("reduce.variance")
 
 
-
 def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
     return xp.broadcast_to(g, self_shape)
 
