@@ -47,6 +47,7 @@ from .torch_function import (
     ask_of_operation,
     by_mode,
     foreign,
+    told_keywords,
     told_types,
 )
 
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 FACES: Final[Pending[tuple[str, str]]] = Pending()
 #: The namespaces whose functions ask, and rows that do, which the rules of programs tell from the
 #: method of the same name.
-ASKING: Final = ("", "nn.functional")
-_APART: Final = (("", "unbind"),)
+ASKING: Final = ("", "fft", "linalg", "nn.functional", "special")
+_APART: Final = (("", "det"), ("", "unbind"))
 #: The mark of functions that ask, see `asks` in `_table/rows/composite.py`.
 ASKS_BY_ITSELF: Final = "_asks"
 
@@ -173,7 +174,9 @@ def asked(function: Any, args: Any, kwargs: Any) -> object:
     """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
     modes = current().functions
     if modes:
-        answer = by_mode(function, told_types(function, foreign(args), args), args, kwargs)
+        given, named = _spelled(function, function.__module__, args, kwargs)
+        types = told_types(function, foreign(_with_parts(given)), given)
+        answer = by_mode(function, types, given, told_keywords(function, named))
         if answer is NotImplemented:
             raise all_refused(function, modes[-1:], ())
         return answer
@@ -194,12 +197,15 @@ def _among(args: Any, kwargs: Any) -> bool:
     return False
 
 
+def _with_parts(values: Any) -> list[Any]:
+    """Some arguments, and what is in the lists among them."""
+    return [*values, *(v for a in values if isinstance(a, (list, tuple)) for v in a)]
+
+
 def of_others(function: Any, args: Any, kwargs: Any) -> Any:
     """What classes that are no tensors make of a call that no tensor function understands."""
-    values = [*args, *kwargs.values()]
-    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
-    found = [x for x in foreign([*values, *inside]) if not isinstance(x, Tensor)
-             or type(x) in STANDINS]  # fmt: skip
+    found = [x for x in foreign(_with_parts([*args, *kwargs.values()]))
+             if not isinstance(x, Tensor) or type(x) in STANDINS]  # fmt: skip
     if not found:
         return NOT_HANDLED
     return ask_in_turn(found, function, told_types(function, found, args), args, kwargs)
@@ -280,7 +286,7 @@ _AS_CALLED: Final = frozenset({
 
 def _spelled(
     function: Callable[..., object], module: str, args: Sequence[object], kwargs: dict[str, object]
-) -> tuple[object, object]:
+) -> tuple[Sequence[object], dict[str, object]]:
     """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.
 
     What has no default comes first, by position; the rest by name.
@@ -289,8 +295,10 @@ def _spelled(
     if name == "einsum":
         operands = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
         return (args[0], *operands), kwargs
-    in_python = module.endswith("nn.functional") and name not in _AS_CALLED
-    if not in_python and name not in ("norm", "tensordot", "cdist", "split", "stft"):
+    if not hasattr(function, "_in_python"):
+        return args, kwargs
+    in_python = module.endswith("nn.functional")
+    if not in_python and name not in _SPELLED:
         return args, kwargs
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -313,7 +321,9 @@ def _face(key: tuple[str, str]) -> AnyCallable:
     overload = "" if space else FACTORIES.get(name, "")
     module = f"{package_name()}.{space}" if space else package_name()
     made: AnyCallable = asking_function(PUBLIC[key], name, overload, module)
-    in_python = name not in _AS_CALLED if space else name in _IN_PYTHON
+    in_python = space == "nn.functional" and name not in _AS_CALLED
+    if not space:
+        in_python = name in _IN_PYTHON
     if in_python and hasattr(made, ASKS_BY_ITSELF):
         made._in_python = True  # type: ignore[attr-defined]
     return made
@@ -329,14 +339,26 @@ _IN_PYTHON: Final = frozenset({
 })  # fmt: skip
 
 
+#: Those of them, and methods, that hand on their defaults.
+_SPELLED: Final = frozenset({
+    "backward", "cdist", "istft", "lobpcg", "lu", "norm", "pca_lowrank", "split", "stft",
+    "svd_lowrank", "tensordot", "unique", "unique_consecutive",
+})  # fmt: skip
+_METHODS_IN_PYTHON: Final = frozenset({
+    "backward", "dim_order", "istft", "lu", "norm", "split", "unique", "unique_consecutive",
+})  # fmt: skip
+
+
 #: Namespaces whose functions lie in a module of PyTorch's compiled part of the same name.
 _COMPILED: Final = ("fft", "linalg", "special")
 
 
 def _function_of(key: tuple[str, str]) -> AnyCallable:
     space, name = key
+    if space == "nn.functional" and name in _AS_CALLED and ("", name) in PUBLIC:
+        return FACES[("", name)]  # the same function
     known = f"{space or 'torch'}.{name}"
-    asks = space in ASKING and (key in COMPOSITES or key in _APART)
+    asks = space in ASKING and (key in COMPOSITES or key in _APART or space == "special")
     function: AnyCallable = _face(key) if asks else PUBLIC[key]
     compiled = name in _AS_CALLED or space in _COMPILED or not (space or name in _IN_PYTHON)
     if not compiled:
@@ -347,7 +369,11 @@ def _function_of(key: tuple[str, str]) -> AnyCallable:
         if space in _COMPILED:
             name, space = f"{space}_{name}", f"_C._{space}"
         module = f"{package_name()}.{space}" if space else package_name()
-        BUILTINS[function] = unbound(function, name, module, help_text(known))
+        made = BUILTINS[function] = unbound(function, name, module, help_text(known))
+        inner: Any = getattr(function, "__wrapped__", None)
+        while getattr(inner, "__name__", None) == name:  # which operations know themselves by
+            BUILTINS.setdefault(inner, made)
+            inner = getattr(inner, "__wrapped__", None)
     return BUILTINS[function]
 
 
@@ -359,7 +385,10 @@ def _method(function: Callable[..., object], name: str) -> object:
     key = ("", name)
     if key in COMPOSITES and PUBLIC[key] is function:
         return function_of(FACES[key])
-    return asking_function(function, name, FACTORY_METHODS.get(name, ""))
+    made = asking_function(function, name, FACTORY_METHODS.get(name, ""))
+    if name in _METHODS_IN_PYTHON and hasattr(made, ASKS_BY_ITSELF):
+        made._in_python = True
+    return made
 
 
 def method_of(name: str, function: Callable[..., object]) -> object:

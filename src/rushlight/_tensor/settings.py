@@ -13,6 +13,7 @@ from .._base.errors import boolean_value, type_name
 from .._table.calls.argument_parser import misuse
 from .._table.calls.composite_checks import guard
 from .._table.rows import warn_once as _once
+from .public_functions import asking_function
 from .tensor import Tensor
 
 __all__ = [
@@ -99,7 +100,7 @@ for _name in (
     "is_nonzero",
     "numel",
 ):
-    globals()[_name] = guard("torch", _name, globals()[_name])
+    globals()[_name] = asking_function(guard("torch", _name, globals()[_name]), _name)
 
 
 def typename(obj: object) -> str:

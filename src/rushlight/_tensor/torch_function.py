@@ -12,7 +12,7 @@ import importlib
 import inspect
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array.memory.meta import MetaArray
 from .._base import errors
@@ -162,6 +162,18 @@ def stand_in(cls: type) -> None:
     if cls not in STANDINS:
         ask_class(cls)
         STANDINS.add(cls)
+        if issubclass(cls, Tensor):
+            tell_of_attributes()
+
+
+#: Not empty once a function mode has been entered.
+ENTERED: Final[list[bool]] = []
+
+
+@functools.cache
+def tell_of_attributes() -> None:
+    """Has attributes, too, ask; from the first mode, or class of a program, that is asked."""
+    importlib.import_module(f"{_PACKAGE}._tensor.watched_methods").tell()
 
 
 def asks(value: object) -> bool:
@@ -198,6 +210,36 @@ def by_mode(
         return mode.functions[-1].__torch_function__(function, types, args, kwargs)
     finally:
         CURRENT.set(former_mode)
+
+
+def told_keywords(function: object, kwargs: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The keywords that are told of a call: None for none, but of functions in Python."""
+    return kwargs if kwargs or hasattr(function, "_in_python") else None
+
+
+def is_asked_about(subject: object) -> bool:
+    """Whether a mode, or the class of a program, has something to say on what it is asked."""
+    return bool(current().functions) or (type(subject) in STANDINS and asks(subject))
+
+
+def ask_about_one(
+    function: Any, subject: Any, types: tuple[type, ...], args: Any, kwargs: Any
+) -> Any:
+    """What modes, and then its class, make of a question to one object.
+
+    Raises:
+        TypeError: where all of them give NotImplemented.
+    """
+    stack, own = current().functions, type(subject) in STANDINS and asks(subject)
+    if stack:
+        answer = by_mode(function, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    if own:
+        answer = type(subject).__torch_function__(as_called(function), types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    raise all_refused(function, stack[-1:], types)
 
 
 def all_refused(function: Callable[..., object], modes: Any, types: Sequence[type]) -> TypeError:
@@ -246,8 +288,7 @@ def ask_in_turn(
     found: list[Any], function: Any, types: tuple[type, ...], args: Any, kwargs: Any
 ) -> object:
     """What the first of some operands answers that has an answer. Raises: TypeError for none."""
-    if not hasattr(function, "_in_python"):
-        kwargs = kwargs or None
+    kwargs = told_keywords(function, kwargs)
     for item in found:
         answer = item.__torch_function__(as_called(function), types, args, kwargs)
         if answer is not NotImplemented:
@@ -298,11 +339,24 @@ def _entry(op: Op) -> tuple[Any, Any, Any] | None:
 def told_types(
     function: object, found: Sequence[object], args: Sequence[object]
 ) -> tuple[type, ...]:
-    """The types that are told of a call; operators that are Python's in PyTorch have plain ones."""
+    """The types that are told of a call.
+
+    What is Python's in PyTorch has plain ones too, and so have methods without arguments.
+    """
     types = tuple(type(item) for item in found)
     if hasattr(function, "_in_python") and any(type(a) is Tensor for a in args):
         return (*types, Tensor)
+    if not types and len(args) == 1 and _is_about_itself(function):
+        return (type(args[0]),)
     return types
+
+
+@functools.cache
+def _is_about_itself(function: object) -> bool:
+    """Whether a function is a method of tensors that takes nothing else."""
+    if getattr(Tensor, getattr(function, "__name__", ""), None) is not function:
+        return False
+    return len(inspect.signature(cast("AnyCallable", function)).parameters) == 1
 
 
 def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> object:
@@ -331,15 +385,14 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
     if entry is not None:
         function, given, named = entry
         types = told_types(function, found, given)
-        if not hasattr(function, "_in_python"):
-            named = named or None
     else:
         if inplace:
             function = _writing(op, writer)
         else:
-            function = as_called(op.function) if op.function is not None else _function_of(op)
+            function = as_called(op.function or _function_of(op))
         first, named = _without_defaults(op, args)
         given = tuple(first)
+    named = told_keywords(function, named)
     if stack:
         answer = by_mode(function, types, given, named)
         if answer is not NotImplemented:

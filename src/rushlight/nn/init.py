@@ -4,12 +4,16 @@ Every function fills its tensor without recording, and returns it.
 """
 
 import functools
+import inspect
 import math
 import warnings
 from collections.abc import Callable
+from typing import ParamSpec
 
 from .._array.linalg import factorizations as factor
 from .._base.lazy import listed as _listed
+from .._core.mode import ALERTED, interposed
+from .._tensor.torch_function import ask_about_one, is_asked_about
 from ._ground import Generator, Tensor, dtypes, f, no_grad
 
 __all__ = [
@@ -75,6 +79,27 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
+_P = ParamSpec("_P")
+
+
+def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
+    """A function that asks modes and the class of its tensor first, with all arguments by name."""
+
+    @functools.wraps(function)
+    def asking(*args: _P.args, **kwargs: _P.kwargs) -> Tensor:
+        if ALERTED and interposed():
+            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound.apply_defaults()
+            tensor = bound.arguments["tensor"]
+            if is_asked_about(tensor):
+                told: Tensor = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
+                return told
+        return function(*args, **kwargs)
+
+    return asking
+
+
+@_telling
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -86,6 +111,7 @@ def uniform_(
 _no_grad_uniform_ = uniform_
 
 
+@_telling
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -141,6 +167,7 @@ def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
+@_telling
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """`val` everywhere."""
     with no_grad():
@@ -231,6 +258,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
 
+@_telling
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0,
