@@ -197,7 +197,7 @@ def _among(args: Any, kwargs: Any) -> bool:
     return False
 
 
-def _with_parts(values: Any) -> list[Any]:
+def _with_parts(values: Sequence[object]) -> list[object]:
     """Some arguments, and what is in the lists among them."""
     return [*values, *(v for a in values if isinstance(a, (list, tuple)) for v in a)]
 

@@ -212,7 +212,7 @@ def by_mode(
         CURRENT.set(former_mode)
 
 
-def told_keywords(function: object, kwargs: dict[str, Any] | None) -> dict[str, Any] | None:
+def told_keywords(function: object, kwargs: dict[str, object] | None) -> dict[str, object] | None:
     """The keywords that are told of a call: None for none, but of functions in Python."""
     return kwargs if kwargs or hasattr(function, "_in_python") else None
 
@@ -223,8 +223,12 @@ def is_asked_about(subject: object) -> bool:
 
 
 def ask_about_one(
-    function: Any, subject: Any, types: tuple[type, ...], args: Any, kwargs: Any
-) -> Any:
+    function: AnyCallable,
+    subject: object,
+    types: tuple[type, ...],
+    args: Sequence[object],
+    kwargs: dict[str, object] | None,
+) -> object:
     """What modes, and then its class, make of a question to one object.
 
     Raises:
@@ -236,7 +240,8 @@ def ask_about_one(
         if answer is not NotImplemented:
             return answer
     if own:
-        answer = type(subject).__torch_function__(as_called(function), types, args, kwargs)
+        kind: Any = type(subject)
+        answer = kind.__torch_function__(as_called(function), types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, stack[-1:], types)

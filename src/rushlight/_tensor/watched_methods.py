@@ -116,7 +116,7 @@ def watch() -> None:
 
 def _telling(method: AnyCallable, name: str, added: dict[str, object] | None) -> AnyCallable:
     @functools.wraps(method)
-    def tells_first(self: Tensor, *args: object, **kwargs: object) -> Any:
+    def tells_first(self: Tensor, *args: object, **kwargs: object) -> object:
         if (ENTERED or type(self) in STANDINS) and is_asked_about(self):
             known_as = getattr(Tensor, ALIASES.get(name, name))
             named = told_keywords(known_as, {**(added or {}), **kwargs})
@@ -139,7 +139,7 @@ def _constant(name: str, value: object) -> object:
     return ReadOnly(get)
 
 
-def _tell_of(attribute: Any) -> None:
+def _tell_of(attribute: property) -> None:
     """Has what reads, sets and deletes an attribute tell of it; it stays the same object."""
 
     def form(way: AnyCallable | None, known_as: str) -> AnyCallable | None:
@@ -147,7 +147,7 @@ def _tell_of(attribute: Any) -> None:
             return None
 
         @functools.wraps(way)
-        def tells_first(self: Tensor, *value: object) -> Any:
+        def tells_first(self: Tensor, *value: object) -> object:
             if (ENTERED or type(self) in STANDINS) and is_asked_about(self):
                 told = getattr(attribute, known_as)
                 return ask_about_one(told, self, (type(self),), (self, *value), None)
@@ -156,9 +156,12 @@ def _tell_of(attribute: Any) -> None:
         return tells_first
 
     get, put, drop = form(attribute.fget, "__get__"), attribute.fset, attribute.fdel
-    if attribute.fget.__name__ not in ("real", "imag"):  # which are written without a word
+    if getattr(attribute.fget, "__name__", "") not in (
+        "real",
+        "imag",
+    ):  # which are written without a word
         put, drop = form(put, "__set__"), form(drop, "__delete__")
-    attribute.__init__(get, put, drop, attribute.__doc__)
+    attribute.__init__(get, put, drop, attribute.__doc__)  # type: ignore[misc]
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import ParamSpec, cast
 
 from .._array.linalg import factorizations as factor
 from .._base.lazy import listed as _listed
@@ -92,8 +92,8 @@ def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
             bound.apply_defaults()
             tensor = bound.arguments["tensor"]
             if is_asked_about(tensor):
-                told: Tensor = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
-                return told
+                told = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
+                return cast("Tensor", told)
         return function(*args, **kwargs)
 
     return asking
