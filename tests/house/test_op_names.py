@@ -33,7 +33,8 @@ OTHER = frozenset({
     "_tensor/public_functions.py: name not in _AS_CALLED",  # public functions as they are handed on
     "_tensor/public_functions.py: name in _AS_CALLED",  # which are compiled in PyTorch
     "_tensor/public_functions.py: name in _IN_PYTHON",  # and which are Python's
-    "_tensor/public_functions.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
+    "_tensor/public_functions.py: name in _METHODS_IN_PYTHON",
+    "_tensor/public_functions.py: name not in _SPELLED",  # of these, which hand on defaults
     "_tensor/public_functions.py: name in METHODS",  # names of methods
     "_tensor/methods.py: name in METHODS",
     "_core/copyslices.py: type(inner).__name__ == 'NotImplemented'",  # a class of nodes
