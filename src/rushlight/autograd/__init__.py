@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from . import functional, graph, profiler as profiler
     from .function import NestedIOFunction as NestedIOFunction
     from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-    from .saving import SavedTensor as SavedTensor
+    from .saved_tensor_hooks import SavedTensor as SavedTensor
 else:
     __getattr__ = lazy(__name__, _LATER)
 
