@@ -1,7 +1,5 @@
 """What `__torch_function__` is told: which function, which types, which arguments."""
 
-import contextlib
-
 import pytest
 from rushlight.overrides import TorchFunctionMode
 
@@ -40,49 +38,7 @@ def heard(call, kind):
     return found[0], x
 
 
-READ = ("shape", "dtype", "device", "grad", "requires_grad", "is_leaf", "data", "T", "is_sparse")
-
-
-@pytest.mark.parametrize("kind", ["class", "mode"])
-@pytest.mark.parametrize("name", READ)
-def test_attributes_ask_when_they_are_read(name, kind):
-    (func, types, args, kwargs), x = heard(lambda x: getattr(x, name), kind)
-    assert func == getattr(torch.Tensor, name).__get__
-    assert func.__name__ == "__get__"
-    assert types == (type(x),) and args[0] is x and len(args) == 1 and kwargs is None
-
-
-@pytest.mark.parametrize("kind", ["class", "mode"])
-@pytest.mark.parametrize("name", ["grad", "requires_grad", "data"])
-def test_attributes_ask_when_they_are_set(name, kind):
-    (func, types, args, kwargs), x = heard(lambda x: setattr(x, name, 5), kind)
-    assert func == getattr(torch.Tensor, name).__set__
-    assert types == (type(x),) and args[0] is x and args[1] == 5 and kwargs is None
-
-
-def test_parts_of_a_complex_tensor_are_written_without_asking():
-    class Mode(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            raise Stop
-
-    z, one = torch.zeros(1, dtype=torch.complex64), torch.ones(1)
-    with pytest.raises(Stop), Mode():
-        _ = z.imag
-    with Mode(), contextlib.suppress(Stop):
-        z.imag = one
-    assert not hasattr(torch.Tensor.imag.fset, "__wrapped__")
-
-
 METHODS = (
-    ("size", lambda x: x.size(), None, ()),
-    ("dim", lambda x: x.dim(), None, None),
-    ("dim", lambda x: x.ndimension(), None, None),
-    ("numel", lambda x: x.nelement(), None, None),
-    ("is_floating_point", lambda x: x.is_floating_point(), None, None),
-    ("__bool__", bool, None, None),
-    ("__float__", float, None, None),
-    ("__len__", len, {}, None),
-    ("__repr__", repr, {"tensor_contents": None}, None),
     ("abs", lambda x: x.abs(), None, None),
     ("sum", lambda x: x.sum(), None, ()),
     ("split", lambda x: x.split(1), {"dim": 0}, None),
@@ -148,19 +104,3 @@ def test_initial_values_ask_with_all_arguments_by_name(kind):
 def test_functions_that_two_places_have_are_the_same():
     for name in ("conv2d", "bilinear", "prelu", "pdist", "cosine_similarity", "pixel_shuffle"):
         assert getattr(torch.nn.functional, name) is getattr(torch, name)
-
-
-def test_an_attribute_works_as_before_where_the_class_leaves_it_alone():
-    class Plain(torch.Tensor):
-        @classmethod
-        def __torch_function__(cls, func, types, args=(), kwargs=None):
-            return super().__torch_function__(func, types, args, kwargs)
-
-    x = torch.ones(2, 3).as_subclass(Plain)
-    assert x.shape == (2, 3) and x.dtype is torch.float32 and not x.requires_grad
-    x.requires_grad = True
-    x.sum().backward()
-    assert type(x.grad) is Plain and x.is_leaf and len(x) == 2 and "ones" not in repr(x)
-    assert not x.is_sparse and x.layout is torch.strided
-    with pytest.raises(AttributeError, match="not writable"):
-        x.shape = (1,)

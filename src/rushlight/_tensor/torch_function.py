@@ -162,18 +162,6 @@ def stand_in(cls: type) -> None:
     if cls not in STANDINS:
         ask_class(cls)
         STANDINS.add(cls)
-        if issubclass(cls, Tensor):
-            tell_of_attributes()
-
-
-#: Not empty once a function mode has been entered.
-ENTERED: Final[list[bool]] = []
-
-
-@functools.cache
-def tell_of_attributes() -> None:
-    """Has attributes, too, ask; from the first mode, or class of a program, that is asked."""
-    importlib.import_module(f"{_PACKAGE}._tensor.watched_methods").tell()
 
 
 def asks(value: object) -> bool:

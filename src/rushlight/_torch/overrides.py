@@ -18,14 +18,7 @@ from .. import _table as _ops
 from .._core.mode import CURRENT, current, ready, replaced
 from .._tensor.methods import settle
 from .._tensor.tensor import Tensor
-from .._tensor.torch_function import (
-    ENTERED,
-    DisableTorchFunctionSubclass,
-    asks,
-    by_mode,
-    foreign,
-    tell_of_attributes,
-)
+from .._tensor.torch_function import DisableTorchFunctionSubclass, asks, by_mode, foreign
 from ..nn import functional as _functional
 
 _PACKAGE: Final = __name__.rpartition(".")[0]
@@ -43,9 +36,6 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        if not ENTERED:
-            ENTERED.append(True)
-            tell_of_attributes()
         before: deque[tuple[Any, ...]] = self.__dict__.setdefault("_before", deque())
         mode = ready()
         try:  # see Note [A context that is interrupted] in `autograd.grad_mode`

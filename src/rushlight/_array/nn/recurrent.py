@@ -253,7 +253,7 @@ def lstm(
     steps = spans(x, sizes, reverse)
     if whole is None and w_hr is None and _listed(multiply, step):
         starts = [start for start, _, _ in steps]
-        kernels.rnn_cells.lstm_sequence(multiply, starts, h, c, gates, fresh, cells, out)
+        kernels.lstm_gru.lstm_sequence(multiply, starts, h, c, gates, fresh, cells, out)
         start, stop, _ = steps[-1]
         h, c, steps = out[start:stop], cells[start:stop], []
     for start, stop, batch in steps:
@@ -413,7 +413,7 @@ def _lstm_backward_by_kernel(
     multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
     if all(batch == len(cx) for _, _, batch in steps) and _listed(multiply, step):
         starts = [start for start, _, _ in reversed(steps)]
-        if kernels.rnn_cells.lstm_sequence_backward(
+        if kernels.lstm_gru.lstm_sequence_backward(
             multiply, starts, given, dh, dc, gates, cells, before, dz
         ):
             return dz, dh, dc
