@@ -98,3 +98,16 @@ def test_a_leaf_that_has_become_another_one_is_unused_in_older_graphs(change: st
     out.backward()
     assert x.grad.tolist() == [1, 1]
     assert torch.autograd.grad((x * 2).sum(), x)[0].tolist() == [2, 2]
+
+
+def test_other_leaves_beside_one_that_is_renewed_are_told_apart_by_what_they_are():
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    (x * 2).sum().backward()
+    (x * x).sum()  # so that a graph has it
+    older = x * 2
+    x.data = torch.ones(4)
+    other = torch.ones(2, 3, requires_grad=True)
+    newer = (x * other.sum()).sum() + (other * 2).sum()
+    assert torch.autograd.grad(newer, x)[0].tolist() == [6.0] * 4
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        torch.autograd.grad(older.sum(), x)

@@ -112,7 +112,7 @@ def _renewals(leaf: Vertex) -> list[int]:
 def used_as_it_is(leaf: Vertex, roots: list[Vertex]) -> bool:
     """Whether `roots` lead to a vertex as it is, not only to the leaf that it was before."""
     since = max(_renewals(leaf), default=-1) if id(leaf) in _LEAVES else -1
-    if since < 0 or leaf in roots:
+    if since < 0 or any(root is leaf for root in roots):
         return True
     seen: set[Vertex] = set(roots)
     waiting = list(roots)
@@ -120,9 +120,9 @@ def used_as_it_is(leaf: Vertex, roots: list[Vertex]) -> bool:
         node = waiting.pop()
         if not isinstance(node, Node) or node.seq < since:  # all it leads to is older
             continue
-        if leaf in node.next:
-            return True
         for child in node.next:
+            if child is leaf:
+                return True
             if child is not None and child not in seen:
                 seen.add(child)
                 waiting.append(child)
