@@ -17,9 +17,10 @@ COMMON = {"out", "pin_memory", "requires_grad", "layout", "device", "dtype", "me
           "generator", "names"}  # fmt: skip
 #: Those whose first line is that of another call, or wrong.
 APART: frozenset[str] = frozenset({
-    "argmax", "concatenate", "cumulative_trapezoid", "einsum", "from_dlpack", "gradient",
-    "hash_tensor", "histogram", "kthvalue", "nan_to_num", "nansum", "topk", "trapezoid",
-    "trapz", "special.round", "nn.functional.elu_", "Tensor.arctanh_", "Tensor.argsort",
+    "argmax", "concatenate", "cumulative_trapezoid", "einsum", "fork", "from_dlpack", "gradient",
+    "hash_tensor", "histogram", "kthvalue", "load", "nan_to_num", "nansum", "save",
+    "sparse_coo_tensor", "topk", "trapezoid", "trapz",
+    "special.round", "nn.functional.elu_", "Tensor.arctanh_", "Tensor.argsort",
     "Tensor.atanh_", "Tensor.bernoulli", "Tensor.bitwise_and", "Tensor.bitwise_and_",
     "Tensor.bitwise_or", "Tensor.bitwise_or_", "Tensor.bitwise_xor", "Tensor.bitwise_xor_",
     "Tensor.dsplit", "Tensor.expand", "Tensor.frexp", "Tensor.gather", "Tensor.histogram",

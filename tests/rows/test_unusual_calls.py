@@ -164,3 +164,34 @@ def test_a_half_is_compared_in_place_with_a_complex_number() -> None:
 def test_asarray_without_a_copy_takes_types_of_python(kind: type) -> None:
     with pytest.raises(ValueError, match="can't alias tensor with dtype 'Float' into dtype"):
         torch.asarray(torch.ones(1), dtype=kind, copy=False)
+
+
+def test_bounds_of_a_range_fit_into_64_bits() -> None:
+    with pytest.raises(RuntimeError, match="to type int64_t without overflow"):
+        torch.arange(2**63)
+    with pytest.raises(OverflowError, match="int too big to convert"):
+        torch.arange(0, 2, 2**64, dtype=torch.float32)
+    assert torch.arange(2**63 - 2, 2**63 - 1).tolist() == [2**63 - 2]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_polygamma_in_place_refuses_complex_numbers(n: int) -> None:
+    name = {0: "digamma", 1: "trigamma"}.get(n, "polygamma")
+    z = torch.ones(2, dtype=torch.complex64)
+    with pytest.raises(NotImplementedError, match=f'"{name}" not implemented for'):
+        z.polygamma_(n)
+    assert z.tolist() == [1, 1]
+
+
+def test_losses_of_logits_are_reduced_by_one_and_two_alone() -> None:
+    x = torch.zeros(2, 3)
+    shapes = [
+        torch.binary_cross_entropy_with_logits(x, x, reduction=k).shape for k in (0, 1, 2, 5, -1)
+    ]
+    assert shapes == [(2, 3), (), (), (2, 3), (2, 3)]
+
+
+def test_no_elements_are_summed_as_complex_numbers() -> None:
+    assert torch.nansum(torch.ones(0), dtype=torch.complex64).item() == 0
+    with pytest.raises(NotImplementedError, match="nansum_cpu"):
+        torch.nansum(torch.ones(1), dtype=torch.complex64)

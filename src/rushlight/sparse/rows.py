@@ -124,29 +124,27 @@ def sparse_compressed_tensor(
 _SHOWN = {"torch.strided": "Strided", "torch.sparse_coo": "Sparse"}
 
 
-def _made(
-    layout: Layout, compressed: object, plain: object, values: object,
-    size: Sequence[int] | None, options: dict[str, object],
-) -> Tensor:  # fmt: skip
-    if "layout" in options:
-        raise TypeError(f"sparse_{layout.name[-3:]}_tensor() got an unexpected keyword argument "
-                        "'layout'")  # fmt: skip
-    return sparse_compressed_tensor(compressed, plain, values, size, layout=layout, **options)  # type: ignore[arg-type]
-
-
 def sparse_csr_tensor(
     crow_indices: object,
     col_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: object,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
 ) -> Tensor:
     """A matrix of which row i has the elements crow_indices[i] to crow_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    return _made(sparse_csr, crow_indices, col_indices, values, size, options)
+    return sparse_compressed_tensor(
+        crow_indices, col_indices, values, size, dtype=dtype, layout=sparse_csr, device=device,
+        pin_memory=pin_memory, requires_grad=requires_grad, check_invariants=check_invariants,
+    )  # fmt: skip
 
 
 def sparse_csc_tensor(
@@ -154,14 +152,22 @@ def sparse_csc_tensor(
     row_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: object,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
 ) -> Tensor:
     """A matrix of which column i has the elements ccol_indices[i] to ccol_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    return _made(sparse_csc, ccol_indices, row_indices, values, size, options)
+    return sparse_compressed_tensor(
+        ccol_indices, row_indices, values, size, dtype=dtype, layout=sparse_csc, device=device,
+        pin_memory=pin_memory, requires_grad=requires_grad, check_invariants=check_invariants,
+    )  # fmt: skip
 
 
 def sparse_bsr_tensor(
@@ -169,14 +175,22 @@ def sparse_bsr_tensor(
     col_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: object,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
 ) -> Tensor:
     """A matrix of which row i has the blocks crow_indices[i] to crow_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    return _made(sparse_bsr, crow_indices, col_indices, values, size, options)
+    return sparse_compressed_tensor(
+        crow_indices, col_indices, values, size, dtype=dtype, layout=sparse_bsr, device=device,
+        pin_memory=pin_memory, requires_grad=requires_grad, check_invariants=check_invariants,
+    )  # fmt: skip
 
 
 def sparse_bsc_tensor(
@@ -184,14 +198,22 @@ def sparse_bsc_tensor(
     row_indices: object,
     values: object,
     size: Sequence[int] | None = None,
-    **options: object,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
 ) -> Tensor:
     """A matrix of which column i has the blocks ccol_indices[i] to ccol_indices[i + 1].
 
     Raises:
         RuntimeError: where the parts don't fit each other.
     """
-    return _made(sparse_bsc, ccol_indices, row_indices, values, size, options)
+    return sparse_compressed_tensor(
+        ccol_indices, row_indices, values, size, dtype=dtype, layout=sparse_bsc, device=device,
+        pin_memory=pin_memory, requires_grad=requires_grad, check_invariants=check_invariants,
+    )  # fmt: skip
 
 
 def _convert_indices_from_coo_to_csr(

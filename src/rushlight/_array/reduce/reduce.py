@@ -256,7 +256,7 @@ def nansum(
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind in "fV":
-        if dtype is not None and dtype.category == D.COMPLEX:
+        if dtype is not None and dtype.category == D.COMPLEX and x.size:
             raise NotImplementedError(errors.not_implemented("nansum_cpu", D.scalar_name(dtype)))
         total = sum(x, dim, keepdim, dtype)
         if not np.isnan(total).any():

@@ -84,9 +84,10 @@ lgamma = elementwise(
 
 
 def _polygamma_types(args: Arguments, raws: Arguments) -> None:
-    if args[0] < 0:
+    n = args[0] if type(args[0]) is int else args[1]
+    if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    kernel = {0: "digamma", 1: "trigamma"}.get(args[0], "polygamma")
+    kernel = {0: "digamma", 1: "trigamma"}.get(n, "polygamma")
     _checks.takes(kernel, "f")(args, raws)
 
 
@@ -116,6 +117,7 @@ polygamma_written = elementwise(
     method=False,
     inplace=False,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3), n) for n in (0, 1, 2, 3)],
+    check=_polygamma_types,
     doc="`polygamma`, written in place.",
 )
 

@@ -461,7 +461,8 @@ def logits_loss_operator(
     pos_weight: Tensor | None = None,
     reduction: int = 0,
 ) -> Tensor:
-    """The cross-entropy of logits; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
+    """The cross-entropy of logits; `reduction` is 1 (mean), 2 (sum), or another number (none)."""
+    reduction = reduction if reduction in (1, 2) else 0
     if weight is not None or pos_weight is not None:
         name = "binary_cross_entropy_with_logits"
         R.refuse_gradient(name, weight=weight, pos_weight=pos_weight)

@@ -78,6 +78,11 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
     start, end, step = _real(start), _real(end), _real(step)
+    for bound in (start, end, step):
+        if isinstance(bound, int) and not -(1 << 63) <= bound < 1 << 63:
+            D.refuse_beyond(bound)
+            if found.category == D.INT:
+                raise RuntimeError(errors.no_conversion("int64_t"))
     _check_range(start, end, step)
     if found is D.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
