@@ -185,16 +185,22 @@ def from_flat(flat: torch.Tensor) -> Any:
 
 
 def to_numpy(t: Any) -> Any:
-    """The values of a tensor of either side; bfloat16 as float32."""
+    """The values of a tensor of either side, those of types that NumPy lacks in wider ones."""
     t = t.detach()
+    package: Any = rl
     if isinstance(t, torch.Tensor):
+        package = torch
         if t.layout is not torch.strided:
             raise Missing(f"layout {t.layout}")
         t = t.resolve_conj().resolve_neg()
         if t._is_zerotensor():
             t = t.clone()
-        return (t.float() if t.dtype is torch.bfloat16 else t).numpy()
-    return np.asarray((t.float() if t.dtype is rl.bfloat16 else t).numpy())
+    name = dtype_name(t)
+    if name == "bfloat16" or name.startswith("float8"):
+        t = t.float()
+    elif name == "complex32":
+        t = t.to(package.complex64)
+    return np.asarray(t.numpy())
 
 
 def dtype_name(value: Any) -> str:
