@@ -195,3 +195,22 @@ def test_no_elements_are_summed_as_complex_numbers() -> None:
     assert torch.nansum(torch.ones(0), dtype=torch.complex64).item() == 0
     with pytest.raises(NotImplementedError, match="nansum_cpu"):
         torch.nansum(torch.ones(1), dtype=torch.complex64)
+
+
+def test_slice_inverse_takes_no_out_and_no_complex_numbers_with_gradients() -> None:
+    x = torch.ones(4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        torch.slice_inverse(x, x, out=x)
+    with pytest.raises(TypeError, match=r"argument 'dim' \(position 2\) must be int, not list"):
+        x.slice_inverse(x, [1, 2])
+    z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="outputs with complex dtype"):
+        z.slice_inverse(z)
+
+
+def test_tensorsolve_compares_with_how_many_numbers_there_are() -> None:
+    assert torch.linalg.tensorsolve(torch.ones(2, 0), torch.ones(0)).shape == (0,)
+    with pytest.raises(RuntimeError, match="but got 1 != 0"):
+        torch.linalg.tensorsolve(torch.ones(1), torch.ones(0))
+    solved = torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3))
+    assert solved.tolist() == [1.0] * 6

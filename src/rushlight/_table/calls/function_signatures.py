@@ -403,6 +403,7 @@ select: (@in, int dim, SymInt index)
 select_copy: (@in, int dim, SymInt index @out)
 select_scatter: (@in, Tensor src, int dim, SymInt index)
 slice_copy: (@in, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1 @out)
+slice_inverse: (@in, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
 slice_scatter: (@in, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1
     @out)
 sort: (@in, *, bool? stable, int dim=-1, bool descending=False, Tensor[2] out=None) (@in, int

@@ -82,7 +82,7 @@ def _tall_qr_gradient(xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: Ten
 
 def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
     known = mode in ("reduced", "complete", "r")
-    if known or not is_half(x.dtype):
+    if known or not is_half(x.dtype) or x.ndim < 2:
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
     return householder.qr(x, mode)
 

@@ -349,7 +349,7 @@ def tensorsolve(A: Tensor, B: Any, dims: Any = None, *, out: Tensor | None = Non
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = tuple(A.shape[B.ndim :])
-    size, have = raw.count(shape), raw.count(tuple(A.shape[: B.ndim]))
+    size, have = raw.count(shape), B.numel()
     if size != have:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "

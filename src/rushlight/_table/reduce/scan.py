@@ -255,12 +255,12 @@ def _write_out(result: Any, out: Any) -> Any:
     return out
 
 
-def _samples_distance(y: Tensor, x: Tensor, dim: int) -> Tensor:
+def _samples_distance(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the sample points, shaped to go with `y` along `dim`."""
     shape = x._raw.shape
     if x._raw.ndim == 1:
         if shape[0] != y._raw.shape[dim]:
-            raise RuntimeError("There must be one `x` value for each sample point")
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         inner = [1] * y._raw.ndim
         inner[dim] = shape[0]
         x = table("reshape")(x, inner)
@@ -299,7 +299,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
         return multiplied(inner - multiplied(ends, 0.5), float(dx))
-    width = _samples_distance(y, x, dim)
+    width = _samples_distance("trapezoid", y, x, dim)
     total = table("sum")((_part(y, dim, 0, -1) + _part(y, dim, 1, 0)) * width, dim)
     return divided(total, 2.0)
 
@@ -325,7 +325,8 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
         return table("cumsum")(multiplied(pairs, dx / 2.0), along)
-    return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), along), 2.0)
+    width = _samples_distance("cumulative_trapezoid", y, x, dim)
+    return divided(table("cumsum")(pairs * width, along), 2.0)
 
 
 @composite(numpy_words=True)

@@ -179,8 +179,6 @@ def _segment_reduce(
 
 # ---- hashes -------------------------------------------------------------------------------------
 def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Array:
-    if mode != 0:
-        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     every = dim is None or not dim
     dims = tuple(range(x.ndim)) if every else tuple(axes_of(dim, x.ndim))
     if not x.size:
@@ -192,6 +190,8 @@ def _hash(x: Array, dim: Shape, keepdim: bool, mode: int) -> Array:
         for d in dims:
             if x.shape[d] == 0:
                 raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     if x.dtype.kind == "c":
         raise NotImplementedError(
             errors.not_implemented("xor_sum_cpu", D.scalar_name(T.from_raw(x.dtype)))

@@ -60,7 +60,9 @@ slice_inverse = general(
         g, xp.zeros(self_shape, g.dtype), dim, start, end, step
     ),
     holomorphic=False,
+    real_only=True,
     saved_as={"self_shape": None},
+    out=False,
     samples=lambda mk: [(mk(4, dtype="int64"), mk(4, dtype="int64"))],
     doc="The memory that a slice is part of, laid out like `src`.",
 )

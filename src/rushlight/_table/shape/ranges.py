@@ -78,12 +78,14 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
     start, end, step = _real(start), _real(end), _real(step)
+    wide = False
     for bound in (start, end, step):
         if isinstance(bound, int) and not -(1 << 63) <= bound < 1 << 63:
             D.refuse_beyond(bound)
-            if found.category == D.INT:
-                raise RuntimeError(errors.no_conversion("int64_t"))
+            wide = found.category == D.INT
     _check_range(start, end, step)
+    if wide:
+        raise RuntimeError(errors.no_conversion("int64_t"))
     if found is D.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
     if nowhere and out is None:
