@@ -214,3 +214,15 @@ def test_tensorsolve_compares_with_how_many_numbers_there_are() -> None:
         torch.linalg.tensorsolve(torch.ones(1), torch.ones(0))
     solved = torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3))
     assert solved.tolist() == [1.0] * 6
+
+
+@pytest.mark.parametrize(("name", "known_as"), [
+    ("eigh", "_linalg_eigh"), ("svd", "_linalg_svd"), ("det", "_linalg_det"),
+    ("inv", "linalg_inv_ex"), ("cholesky", "linalg_cholesky_ex"),
+])  # fmt: skip
+def test_decompositions_into_tensors_name_the_operator_that_has_no_gradients(name, known_as):
+    x = torch.eye(2, requires_grad=True)
+    count = {"eigh": 2, "svd": 3}.get(name, 1)
+    out = torch.zeros(2, 2) if count == 1 else tuple(torch.zeros(2, 2) for _ in range(count))
+    with pytest.raises(RuntimeError, match=rf"^{known_as}\(\): functions with out="):
+        getattr(torch.linalg, name)(x, out=out)

@@ -13,11 +13,13 @@ from ..calls.deprecated_orders import say_better
 from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
 from ..rows.out_argument import give
+from ..rows.out_rules import OutRules
 from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .limits import checked_ranks
-from .linalg import adjoint, hermitian, regular
+from .linalg import adjoint
+from .sample_matrices import hermitian, regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +83,7 @@ def _tall_qr_gradient(xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: Ten
 
 
 def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
-    known = mode in ("reduced", "complete", "r")
-    if known or not is_half(x.dtype) or x.ndim < 2:
+    if mode in ("reduced", "complete", "r") or not is_half(x.dtype) or x.ndim < 2:
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
     return householder.qr(x, mode)
 
@@ -289,6 +290,7 @@ eigh = general(
     method=False,
     dtypes="float",
     refuses_values="any",
+    out_rules=OutRules(named="_linalg_eigh"),
     samples=lambda mk: [
         (hermitian(mk, 3, 3),),
         (hermitian(mk, 2, 3, 3),),
@@ -305,6 +307,7 @@ eigvalsh = general(
     namespace="linalg",
     method=False,
     refuses_values="any",
+    out_rules=OutRules(named="_linalg_eigh"),
     samples=lambda mk: [(hermitian(mk, 3, 3),), (hermitian(mk, 2, 3, 3), "U"), (mk(0, 0),)],
     doc="The eigenvalues of each Hermitian matrix, ascending.",
     kernel="linalg_eigh_cpu",
@@ -360,6 +363,7 @@ eigvals = general(
     namespace="linalg",
     method=False,
     refuses_values="any",
+    out_rules=OutRules(named="aten::linalg_eigvals"),
     samples=lambda mk: [(hermitian(mk, 3, 3) + mk(3, 3) * 0.02,), (mk(3, 3),), (mk(0, 0),)],
     doc="The eigenvalues of each square matrix, complex.",
     kernel="linalg_eig_out_cpu",
@@ -421,6 +425,7 @@ linalg_svd = general(
     method=False,
     dtypes="float",
     refuses_values="any",
+    out_rules=OutRules(named="_linalg_svd"),
     samples=lambda mk: [
         (hermitian(mk, 3, 3) + mk(3, 3) * 0.02,),
         (mk(3, 4), False),

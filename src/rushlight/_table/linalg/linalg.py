@@ -12,8 +12,10 @@ from ..._core.storage import TensorBase
 from ..calls.deprecated_orders import say_better, saying_better
 from ..rows.composite import composite
 from ..rows.out_argument import give
+from ..rows.out_rules import OutRules
 from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
+from .sample_matrices import cholesky_factor, definite, lower, regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,41 +36,6 @@ def adjoint(xp: ModuleType, x: TensorLike) -> TensorLike:
     return xp.matrix_transpose(xp.conj(x))
 
 
-# ---- samples ----------------------------------------------------------------------------------
-def regular(mk: Any, *shape: int) -> Tensor:
-    """Well-conditioned square matrices."""
-    x = mk(*shape)
-    return x * 0.3 + table("eye")(shape[-1], dtype=x.dtype)
-
-
-def hermitian(mk: Any, *shape: int) -> Tensor:
-    """Hermitian matrices with eigenvalues that are far apart."""
-    x = mk(*shape) * 0.3
-    far = table("diag")(table("arange")(1, shape[-1] + 1)).to(x.dtype)
-    return (x + x.mH) / 2 + far
-
-
-def definite(mk: object, *shape: int) -> Tensor:
-    """Positive-definite matrices."""
-    x = regular(mk, *shape)
-    s = x @ x.mH
-    return (s + s.mH) / 2 + table("eye")(shape[-1], dtype=x.dtype)
-
-
-def lower(mk: object, *shape: int) -> Tensor:
-    """Lower triangular matrices, none of whose diagonal elements is small."""
-    return table("tril")(regular(mk, *shape))
-
-
-def cholesky_factor(mk: object, *shape: int) -> Tensor:
-    """Lower triangular matrices with a real diagonal, as Cholesky factors have it."""
-    x = lower(mk, *shape)
-    if not x.is_complex():
-        return x
-    diagonal = table("diagonal")(x, 0, -2, -1)
-    return x - table("diag_embed")(diagonal.imag * 1j)
-
-
 # ---- inverse and solution ---------------------------------------------------------------------
 def _inverse_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> TensorLike:
     """-A⁻ᵀ g A⁻ᵀ."""
@@ -87,6 +54,7 @@ inv = general(
     method=False,
     saved_as={"result": "inverse"},
     refuses_values="any",
+    out_rules=OutRules(named="linalg_inv_ex"),
     samples=_SQUARES,
     doc="The inverse of each square matrix.",
 )
@@ -141,6 +109,7 @@ solve = general(
     method=False,
     saved_as={"B_shape": None},
     refuses_values="any",
+    out_rules=OutRules(named="_linalg_solve_ex"),
     samples=lambda mk: [*_systems(mk), (regular(mk, 3, 3), mk(2, 3), False)],
     doc="X with A X = B, or X A = B where `left` is False.",
     kernel="lu_cpu",
@@ -328,6 +297,7 @@ det = general(
     node="LinalgDetBackward0",
     namespace=("linalg", ""),
     refuses_values="any",
+    out_rules=OutRules(named="_linalg_det"),
     samples=_SQUARES,
     doc="The determinant of each square matrix.",
     kernel="lu_cpu",
@@ -357,6 +327,7 @@ def _slogdet(name: str, *namespaces: str) -> Row:
         node="LinalgSlogdetBackward0",
         namespace=namespaces,
         method="" in namespaces,
+        out_rules=OutRules(named="_linalg_slogdet"),
         samples=lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),)],
         refuses_values="any",
         kernel="" if namespaces[0] else "lu_cpu",
@@ -431,6 +402,7 @@ linalg_cholesky = general(
     method=False,
     saved_as={"result": "L"},
     refuses_values="any",
+    out_rules=OutRules(named="linalg_cholesky_ex"),
     samples=_DEFINITE,
     doc="The lower triangular L with L L^H = A for each positive-definite matrix (or L^H).",
     kernel="cholesky_cpu",

@@ -16,7 +16,8 @@ from ..rows.out_argument import apply_out, run_into
 from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import some, table
-from .linalg import adjoint as conj_transpose, regular
+from .linalg import adjoint as conj_transpose
+from .sample_matrices import regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
