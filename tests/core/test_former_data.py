@@ -111,3 +111,14 @@ def test_other_leaves_beside_one_that_is_renewed_are_told_apart_by_what_they_are
     assert torch.autograd.grad(newer, x)[0].tolist() == [6.0] * 4
     with pytest.raises(RuntimeError, match="not have been used in the graph"):
         torch.autograd.grad(older.sum(), x)
+
+
+def test_of_several_renewed_leaves_those_used_since_have_gradients():
+    x, y = (torch.ones(2, dtype=torch.float32, requires_grad=True) for _ in range(2))
+    older = (y * y).sum()
+    for t in (x, y):
+        t.data = torch.ones(3, dtype=torch.float64)
+    newer = (x * 3).sum() + older
+    assert torch.autograd.grad(newer, [x, y], allow_unused=True)[1] is None
+    found, other = torch.autograd.grad((x * y * 2).sum(), [x, y])
+    assert found.tolist() == other.tolist() == [2.0, 2.0, 2.0]

@@ -109,24 +109,31 @@ def _renewals(leaf: Vertex) -> list[int]:
     return [note[0] for note, other in zip(notes, changed, strict=True) if other or note[3]]
 
 
-def used_as_it_is(leaf: Vertex, roots: list[Vertex]) -> bool:
-    """Whether `roots` lead to a vertex as it is, not only to the leaf that it was before."""
-    since = max(_renewals(leaf), default=-1) if id(leaf) in _LEAVES else -1
-    if since < 0 or any(root is leaf for root in roots):
-        return True
+def unused_since(vertices: list[Vertex], roots: list[Vertex]) -> set[int]:
+    """The identities of vertices to which `roots` lead only as to the leaves that they were before.
+
+    One walk for all of them, over the nodes that are younger than the oldest renewal.
+    """
+    since = {id(v): max(_renewals(v), default=-1) for v in vertices if id(v) in _LEAVES}
+    since = {key: number for key, number in since.items() if number >= 0}
+    for root in roots:
+        since.pop(id(root), None)
+    oldest = min(since.values(), default=0)
     seen: set[Vertex] = set(roots)
     waiting = list(roots)
-    while waiting:
+    while waiting and since:
         node = waiting.pop()
-        if not isinstance(node, Node) or node.seq < since:  # all it leads to is older
+        if not isinstance(node, Node) or node.seq < oldest:  # all it leads to is older
             continue
         for child in node.next:
-            if child is leaf:
-                return True
-            if child is not None and child not in seen:
+            if child is None:
+                continue
+            if node.seq >= since.get(id(child), node.seq + 1):
+                del since[id(child)]
+            if child not in seen:
                 seen.add(child)
                 waiting.append(child)
-    return False
+    return set(since)
 
 
 def _expect(node: Node, i: int, former: Any) -> None:

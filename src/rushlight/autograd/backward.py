@@ -14,7 +14,7 @@ from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
-from .._core.former_data import NOTED, used_as_it_is
+from .._core.former_data import NOTED, unused_since
 from .._core.hooks import SPARSE, unwrapped, wrapped
 from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Vertex
@@ -418,8 +418,9 @@ def _places(
     """The places that gradients are wanted for; nowhere for a leaf that is another one since."""
     places = [place_of(x) for x in wanted]
     if NOTED.any:
+        unused = unused_since([vertex for vertex, _ in places], roots)
         for i, (vertex, _) in enumerate(places):
-            if isinstance(wanted[i], TensorBase) and not used_as_it_is(vertex, roots):
+            if isinstance(wanted[i], TensorBase) and id(vertex) in unused:
                 places[i] = (Vertex(), 0)
     return places
 
