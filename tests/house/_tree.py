@@ -20,7 +20,7 @@ def python_files(*folders: str) -> list[Path]:
 
 def text_files() -> list[Path]:
     """Everything in the project that is read as text: code, pages, settings."""
-    found = [p for p in ROOT.iterdir() if p.is_file() and p.name != "LICENSE"]
+    found = [p for p in ROOT.iterdir() if p.is_file() and p.name not in {"LICENSE", ".git"}]
     for folder in ("src", "tests", "benchmarks", "examples", "docs", ".ci"):
         found += [p for p in (ROOT / folder).rglob("*") if p.is_file() and _belongs(p)]
     return sorted(p for p in found if _is_text(p))
