@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,8 @@ from rushlight._table.calls.overload_texts import Signature, signatures
 from rushlight._table.calls.signature_kinds import kind_of
 from rushlight._tensor.help_texts import PATH, RULE, START, TextSignature, own_doc
 from rushlight._tensor.public_functions import FACES, method_of
-from tests.table import report
+from tests.table import help_parts, report
+from tests.table.help_parts import Shown
 
 TYPES = {
     "Scalar": "int | float | complex", "ScalarType": "dtype", "Device": "device | str | int",
@@ -143,18 +145,41 @@ def is_literal(default: Any) -> bool:
 # ---- texts ------------------------------------------------------------------------------------
 
 
-ERRORS = "\n\nRaises:\n"
-
-
-def said_of(function: Any, name: str) -> tuple[list[str], list[str]]:
-    """The first lines, what the function gives, and the last ones, what it refuses."""
+def said_of(function: Any, name: str) -> help_parts.Own:
+    """What the function itself says: its first lines, and the parts of its help."""
     text = inspect.cleandoc(own_doc(function) or "") or f"See `{name}`."
-    text, _, errors = text.partition(ERRORS)
     text, _, special = text.partition("Special: ")
-    lines = text.strip().splitlines()
+    own = help_parts.taken_apart(text)
     if special:
-        lines += ["", *textwrap.wrap(f"Special values: {special.strip()}", WIDTH)]
-    return lines, errors.splitlines()
+        own.lines.extend(["", *textwrap.wrap(f"Special values: {special.strip()}", WIDTH)])
+    return own
+
+
+def shown_parameters(chosen: list[Signature], own: list[Shown]) -> list[Shown]:
+    """The parameters of all signatures, those of the main one first, or else a function's own."""
+    found: dict[str, Shown] = {}
+    for signature in chosen:
+        for p in signature.params:
+            default = "" if p.default is REQUIRED else default_of(p)
+            found.setdefault(name_of(p), Shown(name_of(p), type_of(p), default, p.kw_only))
+    if own and {p.name for p in own} - found.keys():
+        return own
+    return list(found.values())
+
+
+def own_shown(function: Any, is_method: bool) -> list[Shown]:
+    """The parameters of a Python function."""
+    found = list(inspect.signature(function).parameters.values())
+    return [
+        Shown(
+            p.name,
+            "" if p.annotation in (p.empty, "Any", "object") else str(p.annotation),
+            "" if p.default is p.empty else repr(p.default),
+            p.kind is p.KEYWORD_ONLY,
+        )
+        for p in found[is_method:]
+        if p.kind is not p.VAR_KEYWORD and p.name[0] != "_"
+    ]  # fmt: skip
 
 
 @cache
@@ -193,27 +218,46 @@ def of_rows(key: str) -> Iterator[str]:
         yield from ("", "The result is a view: it shares the memory of the tensor.")
 
 
-def body(name: str, function: Any, chosen: list[Signature], key: str) -> str:
-    """The text of a name after its signature."""
-    lines, errors = said_of(function, name)
-    if chosen and chosen[0].params:
-        lines += ["", "Parameters:"]
-        for p in chosen[0].params:
-            default = "" if p.default is REQUIRED else f" = {default_of(p)}"
-            only = " (by name)" if p.kw_only else ""
-            lines.append(f"    {name_of(p)}: {type_of(p)}{default}{only}")
+def body(name: str, function: Any, chosen: list[Signature], key: str, signed: bool) -> str:
+    """The text of a name after its signature; `signed`: that of the table, not its own."""
+    own = said_of(function, name)
+    rows = rows_by_name().get(key.removesuffix("_") if key[0] == "." else key, [])
+    is_method = key[0] == "."
+    anything = takes_anything(function)
+    own_ones = [] if anything or (chosen and signed) else own_shown(function, is_method)
+    shown = shown_parameters(chosen, own_ones)
+    if not shown and rows and anything:
+        shown = shown_parameters([rows[0].schema], [])[is_method:]  # type: ignore[list-item]
+    seen = help_parts.example(name, shown_parameters(chosen[:1], own_ones) or shown)
+    lines = [*own.lines, *help_parts.parameters(name, shown, own)]
     if len(chosen) > 1:
         lines += ["", "Also called as:"]
         short = name.rpartition(".")[2]
         lines += [f"    {short}{parameters(s.params, False)}" for s in chosen[1:]]
-    if chosen and any(p.name == "out" for p in chosen[0].params):
+    lines += part("Shapes", help_parts.shapes(name, shown, rows, own))
+    lines += part("Returns", help_parts.returns(name, own, rows, seen))
+    if any(p.name == "out" for p in shown):
         lines += ["", "With `out` the result is written there, and has no gradient."]
     lines += of_rows(key)
-    if chosen and not any("TypeError" in line for line in errors):
+    errors = own.parts.get("Raises", []) + list(help_parts.errors(shown, seen))
+    if not any("TypeError" in line for line in errors):
         errors.append("    TypeError: for arguments that fit none of these calls.")
-    if errors:
-        lines += ["", "Raises:", *errors]
-    return "\n".join(line.rstrip() for line in lines).strip()
+    lines += part("Raises", errors)
+    if own.parts.get("Example"):
+        lines += part("Example", own.parts["Example"])
+    elif seen is not None:
+        lines += help_parts.shown_example(seen)
+    text = "\n".join(line.rstrip() for line in lines).strip()
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def part(heading: str, lines: list[str]) -> list[str]:
+    """A part under its heading; nothing where it has no lines."""
+    if not lines:
+        return []
+    if len(lines) == 1 and heading in ("Shapes", "Returns"):
+        return ["", f"{heading}: {lines[0].strip()}"]
+    return ["", f"{heading}:", *lines]
 
 
 def in_order(found: Iterable[Signature], name: str) -> list[Signature]:
@@ -258,19 +302,24 @@ def builtins() -> Iterator[tuple[str, str]]:
         text = OWN.get(key, text)
         if text and not is_builtin:
             text += result_of(row)
-        if text and (is_builtin or not own_parameters(function)):
-            yield key, text + RULE + body(key, function, chosen, f"{space}.{name}")
+        if not is_builtin and own_parameters(function):
+            text = ""  # the function's own signature says more
+        if text or own_parameters(function):
+            yield key, text + RULE + body(key, function, chosen, f"{space}.{name}", bool(text))
 
 
 def methods() -> Iterator[tuple[str, str]]:
     """The entries of the methods whose Python function takes anything."""
     for name in sorted(TENSOR_METHODS):
         function: Any = method_of(name, TENSOR_METHODS[name])
-        if name[:2] == "__" or not inspect.isfunction(function) or not takes_anything(function):
+        if name[:2] == "__" or not inspect.isfunction(function):
             continue
         key = f"Tensor.{name}"
-        chosen = in_order(signatures("method", name), key)
         row = rows_by_name().get(f".{name.removesuffix('_')}")
+        if not takes_anything(function):
+            yield key, RULE + body(key, function, [], f".{name}", False)
+            continue
+        chosen = in_order(signatures("method", name), key)
         if chosen:
             text = "(self, " + parameters(chosen[0].params, True)[1:]
         elif row:
@@ -278,7 +327,7 @@ def methods() -> Iterator[tuple[str, str]]:
         else:
             continue
         text = text.replace("(self, )", "(self)") + result_of(row)
-        yield key, text + RULE + body(key, function, chosen, f".{name}")
+        yield key, text + RULE + body(key, function, chosen, f".{name}", True)
 
 
 def result_of(rows: list[Row] | None) -> str:
@@ -308,9 +357,11 @@ def text() -> str:
 
 
 def main() -> int:
-    """Writes the file; 0."""
+    """Writes the file; 0, or 1 where an example doesn't run."""
     Path(PATH).write_text(text(), encoding="utf-8")
-    return 0
+    for broken in help_parts.BROKEN:
+        print("this example doesn't run:", broken)
+    return bool(help_parts.BROKEN)
 
 
 if __name__ == "__main__":

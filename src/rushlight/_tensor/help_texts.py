@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 PATH: Final = os.path.join(os.path.dirname(__file__), "help_texts.txt")
 START: Final = "\n\f"
 RULE: Final = "\n--\n\n"
+#: The attribute in which functions keep what they say themselves.
+OWN_DOC: Final = "_own_doc"
 
 
 @functools.cache
@@ -102,7 +104,8 @@ class TextSignature(inspect.Signature):
 def own_doc(function: object) -> str | None:
     """What a function says without the text that it has been given."""
     known = getattr(function, "__signature__", None)
-    said = known.doc if isinstance(known, TextSignature) else function.__doc__
+    kept = getattr(function, OWN_DOC, function.__doc__)
+    said = known.doc if isinstance(known, TextSignature) else kept
     return None if said is None else str(said)
 
 
@@ -110,6 +113,10 @@ def describe(function: AnyCallable, name: str) -> AnyCallable:
     """The function, with the signature and the text of a name if there are any."""
     signature, _, text = help_text(name).partition(RULE)
     if text:
-        function.__signature__ = TextSignature(signature, own_doc(function))  # type: ignore[attr-defined]
+        said = own_doc(function)
+        if signature:
+            function.__signature__ = TextSignature(signature, said)  # type: ignore[attr-defined]
+        else:  # the function's own says more
+            setattr(function, OWN_DOC, said)
         function.__doc__ = text
     return function

@@ -1,0 +1,222 @@
+"""What the help of public names says and lacks: `python -m tests.table.help_checks`.
+
+Asked of functions, methods and classes: a first line, every parameter explained, shapes (where
+tensors come or go), what is returned, what is refused, and an example that runs. What is still
+lacking is listed in `docs/reference/help-gaps.txt`; the list may only get shorter.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import rushlight
+from tests.table.public_names import public_names
+
+PATH = Path(rushlight.__file__).parents[2] / "docs" / "reference" / "help-gaps.txt"
+PARTS = ("summary", "parameters", "shapes", "returns", "raises", "example")
+#: A heading: the rest of its line, and the indented lines below, are what it says.
+HEADING = re.compile(r"^([A-Z][A-Za-z ]*)(?: \([^)]*\))?:(?: |$)")
+ENTRY = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*): ?(.*)$")
+#: Words of types: a parameter of which nothing else is said isn't explained.
+TYPE_WORDS = {
+    "any", "bool", "by", "callable", "complex", "device", "dtype", "float", "generator", "int",
+    "layout", "name", "none", "sequence", "str", "tensor", "tuple", "true", "false", "mean", "sum",
+    "memory_format", "list", "dict", "type", "untypedstorage",
+}  # fmt: skip
+#: What programs are for whose examples nothing is imported.
+FUNCTIONS = ("function", "builtin_function_or_method", "method", "method_descriptor")
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The lines below each heading of a text; those before the first below an empty one."""
+    found: dict[str, list[str]] = {"": []}
+    here = found[""]
+    for line in text.splitlines():
+        heading = HEADING.match(line)
+        if heading:
+            here = found.setdefault(heading[1].lower(), [])
+            line = line[heading.end() :]
+        here.append(line)
+    return found
+
+
+def explained(lines: list[str]) -> set[str]:
+    """The parameters that a section explains, in more than the words of their types."""
+    meanings: dict[str, str] = {}
+    names: list[str] = []
+    for line in lines:
+        entry = ENTRY.match(line)
+        if entry:
+            names = entry[1].replace("*", "").split(", ")
+            line = entry[2]
+        for name in names:
+            meanings[name] = f"{meanings.get(name, '')} {line}"
+    return {
+        name for name, said in meanings.items()
+        if set(re.findall(r"[a-z_]{2,}", said.lower())) - TYPE_WORDS
+    }  # fmt: skip
+
+
+def text_of(value: Any) -> str:
+    """The documentation of a value itself, not of what it inherits from."""
+    own = vars(value).get("__doc__") if isinstance(value, type) else value.__doc__
+    return inspect.cleandoc(own) if isinstance(own, str) else ""
+
+
+def parameters_of(value: Any, is_method: bool = False) -> list[str]:
+    """The names of the parameters that a caller may give."""
+    try:
+        found = dict(inspect.signature(value).parameters)
+    except (TypeError, ValueError):
+        return []
+    if is_method and found:
+        found.pop(next(iter(found)))  # the tensor, whatever its name
+    return [
+        name for name, p in found.items()
+        if name not in ("self", "cls") and name[0] != "_" and p.kind is not p.VAR_KEYWORD
+    ]  # fmt: skip
+
+
+def result_of(value: Any) -> str:
+    """The annotation of what a function gives; empty where there is none."""
+    try:
+        found = inspect.signature(value).return_annotation
+    except (TypeError, ValueError):
+        return ""
+    return "" if found is inspect.Signature.empty else str(found)
+
+
+def has_tensors(value: Any, said: dict[str, list[str]]) -> bool:
+    """Whether tensors come or go."""
+    if isinstance(value, type) and not issubclass(value, rushlight.nn.Module):
+        return False
+    try:
+        signature = str(inspect.signature(value))
+    except (TypeError, ValueError):
+        signature = ""
+    given = "\n".join(said.get("parameters", []) + said.get("returns", []))
+    return "Tensor" in signature + given or issubclass(
+        value if isinstance(value, type) else object, rushlight.nn.Module
+    )
+
+
+def lacks(value: Any, is_method: bool = False) -> list[str]:
+    """What the help of a value lacks, of `PARTS`; nothing is asked of plain values."""
+    kind = type(value).__name__
+    is_class = isinstance(value, type)
+    is_function = kind in FUNCTIONS
+    if isinstance(value, ModuleType):
+        return [] if text_of(value) else ["summary"]
+    if not (is_class or is_function or isinstance(value, property)):
+        return []
+    text = text_of(value)
+    if not text or text.splitlines()[0][-1] not in ".:?!;…":
+        return ["summary", "example"]
+    if is_class and issubclass(value, BaseException):
+        return []
+    said = sections(text)
+    missing: list[str] = []
+    known = explained(said.get("parameters", []))
+    unexplained = [] if isinstance(value, property) else [
+        name for name in parameters_of(value, is_method) if name not in known
+    ]  # fmt: skip
+    if unexplained:
+        missing.append(f"parameters({','.join(unexplained)})")
+    result = result_of(value)
+    if not isinstance(value, property) and "NoReturn" not in result:
+        if has_tensors(value, said) and not said.get("shapes"):
+            missing.append("shapes")
+        if is_function and result not in ("None", "'None'") and not said.get("returns"):
+            missing.append("returns")
+        if parameters_of(value, is_method) and not said.get("raises"):
+            missing.append("raises")
+    if "NoReturn" not in result and not examples(text):
+        missing.append("example")
+    return missing
+
+
+def examples(text: str) -> list[doctest.Example]:
+    """The examples of a text whose output says something."""
+    return doctest.DocTestParser().get_examples(text)
+
+
+def failures(name: str, text: str) -> str:
+    """What differs when the examples of a text run; empty where all do as they say."""
+    space = {
+        "torch": rushlight, "nn": rushlight.nn, "F": rushlight.nn.functional,
+        "optim": rushlight.optim, "__name__": "example",
+    }  # fmt: skip
+    found = doctest.DocTest(examples(text), space, name, None, 0, text)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(
+        verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    )
+    rushlight.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runner.run(found, out=said.append)
+    return "".join(said)
+
+
+def public_values() -> Iterator[tuple[str, Any]]:
+    """The public names and what they name."""
+    for name in sorted(public_names()):
+        value: Any = rushlight
+        for part in name.split(".")[1:]:
+            found = inspect.getattr_static(value, part, None)
+            if isinstance(value, type) and isinstance(found, property):
+                value = found
+            elif hasattr(value, part):
+                value = getattr(value, part)
+            else:
+                value = importlib.import_module(name)
+        yield name, value
+
+
+def gaps() -> dict[str, list[str]]:
+    """The names whose help lacks something, and what."""
+    found = (
+        (name, lacks(value, name.startswith("rushlight.Tensor.")))
+        for name, value in public_values()
+    )
+    return {name: missing for name, missing in found if missing}
+
+
+def recorded() -> dict[str, list[str]]:
+    """What the list says."""
+    lines = PATH.read_text().splitlines() if PATH.exists() else []
+    return {name: said.split() for name, _, said in (line.partition(": ") for line in lines)}
+
+
+def counts(found: dict[str, list[str]]) -> Counter[str]:
+    """How many names lack each part."""
+    return Counter(part.partition("(")[0] for missing in found.values() for part in missing)
+
+
+def main() -> int:
+    """Writes the list where it has got shorter; 0, or 1 where help has been lost."""
+    now, before = gaps(), recorded()
+    lost = [
+        f"{name}: {part}" for name, missing in now.items() for part in missing
+        if part.partition("(")[0] not in [p.partition("(")[0] for p in before.get(name, [])]
+    ]  # fmt: skip
+    if before and lost:
+        print("\n".join(["help that is missing:", *lost]))
+        return 1
+    PATH.write_text("".join(f"{name}: {' '.join(said)}\n" for name, said in now.items()))
+    print(f"{len(now)} of {len(public_names())} names lack something:", dict(counts(now)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
