@@ -214,21 +214,23 @@ def compiled_kernels() -> list[Extension]:
 
 
 def compiled_loops() -> list[Extension]:
-    """Gives the extension module for small arrays: none where NumPy isn't there, with one line."""
+    """Gives the extension modules for small arrays: none where NumPy isn't there, with one line."""
     try:
         import numpy
     except ImportError:
         say("small arrays go to NumPy's functions: NumPy is not installed where this is built")
         return []
-    source = SOURCE / "_native" / "ufunc_loops" / "chains.c"
+    folder = SOURCE / "_native" / "ufunc_loops"
     return [
         Extension(
-            "rushlight._native.ufunc_loops.chains",
+            f"rushlight._native.ufunc_loops.{source.stem}",
             [os.path.relpath(source, ROOT)],
             include_dirs=[numpy.get_include()],
+            depends=[str(path) for path in folder.glob("*.h")],
             # Products and sums are rounded one by one, as NumPy rounds them.
             extra_compile_args=["-ffp-contract=off"] if os.name == "posix" else [],
         )
+        for source in sorted(folder.glob("*.c"))
     ]
 
 

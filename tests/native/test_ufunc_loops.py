@@ -1,13 +1,10 @@
 """Small arrays by ufuncs' inner loops: the digits of the plain functions, which take all else."""
 
 import gc
-import importlib.util
 import os
-import subprocess
 import sys
-import sysconfig
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from rushlight._formula import words
 from rushlight._native import ufunc_loops
 from rushlight._table import ROWS
 from rushlight._table.rows import small_arrays
+from tests.native.loops import Plain, module as loops_module, same
 
 SPECIAL = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.7, 1e-40, -1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan,
@@ -34,25 +32,7 @@ SPECIAL = [
 @pytest.fixture(scope="module", autouse=True)
 def loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The class of functions with loops: what came with the package, else built here."""
-    known = ufunc_loops.FUNCTION
-    if known is not None:
-        yield known
-        return
-    source = Path(ufunc_loops.__file__).with_name("chains.c")
-    made = tmp_path_factory.mktemp("chains") / f"chains{sysconfig.get_config_var('EXT_SUFFIX')}"
-    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    headers = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
-    try:
-        subprocess.run(
-            [compiler, "-O1", "-shared", "-fPIC", *headers, str(source), "-o", str(made)],
-            check=True, capture_output=True,
-        )  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no C compiler with Python's headers")
-    spec = importlib.util.spec_from_file_location(f"{ufunc_loops.__name__}.chains", made)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loops_module("chains", tmp_path_factory.mktemp("chains"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ufunc_loops, "FUNCTION", module.Function)
         yield module.Function
@@ -60,18 +40,6 @@ def loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 def loops_of() -> Any:
     return ufunc_loops.FUNCTION
-
-
-class Plain:
-    """Counts the calls of a function that small arrays shouldn't reach."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.calls = 0
-
-    def __call__(self, *args: object) -> Any:
-        self.calls += 1
-        return self.function(*args)
 
 
 def small(ufunc: np.ufunc, kinds: str = "ff") -> tuple[Any, Plain]:
@@ -92,16 +60,6 @@ def arrays(dtype: str) -> tuple[Any, Any]:
         values = np.concatenate([np.array(SPECIAL, dtype), rng.standard_normal(40).astype(dtype)])
         found.append(rng.permutation(values))
     return found[0], found[1]
-
-
-def same(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
-    if (a.dtype, a.shape, a.strides) != (b.dtype, b.shape, b.strides):
-        return False
-    if a.dtype.kind not in "f":
-        return bool((a == b).all())
-    equal = (a == b) & (np.signbit(a) == np.signbit(b))
-    return bool((equal | (np.isnan(a) & np.isnan(b))).all())
 
 
 @pytest.fixture(autouse=True)

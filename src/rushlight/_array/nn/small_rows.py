@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 __all__ = [
-    "cross_entropy", "cross_entropy_backward", "fits",
+    "BOUNDS", "cross_entropy", "cross_entropy_backward", "fits",
     "names_classes", "row_starts",
 ]  # fmt: skip
 
@@ -29,6 +29,8 @@ _SMALL = min(131072, kernels.LEAST - 1)
 # Beyond these the totals of exponentials near overflow, or lose digits to underflow.
 _MOST = 1e30
 _LEAST = exp(-16.0)
+#: What `ufunc_loops.entropy` has to know of the functions here.
+BOUNDS = (_LEAST, _MOST, CONFIDENT)
 _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
 

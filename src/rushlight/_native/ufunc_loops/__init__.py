@@ -10,13 +10,16 @@ interface for C has all of that, so nothing is taken for granted that isn't docu
 a matter of small arrays of float32 or float64 (another class, type or order, memory that is not
 aligned, broadcasting but of numbers and of arrays without dimensions) goes to `plain`.
 
+`products.c` does the same for products of small matrices by the loop of `matmul`, which calls
+NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows.
+
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import prebuilt
 
@@ -26,18 +29,21 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
 
-def _type() -> type | None:
+def _module(name: str) -> Any:
+    """An extension module; None where the package was built without it, or for another NumPy."""
     if prebuilt.turned_off():
         return None
     try:
-        found: type = import_module(f"{__name__}.chains").Function
-    except ImportError:  # the package was built without a C compiler, or for another NumPy
+        return import_module(f"{__name__}.{name}")
+    except ImportError:
         return None
-    return found
 
 
+_chains: Final = _module("chains")
 #: The class of functions with loops; None where there is none.
-FUNCTION: Final = _type()
+FUNCTION: Final[type | None] = None if _chains is None else _chains.Function
+#: The extension module of products and losses, or None.
+PRODUCTS: Final = _module("products")
 #: Elements up to which the loops are called directly.
 MOST: Final = 2048
 #: Calls with small arrays before a function's steps are asked for, which takes what 100 calls save.
@@ -54,4 +60,31 @@ def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> Any
     if FUNCTION is None:
         return plain
     made: AnyCallable = FUNCTION(plain, maker, kinds, _WAITS, MOST)
+    return made
+
+
+def product(plain: AnyCallable, letters: str) -> AnyCallable:
+    """`plain`, with products of small matrices taken by the loop of `matmul`.
+
+    A letter for each argument: "a" and "b" for the operands, "A" and "B" where they stand
+    transposed, "c" for a bias or None, "1" for numbers that must be one, "g" and "s" for an array
+    whose columns are summed and the shape of the result, "-" for what isn't read.
+    """
+    if PRODUCTS is None:
+        return plain
+    made: AnyCallable = PRODUCTS.Product(plain, letters)
+    return made
+
+
+def entropy(plain: AnyCallable, letters: str, bounds: tuple[float, float, float]) -> AnyCallable:
+    """`plain`, with the cross-entropy of few rows, or its gradient, taken by loops.
+
+    Letters are those of the logits, the targets, the reduction and the ignored class ("xtri"), and
+    of the gradient in front of them. `bounds`: the least that the total of a row of exponentials
+    may be, the most of all of them, and the least loss of a row in the mean.
+    """
+    if PRODUCTS is None:
+        return plain
+    PRODUCTS.set_bounds(*bounds)
+    made: AnyCallable = PRODUCTS.Entropy(plain, letters)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..._array.reduce import reduce
@@ -22,12 +23,28 @@ OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {
     reduce.sum_all: ("fn", "t"),
     reduce.mean_all: ("fn", "m"),
 }
+#: Operations whose forward and gradients are products, by the module and the name of the forward:
+#: the letters of each function's arguments, see `ufunc_loops.product`.
+OF_PRODUCTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("linalg.matmul", "linear"): ("aBc", "-ab", "-Ab", "-gs"),
+    ("linalg.matmul", "mm"): ("ab", "-aB", "-bA"),
+    ("linalg.matmul", "addmm"): ("cab11",),
+}
+#: The same of the cross-entropy, see `ufunc_loops.entropy`.
+OF_ENTROPY: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("nn.class_losses", "cross_entropy"): ("xtri", "-gxtri"),
+}
+_ARRAYS: Final = reduce.__name__.partition(".reduce")[0]
 
 
 def add_chains(op: Op, schema: Schema, kind: str) -> None:
     """Puts a short way for small arrays in front of an operation's functions on arrays."""
     op.small, op.small_formulas = op.raw, op.formulas
-    if ufunc_loops.FUNCTION is None or op.n_out != 1 or op.is_view:
+    if op.n_out != 1 or op.is_view:
+        return
+    if ufunc_loops.PRODUCTS is not None and _add_products(op):
+        return
+    if ufunc_loops.FUNCTION is None:
         return
     if kind != "elementwise":
         op.small = _of_sum(op.raw)
@@ -42,6 +59,26 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
             kinds = "".join(_letter(name, schema) for name in names)
             found[k] = _chained(formula, lambda f=formula: f, kinds)
     op.small_formulas = tuple(found)
+
+
+def _add_products(op: Op) -> bool:
+    """Puts products, or losses, in front of an operation's functions, and says whether it did."""
+    module = getattr(op.raw, "__module__", None) or ""
+    key = module.removeprefix(f"{_ARRAYS}."), getattr(op.raw, "__name__", "")
+    letters = OF_PRODUCTS.get(key) or OF_ENTROPY.get(key)
+    if letters is None:
+        return False
+    made: AnyCallable = ufunc_loops.product
+    if key in OF_ENTROPY:
+        from ..._array.nn.small_rows import BOUNDS
+
+        made = partial(ufunc_loops.entropy, bounds=BOUNDS)
+    op.small = made(op.raw, letters[0])
+    found = list(op.formulas)
+    for k, told in enumerate(letters[1:]):
+        found[k] = made(found[k], told)
+    op.small_formulas = tuple(found)
+    return True
 
 
 def _of_sum(function: AnyCallable) -> AnyCallable:

@@ -1,0 +1,366 @@
+/* Products of small matrices by the loop of NumPy's `matmul`, which calls NumPy's BLAS, and the
+   losses of few rows: see `__init__.py`. */
+#include "arrays.h"
+
+#define WORK (1 << 18) /* multiplications, up to which BLAS stays in one thread */
+#define TINY 512       /* multiplications, and columns, that others round: see `tiny_matmul.py` */
+#define TINY_WIDTH 12
+#define ROWS 2048
+#define ELEMENTS 8192 /* of logits */
+
+static Loop matmul, add, exponential, logarithm;
+static float single_ones[ROWS];
+static double double_ones[ROWS];
+/* What totals of exponentials, and a loss, may be: see `small_rows.py`. Nothing fits before. */
+static double least, most, sure;
+static PyArray_Descr *integers;
+
+/* ---- products ----------------------------------------------------------------------------- */
+
+typedef struct {
+    char *place;
+    npy_intp rows, columns, by_row, by_column;
+} Matrix;
+
+/* Reads a matrix whose elements lie in the order of rows or of columns, without gaps. */
+static int read_matrix(PyObject *x, int transposed, Matrix *m, int *type)
+{
+    int found = type_of(x);
+    PyArrayObject *array = (PyArrayObject *)x;
+    if (found < 0 || (*type >= 0 && found != *type) || PyArray_NDIM(array) != 2)
+        return 0;
+    *type = found;
+    npy_intp item = found == 0 ? 4 : 8;
+    npy_intp rows = PyArray_DIM(array, 0), columns = PyArray_DIM(array, 1);
+    npy_intp by_row = PyArray_STRIDE(array, 0), by_column = PyArray_STRIDE(array, 1);
+    if (!((by_column == item && by_row == item * columns) ||
+          (by_row == item && by_column == item * rows)))
+        return 0;
+    m->place = PyArray_BYTES(array);
+    m->rows = transposed ? columns : rows;
+    m->columns = transposed ? rows : columns;
+    m->by_row = transposed ? by_column : by_row;
+    m->by_column = transposed ? by_row : by_column;
+    return 1;
+}
+
+static void call_matmul(int type, const Matrix *a, const Matrix *b, char *out)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    char *places[3] = {a->place, b->place, out};
+    npy_intp sizes[4] = {1, a->rows, a->columns, b->columns};
+    npy_intp steps[9] = {0, 0, 0, a->by_row, a->by_column, b->by_row, b->by_column,
+                         item * b->columns, item};
+    matmul.call[type](places, sizes, steps, matmul.data[type]);
+}
+
+static char *ones_of(int type)
+{
+    return type == 0 ? (char *)single_ones : (char *)double_ones;
+}
+
+/* The sums of the columns, as `numpy_namespace._column_sums` has them, for the letters "-gs". */
+static PyObject *column_sums(PyObject *g, PyObject *shape)
+{
+    Matrix m, ones;
+    int type = -1;
+    if (!PyTuple_CheckExact(shape) || PyTuple_GET_SIZE(shape) != 1 ||
+        !read_matrix(g, 0, &m, &type))
+        return NULL;
+    PyObject *wanted = PyTuple_GET_ITEM(shape, 0);
+    if (m.rows < 1 || m.columns < 1 || m.rows > ROWS || m.columns > WORK ||
+        m.rows * m.columns > WORK ||
+        !PyLong_CheckExact(wanted) || PyLong_AsSsize_t(wanted) != m.columns) {
+        PyErr_Clear(); /* a size that no array has */
+        return NULL;
+    }
+    ones.place = ones_of(type);
+    ones.rows = 1;
+    ones.columns = m.rows;
+    ones.by_column = type == 0 ? 4 : 8;
+    ones.by_row = ones.by_column * m.rows;
+    PyArrayObject *out = new_array(floats[type], 1, &m.columns);
+    if (out != NULL)
+        call_matmul(type, &ones, &m, PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
+/* Adds a bias to each row; `first`: it stands before the product in the sum. */
+static void add_bias(int type, char *out, npy_intp rows, npy_intp columns, char *bias, int first)
+{
+    npy_intp item = type == 0 ? 4 : 8, steps[3] = {item, item, item};
+    for (npy_intp k = 0; k < rows; k++, out += item * columns) {
+        char *places[3] = {first ? bias : out, first ? out : bias, out};
+        npy_intp size = columns;
+        add.call[type](places, &size, steps, add.data[type]);
+    }
+}
+
+static int is_one(PyObject *x)
+{
+    if (PyFloat_CheckExact(x))
+        return PyFloat_AS_DOUBLE(x) == 1;
+    int overflow;
+    return PyLong_CheckExact(x) && PyLong_AsLongAndOverflow(x, &overflow) == 1;
+}
+
+/* Letters: "a" and "b" for the operands, "A" and "B" for transposed ones, "c" for a bias or None,
+   "1" for numbers that must be one, "g" and "s" for a sum of columns, "-" for what isn't read. */
+static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
+{
+    Matrix a = {0}, b = {0};
+    PyObject *bias = NULL, *g = NULL;
+    int type = -1, first = 0;
+    for (int k = 0; letters[k]; k++) {
+        int fine = 1;
+        switch (letters[k]) {
+        case 'a': case 'A': fine = read_matrix(args[k], letters[k] == 'A', &a, &type); break;
+        case 'b': case 'B': fine = read_matrix(args[k], letters[k] == 'B', &b, &type); break;
+        case 'c': bias = args[k]; first = k == 0; break;
+        case '1': fine = is_one(args[k]); break;
+        case 'g': g = args[k]; break;
+        case 's': return column_sums(g, args[k]);
+        }
+        if (!fine)
+            return NULL;
+    }
+    if (a.place == NULL || b.place == NULL || a.columns != b.rows || a.rows < 1 || b.columns < 1 ||
+        b.rows < 1 || a.rows > WORK || b.columns > WORK || b.rows > WORK)
+        return NULL;
+    npy_intp work = a.rows * b.columns; /* at most 2 to the power of 36 */
+    if (work > WORK || work * b.rows > WORK ||
+        (type == 0 && work * b.rows <= TINY && b.columns <= TINY_WIDTH))
+        return NULL;
+    if (bias == Py_None)
+        bias = NULL;
+    if (bias != NULL) {
+        PyArrayObject *c = (PyArrayObject *)bias;
+        if (type_of(bias) != type || PyArray_NDIM(c) != 1 || PyArray_DIM(c, 0) != b.columns ||
+            PyArray_STRIDE(c, 0) != (type == 0 ? 4 : 8))
+            return NULL;
+    }
+    npy_intp sizes[2] = {a.rows, b.columns};
+    PyArrayObject *out = new_array(floats[type], 2, sizes);
+    if (out == NULL)
+        return NULL;
+    call_matmul(type, &a, &b, PyArray_BYTES(out));
+    if (bias != NULL)
+        add_bias(type, PyArray_BYTES(out), a.rows, b.columns,
+                 PyArray_BYTES((PyArrayObject *)bias), first);
+    return (PyObject *)out;
+}
+
+/* ---- cross-entropy ------------------------------------------------------------------------ */
+
+typedef struct {
+    PyArrayObject *e; /* exponentials */
+    npy_intp rows, classes;
+    const npy_int64 *target;
+    const char *logits;
+    union { float f[ROWS]; double d[ROWS]; } total; /* of each row */
+} Rows;
+
+static double dot(int type, char *x, npy_intp size)
+{
+    union { float f; double d; } out;
+    Matrix a = {x, 1, size, size * (type == 0 ? 4 : 8), type == 0 ? 4 : 8};
+    Matrix b = {ones_of(type), size, 1, type == 0 ? 4 : 8, type == 0 ? 4 : 8};
+    call_matmul(type, &a, &b, (char *)&out);
+    return type == 0 ? out.f : out.d;
+}
+
+/* The exponentials and their totals, as `small_rows.py` has them: the type, or -1. */
+static int read_rows(PyObject *x, PyObject *target, PyObject *ignored, Rows *rows)
+{
+    Matrix m, ones;
+    int type = -1, overflow;
+    PyArrayObject *classes = (PyArrayObject *)target;
+    if (!read_matrix(x, 0, &m, &type) || Py_TYPE(target) != &PyArray_Type ||
+        !PyArray_ISALIGNED(classes) || PyArray_DESCR(classes) != integers ||
+        PyArray_NDIM(classes) != 1 || !PyLong_CheckExact(ignored))
+        return -1;
+    npy_intp item = type == 0 ? 4 : 8, size = m.rows * m.columns;
+    if (m.by_column != item || m.by_row != item * m.columns || m.rows < 2 || m.columns < 2 ||
+        m.rows > ROWS || m.columns > ROWS || size > ELEMENTS ||
+        PyArray_DIM(classes, 0) != m.rows || PyArray_STRIDE(classes, 0) != 8)
+        return -1;
+    long long but = PyLong_AsLongLongAndOverflow(ignored, &overflow);
+    if (overflow || (but >= 0 && but < m.columns))
+        return -1;
+    rows->target = (const npy_int64 *)PyArray_BYTES(classes);
+    for (npy_intp k = 0; k < m.rows; k++)
+        if (rows->target[k] < 0 || rows->target[k] >= m.columns)
+            return -1;
+    rows->rows = m.rows;
+    rows->classes = m.columns;
+    rows->logits = m.place;
+    npy_intp sizes[2] = {m.rows, m.columns};
+    rows->e = new_array(floats[type], 2, sizes);
+    if (rows->e == NULL)
+        return -1;
+    char *places[2] = {m.place, PyArray_BYTES(rows->e)};
+    npy_intp steps[2] = {item, item};
+    exponential.call[type](places, &size, steps, exponential.data[type]);
+    m.place = PyArray_BYTES(rows->e);
+    ones.place = ones_of(type);
+    ones.rows = m.columns;
+    ones.columns = 1;
+    ones.by_row = ones.by_column = item;
+    char *total = (char *)&rows->total;
+    call_matmul(type, &m, &ones, total);
+    double sum = dot(type, total, m.rows);
+    int fine = type == 0 ? (float)sum < (float)most : sum < most;
+    for (npy_intp k = 0; fine && k < m.rows; k++)
+        fine = type == 0 ? rows->total.f[k] > (float)least : rows->total.d[k] > least;
+    if (!fine) {
+        Py_CLEAR(rows->e);
+        return -1;
+    }
+    return type;
+}
+
+/* The reduction that an argument names: 1 mean, 2 sum, else 0. */
+static int reduction_of(PyObject *x)
+{
+    int overflow;
+    long found = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &overflow) : 0;
+    return found == 1 || found == 2 ? (int)found : 0;
+}
+
+/* The loss of logits, classes, a reduction and the class that is ignored. */
+static PyObject *loss(PyObject *const *args)
+{
+    Rows rows;
+    double each[ROWS];
+    int reduction = reduction_of(args[2]);
+    int type = reduction ? read_rows(args[0], args[1], args[3], &rows) : -1;
+    if (type < 0)
+        return NULL;
+    Py_DECREF(rows.e);
+    npy_intp size = rows.rows, steps[2] = {8, 8};
+    for (npy_intp k = 0; k < size; k++)
+        each[k] = type == 0 ? rows.total.f[k] : rows.total.d[k];
+    char *places[2] = {(char *)each, (char *)each};
+    logarithm.call[1](places, &size, steps, logarithm.data[1]);
+    for (npy_intp k = 0; k < size; k++) {
+        npy_intp at = k * rows.classes + rows.target[k];
+        each[k] -= type == 0 ? ((const float *)rows.logits)[at] : ((const double *)rows.logits)[at];
+    }
+    double total = dot(1, (char *)each, size);
+    if (total < (double)size * sure)
+        return NULL;
+    if (reduction == 1)
+        total /= (double)size;
+    PyArrayObject *out = new_array(floats[type], 0, NULL);
+    if (out == NULL)
+        return NULL;
+    if (type == 0)
+        *(float *)PyArray_BYTES(out) = (float)total;
+    else
+        *(double *)PyArray_BYTES(out) = total;
+    return (PyObject *)out;
+}
+
+#define GRADIENT(TYPE, TOTAL)                                                                   \
+    {                                                                                           \
+        TYPE each = *(TYPE *)PyArray_BYTES((PyArrayObject *)g);                                 \
+        if (reduction == 1)                                                                     \
+            each = each / (TYPE)rows.rows;                                                      \
+        TYPE *at = (TYPE *)PyArray_BYTES(rows.e);                                               \
+        for (npy_intp k = 0; k < rows.rows; k++, at += rows.classes) {                          \
+            TYPE factor = each / TOTAL[k];                                                      \
+            for (npy_intp c = 0; c < rows.classes; c++)                                         \
+                at[c] = at[c] * factor;                                                         \
+            at[rows.target[k]] -= each;                                                         \
+        }                                                                                       \
+    }
+
+/* (softmax - 1 at the class) times the gradient of the loss. */
+static PyObject *gradient(PyObject *const *args)
+{
+    Rows rows;
+    PyObject *g = args[0];
+    int reduction = reduction_of(args[3]);
+    int type = type_of(g);
+    if (!reduction || type < 0 || PyArray_NDIM((PyArrayObject *)g) != 0 ||
+        type_of(args[1]) != type || read_rows(args[1], args[2], args[4], &rows) < 0)
+        return NULL;
+    if (type == 0)
+        GRADIENT(float, rows.total.f)
+    else
+        GRADIENT(double, rows.total.d)
+    return (PyObject *)rows.e;
+}
+
+/* Letters: "xtri" for the loss, "gxtri" for its gradient, the latter behind what isn't read. */
+static PyObject *entropy(const char *letters, PyObject *const *args)
+{
+    if (letters[0] == '-')
+        args++, letters++;
+    return letters[0] == 'g' ? gradient(args) : loss(args);
+}
+
+/* ---- the module --------------------------------------------------------------------------- */
+
+static PyObject *make_product(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, multiply_matrices);
+}
+
+static PyObject *make_entropy(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, entropy);
+}
+
+static PyTypeObject product_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.products.Product", "Products of small matrices.", make_product);
+static PyTypeObject entropy_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.products.Entropy", "Cross-entropy of few rows.", make_entropy);
+
+/* Sets the least that the total of a row of exponentials may be, the most of all of them, and the
+   least loss of a row in the mean. */
+static PyObject *set_bounds(PyObject *self, PyObject *args)
+{
+    if (!PyArg_ParseTuple(args, "ddd", &least, &most, &sure))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_bounds", set_bounds, METH_VARARGS, "Sets what totals and losses may be."},
+    {NULL}
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "products", "Products of small matrices and losses of few rows.", -1,
+    methods
+};
+
+PyMODINIT_FUNC PyInit_products(void)
+{
+    import_array();
+    import_umath();
+    if (start_loops() < 0)
+        return NULL;
+    integers = PyArray_DescrFromType(NPY_INT64);
+    for (int k = 0; k < ROWS; k++)
+        single_ones[k] = 1, double_ones[k] = 1;
+    int found = find_loops("matmul", 1, &matmul);
+    found = found == 1 ? find_loops("add", 0, &add) : found;
+    found = found == 1 ? find_loops("exp", 0, &exponential) : found;
+    found = found == 1 ? find_loops("log", 0, &logarithm) : found;
+    if (found < 0)
+        return NULL;
+    if (found == 0) {
+        PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
+        return NULL;
+    }
+    if (PyType_Ready(&product_type) < 0 || PyType_Ready(&entropy_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL ||
+        PyModule_AddObjectRef(module, "Product", (PyObject *)&product_type) < 0 ||
+        PyModule_AddObjectRef(module, "Entropy", (PyObject *)&entropy_type) < 0)
+        return NULL;
+    return module;
+}
