@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._formula.ir import Group, into, trace
+from ..._native import ufunc_loops
 from .. import kernels
-from ..elementwise.generated import SPACE, Code, constants_of, defined
+from ..elementwise.generated import _UFUNCS, SPACE, Code, constants_of, defined
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
@@ -139,10 +140,11 @@ class Update:
             lines += ["d = p_all[0].dtype", *constants_of(small, space, "a")]
         loop = [f"for {', '.join(arrays)} in zip({', '.join(lists)}, strict=True):",
                 "    n = p.size"]  # fmt: skip
-        test = "if"
+        test, codes = "if", [small]
         if self.rule.tiny:
             tiny = Code(group, once=True)
             assert tiny.constants == small.constants
+            codes.append(tiny)
             text = "\n".join(tiny.lines)
             wide = [name for name in self.numbers if f" {name}_wide" in text]
             lines.append("wide = False")
@@ -155,7 +157,26 @@ class Update:
         loop += [f"        {line}" for line in _freed(small)]
         loop += ["    else:", f"        large(({', '.join(arrays)}), numbers)"]
         space["large"] = self._large
-        return self._defined([*lists, "numbers"], lines + loop, space)
+        plain = self._defined([*lists, "numbers"], lines + loop, space)
+        return self._with_loops(plain, arrays, codes)
+
+    def _with_loops(
+        self, plain: AnyCallable, arrays: tuple[str, ...], codes: list[Code]
+    ) -> AnyCallable:
+        """`plain`, with small arrays taken by ufuncs' loops; itself where they can't be."""
+        if ufunc_loops.SWEEPS is None:
+            return plain
+        constants = codes[0].constants
+        names = (*arrays, *self.numbers, *constants)
+        slots = {name: k for k, name in enumerate(names)}
+        try:
+            programs = [_program(code, slots) for code in codes]
+            return ufunc_loops.SWEEPS.Sweep(
+                plain, len(arrays), len(self.numbers), tuple(constants.values()),
+                len(slots) - len(names), programs[0], programs[-1], self.rule.tiny, SMALL,
+            )  # fmt: skip
+        except (KeyError, ValueError):  # steps that no loop does, or too many
+            return plain
 
     def _defined(
         self, parameters: list[str], lines: list[str], space: dict[str, object]
@@ -227,6 +248,26 @@ class Update:
             return False
         given = (*arrays, *self._floats(numbers))
         return self.kernel.flat(p.dtype, given, (p, *arrays[2:]), size)
+
+
+def _program(code: Code, slots: dict[str, int]) -> tuple[tuple[object, ...], ...]:
+    """The steps of some code as `sweeps.c` reads them; names get slots as they are written to.
+
+    Raises:
+        KeyError: for a step that it doesn't know.
+    """
+    found = []
+    for op, words, target in code.told:
+        told = _APART.get(op) or "u"
+        ufunc = _UFUNCS[op] if told == "u" else None
+        places = [slots[word] for word in words]
+        places.append(slots.setdefault(target, len(slots)))
+        found.append((told, ufunc, bytes(places)))
+    return tuple(found)
+
+
+#: Steps that aren't a ufunc's, and what `sweeps.c` calls them.
+_APART: Final = {"copy": "c", "wide": "w", "add once": "+", "sub once": "-"}
 
 
 def _freed(code: Code) -> list[str]:

@@ -11,7 +11,8 @@ a matter of small arrays of float32 or float64 (another class, type or order, me
 aligned, broadcasting but of numbers and of arrays without dimensions) goes to `plain`.
 
 `products.c` does the same for products of small matrices by the loop of `matmul`, which calls
-NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows.
+NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
+`sweeps.c` for updates of many arrays in place, as optimizers have them.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
 """
@@ -44,6 +45,8 @@ _chains: Final = _module("chains")
 FUNCTION: Final[type | None] = None if _chains is None else _chains.Function
 #: The extension module of products and losses, or None.
 PRODUCTS: Final = _module("products")
+#: The extension module of updates in place, or None.
+SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
 MOST: Final = 2048
 #: Calls with small arrays before a function's steps are asked for, which takes what 100 calls save.
