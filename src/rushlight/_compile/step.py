@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.out_of_memory import refusal as memory_refusal
 from .._base.fork_locks import long_lock
+from .._base.notebook_forms import Laid
 from .._core.mode import CURRENT, current, ready, replaced
 from .._tensor import dispatch_modes as watching  # noqa: F401
 from .capture import element_reads as reads
@@ -424,7 +425,7 @@ class CompiledStep:
                 advice = advice_for(refusal.why)
                 if advice is not None:
                     lines.append(f"    {advice}")
-        return "\n".join(lines)
+        return Laid("\n".join(lines))
 
 
 def restored(function: AnyCallable, fullgraph: bool, native: bool) -> CompiledStep:

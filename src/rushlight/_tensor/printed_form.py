@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._array import printing as text
 from .._array.memory.meta import MetaArray
 from .._base import dtypes as D
+from .._base.notebook_forms import preformatted
 from .._core import slow
 from .._core.mode import current
 from .._core.storage import CLASSES
@@ -41,3 +42,9 @@ def printed(t: Tensor, contents: Any = None) -> str:
         t._raw, t.dtype.name, suffixes=suffixes, name=name,
         default_dtype=D.get_default_dtype().name, contents=contents,
     )  # fmt: skip
+
+
+def in_notebook(t: Tensor) -> str:
+    """The tensor as HTML: its printed form, and below it what that doesn't tell."""
+    shape = " × ".join(map(str, t.shape)) or "a number"
+    return preformatted(repr(t), f"{shape} · {t.dtype}".replace("torch.", ""))

@@ -386,6 +386,11 @@ class Tensor(_Methods):
 
         return printed(self, tensor_contents)
 
+    def _repr_html_(self) -> str:
+        from .printed_form import in_notebook
+
+        return in_notebook(self)
+
     def __format__(self, spec: str) -> str:
         if type(self) is Tensor and self._raw.ndim == 0 and type(self._raw) is not MetaArray:
             return text.format_element(self._raw, spec)

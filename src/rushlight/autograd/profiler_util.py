@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .._base.atomic_files import write_whole
+from .._base.notebook_forms import preformatted
 
 MEMORY_EVENT_NAME: Final = "[memory]"
 
@@ -268,6 +269,9 @@ class EventList(list[Any]):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.table())
 
     def _populate_cpu_children(self) -> None:
         """Ties each event to the smallest one of its thread that it lies in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from .._base.notebook_forms import Picture
 from .layout import Layout, layered_layout
 from .walk import GraphTensor, Vertex, Walk, walk
 
@@ -48,7 +49,7 @@ def graph_svg(
     names: pass `dict(model.named_parameters())`. With more than `max_nodes` functions and leaves
     only those nearest to the root are drawn and a note says how many there are. With `saved=True`
     each function also tells what it has saved; that unpacks the saved tensors, hooks included.
-    Resting the pointer on a box shows its details.
+    Resting the pointer on a box shows its details. A notebook draws the picture itself.
 
     The picture needs no script, font or network, and follows the light or dark scheme of the page.
 
@@ -57,7 +58,8 @@ def graph_svg(
     """
     graph = walk(root, params, max_nodes, saved)
     sizes = [_size(vertex) for vertex in graph.vertices]
-    return _draw(graph, sizes, layered_layout(sizes, [(a, b) for a, b, _ in graph.edges]))
+    drawn = layered_layout(sizes, [(a, b) for a, b, _ in graph.edges])
+    return Picture(_draw(graph, sizes, drawn))
 
 
 def graph_dot(

@@ -26,6 +26,7 @@ from ._hooks import (
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
 )
+from ._notebook import in_notebook
 from ._registry import (
     Registry,
     _global_buffer_registration_hooks,
@@ -370,6 +371,9 @@ class Module(Registry, Hooked, Stateful):
             return f"{self._get_name()}({extra})"
         lines = extra_lines + child_lines
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+    def _repr_html_(self) -> str:
+        return in_notebook(self, plain=type(self).__repr__ is Module.__repr__)
 
 
 def _addindent(s_: str, numSpaces: int) -> str:
