@@ -38,6 +38,8 @@ BELOW_THE_CORE = (
     "_base/dtypes.py",
     "_base/device.py",
     "_base/schema.py",
+    "_base/lazy.py",
+    "_base/fork_locks.py",
     "_base/mypyc_words.py",
     "_array/annotations.py",
     "_array/narrow.py",

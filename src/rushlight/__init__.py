@@ -8,7 +8,6 @@ may not need (`nn`, `optim`, …) are loaded when first asked for.
 
 from __future__ import annotations
 
-import importlib
 import math as _math
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from ._array.memory import allocator as _memory
 from ._base import dtypes as _dtypes
 from ._base.device import device
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
+from ._base.lazy import lazy as _lazy, load as _load
 from ._base.memory_format import (
     channels_last,
     channels_last_3d,
@@ -58,7 +58,6 @@ from .random import (
     set_rng_state,
 )
 
-_OURS: Final = "rushlight"  # `__name__` becomes torch where that is asked for
 _install_names()
 
 for _name, _dtype in {**_dtypes.BY_NAME, **_dtypes.ALIASES}.items():
@@ -72,22 +71,18 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 legacy_contiguous_format = contiguous_format
 
 
-def __getattr__(name: str) -> Any:
-    """Makes a function, or loads a submodule, when it is first asked for."""
+def _found(name: str) -> Any:
     try:
         return _TABLE.find(name, globals())
     except KeyError:
         pass
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name.startswith(("_foreach_", "_amp_")):
-        home = "_torch.foreach"
-    else:
-        home = _HOMES.get(name, "")
-    if home:
-        return getattr(importlib.import_module(f"{_OURS}.{home}"), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        return _load(f".{name}", __name__)
+    home = "_torch.foreach" if name.startswith(("_foreach_", "_amp_")) else _HOMES[name]
+    return _load(f"{home}:{name}")
 
+
+__getattr__ = _lazy(__name__, find=_found)
 
 __all__ = [
     "Size",

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight._array import lazy_modules as later, numpy_namespace as numpy_ns
+from rushlight._array import numpy_namespace as numpy_ns
+from rushlight._base import lazy as later
 from rushlight._table import ROWS
 
 LATE = {
@@ -41,8 +42,8 @@ def test_a_gradient_loads_what_it_needs() -> None:
 
 @pytest.mark.parametrize("name", sorted(numpy_ns._LATE))
 def test_each_late_name_of_the_vocabulary_is_the_function_itself(name: str) -> None:
-    module, own = numpy_ns._LATE[name]
-    there = import_module(f"rushlight._array.{module}")
+    module, own = numpy_ns._LATE[name].split(":")
+    there = import_module(f"rushlight.{module}")
     assert getattr(numpy_ns, name) is getattr(there, own)
     assert callable(getattr(numpy_ns, name))
 
@@ -55,7 +56,7 @@ def test_no_settled_row_calls_by_a_stand_in() -> None:
 
 
 def test_a_stand_in_has_what_its_module_has_and_nothing_else() -> None:
-    module: Any = later.later("nn.grid_sample")
+    module: Any = later.later("_array.nn.grid_sample")
     there = import_module("rushlight._array.nn.grid_sample")
     assert module.NEAREST is there.NEAREST
     assert module.corners is there.corners
@@ -68,5 +69,5 @@ def test_a_stand_in_has_what_its_module_has_and_nothing_else() -> None:
 
 
 def test_a_function_that_is_called_before_its_module_is_there_loads_it() -> None:
-    made = later.Function("shape.as_strided", "element_strides")
+    made = later.Function("_array.shape.as_strided:element_strides")
     assert made(torch.zeros(2, 3)._raw) == (3, 1)

@@ -14,10 +14,10 @@ import pytest
 
 import rushlight as torch
 from rushlight import Tensor, _table as ops
+from rushlight._base.lazy import Pending
 from rushlight._native.cpython.unbound import function_of
 from rushlight._table import PUBLIC, TENSOR_METHODS
 from rushlight._table.rows import tensor_namespace as _traced
-from rushlight._table.rows.deferred_functions import Pending
 
 
 def run(program: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from . import errors
+from .lazy import lazy
 
 BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 
@@ -148,11 +149,8 @@ _SCALAR_NAMES: Final[dict[str, str]] = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> dtype:
-    """The dtype that a pickle calls by its name: `bool` isn't that of the variable."""
-    if name in BY_NAME:
-        return BY_NAME[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+# The dtype that a pickle calls by its name: `bool` isn't that of the variable.
+__getattr__ = lazy(__name__, find=BY_NAME.__getitem__)
 
 
 def by_name(name: str) -> dtype:

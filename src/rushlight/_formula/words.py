@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .._array.lazy_modules import Function
     from .._array.nn.generated_losses import _Rounded
     from .._base.annotations import AnyCallable, TensorLike
+    from .._base.lazy import Function
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",

@@ -6,13 +6,13 @@ and hands the core its namespaces.
 
 from __future__ import annotations
 
-import importlib
 import os
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .._array import lazy_modules as later, numpy_namespace as numpy_ns
+from .._array import numpy_namespace as numpy_ns
 from .._array.types import ignore_float_errors
+from .._base.lazy import Pending, Space, declared, load
 from .._core.engine import WORLDS
 from .._core.mode import on_first_use
 from .calls.composite_checks import guard
@@ -22,7 +22,6 @@ from .modes.autocast_functions import CAST_NAMES, casting, casting_method
 from .modes.vmap_variants import aware
 from .rows import tensor_namespace as _traced
 from .rows.composite import COMPOSITES, METHODS, composite
-from .rows.deferred_functions import Pending, Space
 from .rows.row import ROWS, TABLE, Row
 
 if TYPE_CHECKING:
@@ -50,8 +49,8 @@ def _modules() -> list[str]:
 
 
 for _module in _modules():
-    importlib.import_module(f"{__name__}.{_module}")
-later.declared()
+    load(f"_table.{_module}")
+declared()
 
 PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included
@@ -104,7 +103,7 @@ def _build() -> None:
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced
     on_first_use.append(ignore_float_errors)
-    importlib.import_module(f"{__name__}.rows.node_decompositions")
+    load("_table.rows.node_decompositions")
 
 
 _build()

@@ -15,8 +15,8 @@ _OVERRIDES = (
 __getattr__ = lazy(
     __name__,
     {
-        "Tensor": "tensor:Tensor",
-        "_rebuild_from_type_v2": "..serialization.names:rebuild_from_type",
-        **{name: f".._torch.overrides:{name}" for name in _OVERRIDES},
+        "Tensor": ".tensor:Tensor",
+        "_rebuild_from_type_v2": "serialization.names:rebuild_from_type",
+        **{name: f"_torch.overrides:{name}" for name in _OVERRIDES},
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
@@ -11,6 +10,7 @@ from .._array.shape import create as raw
 from .._array.shape.nested_sequences import array_of, is_sequence
 from .._base import dtypes as D, errors
 from .._base.device import on_meta
+from .._base.lazy import load
 from .._base.memory_format import strided
 from .._base.size import Size
 from .._core.mode import current
@@ -154,9 +154,7 @@ def _make_wrapper_subclass(
     cls: type[object], size: Shape, *args: object, **kwargs: object
 ) -> Tensor:
     """A tensor of class `cls` of that size, without memory: its class keeps the data."""
-    return importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
-        cls, size, *args, **kwargs
-    )
+    return load("_tensor.torch_dispatch:make_wrapper_subclass")(cls, size, *args, **kwargs)
 
 
 Tensor._make_subclass = staticmethod(_make_subclass)

@@ -9,7 +9,6 @@ or says why not.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import partial
 from operator import mul
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
+from .._base.lazy import LOCK, load
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED, call_whole, misfit
@@ -26,7 +26,7 @@ from .._core.op import Op
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
 from .._table.rows.composite import METHODS
-from .._table.rows.row import LOCK, ROWS
+from .._table.rows.row import ROWS
 from .help_texts import describe
 from .public_functions import asking_function, method_of
 from .tensor import Tensor
@@ -381,7 +381,7 @@ def _method(name: str) -> object:
 
 
 def _view_method(name: str) -> object:
-    return getattr(importlib.import_module(f"{__package__}.view_functions"), name[1:])
+    return load(f"_tensor.view_functions:{name[1:]}")
 
 
 def attach() -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
+from .._base.lazy import Pending, Space
 from .._base.own_packages import package_name
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
@@ -34,7 +35,6 @@ from .._table.rows.composite import (
     METHODS,
     POSITIONAL,
 )  # fmt: skip
-from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .help_texts import describe, help_text
 from .tensor import Tensor

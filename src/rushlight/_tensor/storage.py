@@ -15,6 +15,7 @@ from .._array import types as T
 from .._base import dtypes as D
 from .._base.device import device as a_device
 from .._base.errors import type_name
+from .._base.lazy import lazy
 from .._table.rows.warn_once import warn_the_caller
 from .._table.shape.create import tensor as tensor_of
 from . import copies
@@ -546,11 +547,14 @@ for _name, _dtype in _CASTS.items():
         setattr(_class, _name, _caster(_dtype))
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     """`Storage`: the class whose elements have the default type at that time."""
-    if name == "Storage":
-        return globals()[_dtype_to_storage_type_map()[D.get_default_dtype()]]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name != "Storage":
+        raise KeyError(name)
+    return globals()[_dtype_to_storage_type_map()[D.get_default_dtype()]]
+
+
+__getattr__ = lazy(__name__, find=_found)
 
 
 def is_storage(obj: object) -> bool:

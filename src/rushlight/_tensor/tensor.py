@@ -7,10 +7,10 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 
 from .._array import types as T
-from .._array.lazy_modules import later
 from .._array.memory.meta import MetaArray
 from .._base import dtypes as D, errors
 from .._base.device import CPU, META, device
+from .._base.lazy import later
 from .._base.memory_format import contiguous_format, strided
 from .._base.read_only import ReadOnly
 from .._base.size import Size
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .._base.memory_format import memory_format
     from ..autograd.edges import Node
 
-text = later("printing")
+text = later("_array.printing")
 
 if TYPE_CHECKING:
     from .method_types import TensorMethods as _Methods

@@ -8,7 +8,6 @@ gives the results the subclass. `Parameter` opts out: its results are plain tens
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import sys
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array.memory.meta import MetaArray
 from .._base import errors
+from .._base.lazy import load
 from .._base.own_packages import is_own
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
@@ -146,7 +146,7 @@ def in_place_of(t: TensorBase, cls: type[Any]) -> Tensor:
 @functools.cache
 def torch_dispatch() -> Any:
     """The module that asks classes with a `__torch_dispatch__`, loaded with the first of them."""
-    return importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
+    return load("_tensor.torch_dispatch")
 
 
 #: The code of a method or operator of `Tensor` -> by what method programs hear of its calls, and

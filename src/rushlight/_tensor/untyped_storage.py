@@ -11,9 +11,9 @@ one's own, or that a tensor was made of) lives as long as a tensor that has give
 
 from __future__ import annotations
 
-import importlib
 import operator
 import os
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
@@ -448,7 +448,7 @@ class UntypedStorage(StorageBase):
         if dtype is None:
             return "torch.storage.UntypedStorage"
         if isinstance(dtype, str):
-            package = importlib.import_module(__name__.partition(".")[0])
+            package = sys.modules[__name__.partition(".")[0]]
             dtype = getattr(package, dtype.rpartition(".")[2])
         return self if dtype is type(self) else dtype(self.size()).copy_(self, non_blocking)
 

@@ -14,6 +14,7 @@ from .. import _table as ops
 from .._array.printing import printoptions
 from .._base import dtypes as D
 from .._base.device import device as Device
+from .._base.lazy import lazy
 from .._core.mode import current
 from ..nn.parameter import _rebuild_parameter, _rebuild_parameter_with_state
 from ..serialization.names import (
@@ -37,13 +38,8 @@ __all__ = [
 _T = TypeVar("_T")
 
 
-def __getattr__(name: str) -> Any:
-    """What pickles of sparse tensors name; sparse tensors are loaded where there are some."""
-    if name == "_rebuild_sparse_tensor":
-        return importlib.import_module("..sparse.pickles", __package__)._rebuild_sparse_tensor
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
+# What pickles of sparse tensors name; sparse tensors are loaded where there are some.
+__getattr__ = lazy(__name__, {"_rebuild_sparse_tensor": "sparse.pickles:_rebuild_sparse_tensor"})
 _f: Any = ops.namespace("").module("the functions of torch")
 
 

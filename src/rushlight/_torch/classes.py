@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.lazy import lazy
+
 
 class _Namespace:
     """The classes that one extension would have registered."""
@@ -32,7 +34,10 @@ def load_library(path: str) -> None:
     raise OSError(f"{path}: Rushlight loads no compiled extensions of PyTorch")
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+def _namespace(name: str) -> _Namespace:
+    if name[:2] == "__":
+        raise KeyError(name)
     return _Namespace(name)
+
+
+__getattr__ = lazy(__name__, find=_namespace)

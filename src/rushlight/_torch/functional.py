@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
+from .._base.lazy import lazy
 from .._tensor.public_functions import namespace
+
+if TYPE_CHECKING:
+    from .._base.annotations import AnyCallable
 
 _NAMES: Final = (
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors",
@@ -12,14 +16,16 @@ _NAMES: Final = (
     "meshgrid", "pca_lowrank", "split", "stft", "svd_lowrank", "tensordot", "unique",
     "unique_consecutive", "unravel_index",
 )  # fmt: skip
-_TABLE: Final = namespace("").module("the functions of torch")
+_TABLE: Final = namespace("")
 
 
-def __getattr__(name: str) -> Any:
-    """Gives the function of this name."""
-    if name in _NAMES:
-        return getattr(_TABLE, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+def _found(name: str) -> AnyCallable:
+    if name not in _NAMES:
+        raise KeyError(name)
+    return _TABLE[name]
+
+
+__getattr__ = lazy(__name__, find=_found)
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,7 @@ from urllib.parse import urlparse
 from .. import serialization
 from .._base.atomic_files import write_whole
 from .._base.error_notes import advised
+from .._base.lazy import lazy
 
 __all__ = [
     "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
@@ -39,13 +40,16 @@ READ_DATA_CHUNK: Final = 128 * 1024
 _folder: Any = []
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     """Gives `tqdm`, where it is installed, to programs that take it from here."""
-    if name == "tqdm":
-        with contextlib.suppress(ImportError):
-            return importlib.import_module("tqdm").tqdm
-        return _Silent
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name != "tqdm":
+        raise KeyError(name)
+    with contextlib.suppress(ImportError):
+        return importlib.import_module("tqdm").tqdm
+    return _Silent
+
+
+__getattr__ = lazy(__name__, find=_found)
 
 
 class _Silent:

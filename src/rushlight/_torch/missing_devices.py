@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._base.device import device as _device
 from .._base.error_notes import advised, located
+from .._base.lazy import load
 
 __all__ = [
     "AcceleratorError", "OutOfMemoryError", "dummy", "get_device_module", "giving", "names",
@@ -91,7 +91,7 @@ def get_device_module(device: Any = None) -> Any:
     """
     kind = "cpu" if device is None else _device(device).type
     try:
-        return importlib.import_module(f"{__package__}.{kind}")
+        return load(f"_torch.{kind}")
     except ModuleNotFoundError:
         raise RuntimeError(
             f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'."

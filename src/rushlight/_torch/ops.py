@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
+from .._base.lazy import lazy
 from .._table import aten as _aten
 
 _REGISTERED: Final = "rushlight._table.rows.registered_operators"
 
 
-def __getattr__(name: str) -> Any:
-    """`torch.ops.aten` and the namespaces of registered operators, made when first asked for."""
+def _found(name: str) -> Any:
     if name == "aten":
         globals()["aten"] = found = _aten()
         return found
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
         if name in registered:
             return registered[name]
     if name[0] == "_":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        raise KeyError(name)
     from .._table.rows import registered_operators
 
     if name in ("load_library", "import_module"):
@@ -32,3 +32,7 @@ def __getattr__(name: str) -> Any:
     if name == "loaded_libraries":
         return registered_operators.LOADED
     return registered_operators.namespace_of(name)
+
+
+# `torch.ops.aten` and the namespaces of registered operators are made when first asked for.
+__getattr__ = lazy(__name__, find=_found)

@@ -8,6 +8,7 @@ from typing import Any
 from .._array import types as T
 from .._array.memory import storage_views as M
 from .._base import dtypes as D
+from .._base.lazy import lazy
 from .._tensor import storage as _storages
 from .._tensor.storage import TypedStorage, UntypedStorage
 from ..serialization.load import load
@@ -23,9 +24,8 @@ def _load_from_bytes(b: bytes) -> TypedStorage | UntypedStorage:
     return TypedStorage(wrap_storage=memory, dtype=kind, _internal=True)
 
 
-def __getattr__(name: str) -> Any:
-    """Everything else of storages."""
-    return getattr(_storages, name)
+# Everything else of storages.
+__getattr__ = lazy(__name__, find=lambda name: getattr(_storages, name))
 
 
 def __dir__() -> list[str]:

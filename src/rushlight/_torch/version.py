@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
 
+from .._base.lazy import lazy
 from .._version import __version__ as _own
 
 cuda: str | None = None
@@ -17,11 +18,11 @@ git_version: str = "Unknown"
 __all__ = ["cuda", "debug", "git_version", "hip", "rocm", "xpu"]
 
 
-def __getattr__(name: str) -> Any:
-    """The version that the package tells: as `torch`, that of PyTorch."""
-    if name == "__version__":
-        import sys
+def _found(name: str) -> str:
+    if name != "__version__":
+        raise KeyError(name)
+    # That of the package: as `torch`, that of PyTorch.
+    return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", _own))
 
-        package: Any = sys.modules[__name__.partition(".")[0]]
-        return str(getattr(package, "__version__", _own))
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+__getattr__ = lazy(__name__, find=_found)

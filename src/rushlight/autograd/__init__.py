@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 # Parts that few programs use, by name: the module that has it.
 _LATER = {
     "torch": "..",  # a name that PyTorch's package has by importing itself
-    "Function": "function:Function",
-    "NestedIOFunction": "function:NestedIOFunction",
-    "SavedTensor": "saved_tensor_hooks:SavedTensor",
-    "Variable": "variable:Variable",
-    "GradcheckError": "gradcheck:GradcheckError",
-    "gradcheck": "gradcheck:gradcheck",
-    "gradgradcheck": "gradcheck:gradgradcheck",
-    "kineto_available": "profiler:kineto_available",
-    "_profiler_enabled": "profiler:_profiler_enabled",
-    **{name: name for name in (
+    "Function": ".function:Function",
+    "NestedIOFunction": ".function:NestedIOFunction",
+    "SavedTensor": ".saved_tensor_hooks:SavedTensor",
+    "Variable": ".variable:Variable",
+    "GradcheckError": ".gradcheck:GradcheckError",
+    "gradcheck": ".gradcheck:gradcheck",
+    "gradgradcheck": ".gradcheck:gradgradcheck",
+    "kineto_available": ".profiler:kineto_available",
+    "_profiler_enabled": ".profiler:_profiler_enabled",
+    **{name: f".{name}" for name in (
         "_functions", "anomaly_mode", "forward_ad", "function", "functional", "graph", "profiler",
         "profiler_util", "variable",
     )},
-    **{name: f"engine_calls:{name}" for name in (
+    **{name: f".engine_calls:{name}" for name in (
         "_calculate_shape", "_engine_run_backward", "_is_checkpoint_valid", "_make_grads",
         "_tensor_or_tensors_to_tuple",
     )},
-    **{name: f"grad_mode:{name}" for name in (
+    **{name: f".grad_mode:{name}" for name in (
         "_force_original_view_tracking", "_unsafe_preserve_version_counter",
         "is_view_replay_enabled",
     )},

@@ -107,8 +107,8 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 __getattr__ = lazy(
     __name__,
     {
-        "GradBucket": "gradient_reduction:GradBucket",
-        **{name: name for name in (
+        "GradBucket": ".gradient_reduction:GradBucket",
+        **{name: f".{name}" for name in (
             "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
             "tensor",
         )},

@@ -10,6 +10,7 @@ import multiprocessing
 import multiprocessing.context
 from typing import Any
 
+from .._base.lazy import lazy
 from . import reductions
 from .spawn import (
     ProcessContext,
@@ -53,15 +54,14 @@ def init_reductions() -> None:
     reductions.init_reductions()
 
 
-def __getattr__(name: str) -> Any:
-    """Finds what the standard library's module has beside its public names."""
-    if not name.startswith("__"):
-        try:
-            return getattr(multiprocessing, name)
-        except AttributeError:
-            pass
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+def _found(name: str) -> Any:
+    if name[:2] == "__":
+        raise KeyError(name)
+    return vars(multiprocessing)[name]
 
+
+# What the standard library's module has beside its public names.
+__getattr__ = lazy(__name__, find=_found)
 
 init_reductions()
 

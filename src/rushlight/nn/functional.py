@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GRID_SAMPLE_INTERPOLATION_MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES: Final = {"zeros": 0, "border": 1, "reflection": 2}
-_find: Final = _functions.namespace("nn.functional").serve(globals())
+_functions.namespace("nn.functional").serve(globals(), homes={"grad": "nn.grad"})
 
 if TYPE_CHECKING:
     # With `return_indices` these give a pair.
@@ -32,13 +32,3 @@ if TYPE_CHECKING:
     multi_head_attention_forward: Callable[..., tuple[Tensor, Tensor | None]]
 
     def __getattr__(name: str) -> Callable[..., Tensor]: ...
-
-else:
-
-    def __getattr__(name: str) -> Callable[..., object]:
-        """A function that is asked for the first time; says in whose name one is missing."""
-        if name == "grad":
-            from . import grad
-
-            return grad
-        return _find(name)

@@ -22,9 +22,9 @@ _TYPED: Final = (
     "DoubleTensor",
 )
 _HOMES: Final = {
-    **{name: f"typed:{name}" for name in _TYPED},
+    **{name: f".typed:{name}" for name in _TYPED},
     **{
-        name: name
+        name: f".{name}"
         for name in (
             "arithmetic",
             "attachments",
@@ -38,20 +38,20 @@ _HOMES: Final = {
             "unstructured",
         )
     },
-    "CompressedTensor": "compressed:CompressedTensor",
-    "SparseSemiStructuredTensor": "unstructured:SparseSemiStructuredTensor",
-    "SparseTensor": "coordinates:SparseTensor",
-    "addmm": "products:addmm",
-    "as_sparse_gradcheck": "unstructured:as_sparse_gradcheck",
-    "check_sparse_tensor_invariants": "unstructured:check_sparse_tensor_invariants",
-    "log_softmax": "products:log_softmax",
-    "mm": "products:mm",
-    "smm": "products:mm",
-    "softmax": "products:softmax",
-    "solve": "unstructured:solve",
-    "sparse_coo_tensor": "make:sparse_coo_tensor",
+    "CompressedTensor": ".compressed:CompressedTensor",
+    "SparseSemiStructuredTensor": ".unstructured:SparseSemiStructuredTensor",
+    "SparseTensor": ".coordinates:SparseTensor",
+    "addmm": ".products:addmm",
+    "as_sparse_gradcheck": ".unstructured:as_sparse_gradcheck",
+    "check_sparse_tensor_invariants": ".unstructured:check_sparse_tensor_invariants",
+    "log_softmax": ".products:log_softmax",
+    "mm": ".products:mm",
+    "smm": ".products:mm",
+    "softmax": ".products:softmax",
+    "solve": ".unstructured:solve",
+    "sparse_coo_tensor": ".make:sparse_coo_tensor",
     **{
-        name: f"rows:{name}"
+        name: f".rows:{name}"
         for name in (
             "sparse_bsc_tensor",
             "sparse_bsr_tensor",
@@ -60,13 +60,13 @@ _HOMES: Final = {
             "sparse_csr_tensor",
         )
     },
-    "sparse_mask": "make:sparse_mask",
-    "spdiags": "make:spdiags",
-    "spmm": "products:mm",
-    "sum": "arithmetic:sum_of",
-    "to_sparse": "make:to_sparse",
-    "to_sparse_csr": "rows:to_sparse_csr",
-    "to_sparse_semi_structured": "unstructured:to_sparse_semi_structured",
+    "sparse_mask": ".make:sparse_mask",
+    "spdiags": ".make:spdiags",
+    "spmm": ".products:mm",
+    "sum": ".arithmetic:sum_of",
+    "to_sparse": ".make:to_sparse",
+    "to_sparse_csr": ".rows:to_sparse_csr",
+    "to_sparse_semi_structured": ".unstructured:to_sparse_semi_structured",
 }
 __getattr__ = lazy(__name__, _HOMES)
 

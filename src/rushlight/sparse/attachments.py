@@ -5,9 +5,9 @@ They load the rest of this package when they are called.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from .._base.lazy import load
 from .._core.hooks import SPARSE
 from .._table import TENSOR_METHODS
 from .._table.calls.argument_parser import misuse
@@ -37,7 +37,7 @@ to_sparse.__text_signature__ = (  # type: ignore[attr-defined]
 
 def _to_compressed(name: str) -> Callable[..., object]:
     def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
-        return getattr(importlib.import_module(f"{__package__}.rows"), name)(self, *args, **kwargs)
+        return load(f"sparse.rows:{name}")(self, *args, **kwargs)
 
     method.__name__ = name
     blocks = "blocksize, " if name.startswith("to_sparse_bs") else ""

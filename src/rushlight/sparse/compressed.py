@@ -10,11 +10,11 @@ column is kept, and where each row starts.
 
 from __future__ import annotations
 
-import importlib
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from .._array.shape import sparse as raw
+from .._base.lazy import load
 from .._base.memory_format import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .._core.storage import TensorBase, new_tensor
 from .._table.rows.warn_once import say_once
@@ -127,8 +127,7 @@ class CompressedTensor(SparseTensor):
         """The matrix in coordinates, or in another layout."""
         if args or kwargs.get("layout") is not None:
             # By its name: what makes sparse tensors imports this file.
-            make = importlib.import_module(f"{__package__}.make")
-            return make.to_sparse(self, *args, **kwargs)
+            return load("sparse.make:to_sparse")(self, *args, **kwargs)
         if self.coalesced:
             return sparse(self.places, self.held, self.shape, True)
         order = new_tensor(raw.keys(self.places._raw, tuple(self.shape)).argsort(kind="stable"))

@@ -12,7 +12,6 @@ gradients flow through the values and no derivative is written twice.
 from __future__ import annotations
 
 import functools
-import importlib
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -20,6 +19,7 @@ from .. import _table as ops
 from .._array import types as T
 from .._array.shape import sparse as raw
 from .._base import dtypes as D, errors
+from .._base.lazy import load
 from .._base.memory_format import sparse_coo
 from .._core.hooks import SPARSE, checked_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
@@ -162,8 +162,7 @@ class SparseTensor(Tensor):
         if not args and kwargs.get("layout") is None:
             return self
         # By its name: what makes sparse tensors imports this file.
-        make = importlib.import_module(f"{__package__}.make")
-        return make.to_sparse(self, *args, **kwargs)
+        return load("sparse.make:to_sparse")(self, *args, **kwargs)
 
     # ---- what tensors have, of the values -----------------------------------------------------
     @property
@@ -367,7 +366,7 @@ class SparseTensor(Tensor):
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         # By its name: what makes sparse tensors again imports this file.
-        return importlib.import_module(f"{__package__}.pickles").reduced(self)
+        return load("sparse.pickles:reduced")(self)
 
     def _text(self) -> str:
         tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPES_ONLY
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import lazy as _lazy, listed as _listed, submodules as _submodules
 
 if _TYPES_ONLY:
     from . import (
@@ -23,18 +22,9 @@ if _TYPES_ONLY:
     )
     from ._swap import swap_tensors as swap_tensors
 else:
-
-    def __getattr__(name: str) -> object:
-        """Loads a submodule when it is first asked for."""
-        if name == "swap_tensors":
-            return _importlib.import_module(f"{__name__}._swap").swap_tensors
-        if not name.startswith("__"):
-            try:
-                return _importlib.import_module(f"{__name__}.{name}")
-            except ModuleNotFoundError as error:
-                if error.name != f"{__name__}.{name}":
-                    raise
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    __getattr__ = _lazy(
+        __name__, {"swap_tensors": "utils._swap:swap_tensors"}, _submodules(__name__)
+    )
 
 
 __all__ = [

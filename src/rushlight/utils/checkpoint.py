@@ -514,7 +514,7 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
 #: Selective checkpointing comes, with the operators it needs, when it is first asked for.
 __getattr__ = lazy(
     __name__,
-    {name: f".._selective_checkpoint:{name}" for name in (
+    {name: f"utils._selective_checkpoint:{name}" for name in (
         "CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
         "create_selective_checkpoint_contexts", "_CachedTorchDispatchMode",
         "_CachingTorchDispatchMode",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     """Loads the package when its class is first asked for.
 
     Raises:
         ModuleNotFoundError: where tensorboardX isn't installed; it says so.
     """
     if name != "SummaryWriter":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        raise KeyError(name)
     try:
         from tensorboardX import SummaryWriter as Writer
     except ModuleNotFoundError as error:

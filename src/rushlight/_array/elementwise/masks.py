@@ -23,9 +23,9 @@ from ..types import to_raw
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Scalar
+    from ..._base.lazy import Function
     from ..._formula.ir import Symbol
     from ..annotations import Array, RawType
-    from ..lazy_modules import Function
 
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from importlib.machinery import PathFinder
-from typing import Any
 
+from ..._base.lazy import lazy, submodules
 from ..._native import prebuilt
 
 
@@ -56,7 +55,4 @@ def products_off() -> None:
     PRODUCT = sys.maxsize
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    return import_module(f"{__name__}.{name}")
+__getattr__ = lazy(__name__, find=submodules(__name__))

@@ -18,9 +18,10 @@ import os
 import platform
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..._base.lazy import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +80,7 @@ def _chosen() -> tuple[str, Any, str]:
         if os.environ.get("RUSHLIGHT_VECTOR") == "32" and instructions.width > 32:
             continue
         try:
-            module: Any = import_module(f"{__name__}.{name}")
+            module: Any = load(f"_native.prebuilt.{name}")
         except ImportError as error:
             why = f"{name}: {error}"
             continue

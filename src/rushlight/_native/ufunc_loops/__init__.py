@@ -19,9 +19,9 @@ Nobody looks at the processor's flags after the loops, so there are no warnings:
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.lazy import load
 from .. import prebuilt
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _module(name: str) -> Any:
     if prebuilt.turned_off():
         return None
     try:
-        return import_module(f"{__name__}.{name}")
+        return load(f"_native.ufunc_loops.{name}")
     except ImportError:
         return None
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..._array.lazy_modules import later
 from ..._array.shape import views
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
 
-products: Final = later("linalg.matmul")
+products: Final = later("_array.linalg.matmul")
 
 
 def explain_mask(args: Arguments, inplace: bool) -> Exception | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import scalar_name as scalar_name
+from ..._base.lazy import later
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape, TensorLike
 
-raw = later("nn.pooling")
+raw = later("_array.nn.pooling")
 
 Sizes = tuple[int, ...]
 _COUNT: Final = {2: "two", 3: "three"}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise.masks import ordered
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply1, apply_lone
 from ..._core.inplace import apply_inplace
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from ..._formula.ir import Symbol
     from ..._tensor.tensor import Tensor
 
-erf = later("elementwise.erf")
-gating = later("elementwise.gated_linear")
-logistic = later("elementwise.activations")
+erf = later("_array.elementwise.erf")
+gating = later("_array.elementwise.gated_linear")
+logistic = later("_array.elementwise.activations")
 
 relu = elementwise(
     "relu(Tensor self) -> Tensor",

@@ -7,9 +7,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw, types as T
-from ..._array.lazy_modules import later
 from ..._array.number import number_like
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.storage import TensorBase
 from ..._formula.words import formula, power, where
 from ..calls import dtype_checks as _checks
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
-quotients = later("elementwise.division")
+quotients = later("_array.elementwise.division")
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import masks
-from ..._array.lazy_modules import later
 from ..._array.number import filling
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.interposers import NOT_HANDLED
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Scalar
     from ..._tensor.tensor import Tensor
 
-relations = later("elementwise.comparison")
+relations = later("_array.elementwise.comparison")
 
 
 def _nothing(xp: ModuleType, g: Array) -> Array:

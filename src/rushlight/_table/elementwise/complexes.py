@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array import numpy_namespace as numpy_ns, types as T
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._core.inplace import apply_inplace
 from ..calls import dtype_checks as _checks
 from ..random.fill import refuse_leaf
@@ -17,7 +17,7 @@ from ..rows.tensor_namespace import table
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
-raw = later("elementwise.complexes")
+raw = later("_array.elementwise.complexes")
 
 abs = elementwise(
     "abs(Tensor self) -> Tensor",

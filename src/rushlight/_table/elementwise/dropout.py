@@ -7,8 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.mode import current
 from ..._core.storage import TensorBase, new_tensor
 from ..random.generator import default_generator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-draw = later("random.discrete")
+draw = later("_array.random.discrete")
 
 EVERY = object()  # one draw for each element
 ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf

@@ -6,7 +6,7 @@ from math import log as _log
 from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace as raw
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._formula import words
 from ..._formula.words import formula
 from ..calls import dtype_checks as _checks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import Namespace, TensorLike
 
-logistic = later("elementwise.activations")
+logistic = later("_array.elementwise.activations")
 
 LN2 = _log(2.0)
 LN10 = _log(10.0)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..rows.composite import composite
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
 
-raw = later("elementwise.quantize")
+raw = later("_array.elementwise.quantize")
 
 _FLOATS = {D.float16, D.bfloat16, D.float32, D.float64}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.number import number_like
 from ..._base import errors
+from ..._base.lazy import later
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("elementwise.rounding")
+raw = later("_array.elementwise.rounding")
 
 
 def _flat(name: str, forward: AnyCallable, doc: str, **declared: object) -> Row:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.inplace import apply_inplace
 from ..._core.storage import TensorBase, new_tensor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ..random.generator import Generator
 
-draw = later("random.discrete")
+draw = later("_array.random.discrete")
 
 
 def _row(node: str, public: bool) -> Any:

@@ -6,8 +6,8 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from ..._array.elementwise.masks import ordered
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.inplace import apply_inplace
 from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
-logistic = later("elementwise.activations")
-native = later("elementwise.erf")
-raw = later("elementwise.special")
+logistic = later("_array.elementwise.activations")
+native = later("_array.elementwise.erf")
+raw = later("_array.elementwise.special")
 
 BOTH = ("", "special")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._formula.words import formula, where
 from ..calls import dtype_checks as _checks
 from ..rows.gradient_kernels import calling
 from ..rows.row import Row, elementwise
 
-logistic = later("elementwise.activations")
+logistic = later("_array.elementwise.activations")
 
 threshold_row = elementwise(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",

@@ -6,7 +6,7 @@ from math import pi
 from typing import TYPE_CHECKING
 
 from ..._array import numpy_namespace as raw
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._formula import words
 from ..._formula.words import formula, rsqrt, where
 from ..calls import dtype_checks as _checks
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
-logistic = later("elementwise.activations")
-trigonometry = later("elementwise.trigonometry")
+logistic = later("_array.elementwise.activations")
+trigonometry = later("_array.elementwise.trigonometry")
 
 sin = elementwise(
     "sin(Tensor self) -> Tensor",

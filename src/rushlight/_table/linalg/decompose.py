@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..._array.lazy_modules import later
 from ..._array.types import is_half
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-checks = later("linalg.linalg")
-householder = later("linalg.householder")
-raw = later("linalg.eigen_svd")
-triangular = later("linalg.triangular")
+checks = later("_array.linalg.linalg")
+householder = later("_array.linalg.householder")
+raw = later("_array.linalg.eigen_svd")
+triangular = later("_array.linalg.triangular")
 
 
 def _diagonal(xp: ModuleType, x: TensorLike) -> TensorLike:

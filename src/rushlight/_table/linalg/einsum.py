@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply2
 from ..._core.storage import TensorBase
 from ..rows.composite import composite
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("linalg.matmul")
+raw = later("_array.linalg.matmul")
 
 
 @composite()

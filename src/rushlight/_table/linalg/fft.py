@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import CURRENT, ready, replaced
 from ..._core.storage import TensorBase, new_tensor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("linalg.fft")
+raw = later("_array.linalg.fft")
 
 _COMPLEX_SAMPLES = lambda mk: [  # noqa: E731
     (mk(4, dtype="complex128"), (0,), 0, True),

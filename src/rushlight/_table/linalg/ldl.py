@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
 from ..calls import dtype_checks as _checks
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
 
-arrays = later("linalg.linalg")
-raw = later("linalg.ldl")
+arrays = later("_array.linalg.linalg")
+raw = later("_array.linalg.ldl")
 
 
 def _factor(x: Array, hermitian: bool, check_errors: bool) -> tuple[Array, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.deprecated_orders import say_better, saying_better
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-name_of = later("reduce.reduce").name_of
-raw = later("linalg.linalg")
-triangular = later("linalg.triangular")
+name_of = later("_array.reduce.reduce").name_of
+raw = later("_array.linalg.linalg")
+triangular = later("_array.linalg.triangular")
 
 
 def adjoint(xp: ModuleType, x: TensorLike) -> TensorLike:

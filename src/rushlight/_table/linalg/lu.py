@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-sums = later("reduce.reduce")
-arrays = later("linalg.linalg")
-raw = later("linalg.triangular")
+sums = later("_array.reduce.reduce")
+arrays = later("_array.linalg.linalg")
+raw = later("_array.linalg.triangular")
 
 _SAMPLES = lambda mk: [  # noqa: E731
     (regular(mk, 3, 3),),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -25,13 +25,13 @@ from ..rows.row import Row, multilinear, when_settled
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
-raw = later("linalg.matmul")
+raw = later("_array.linalg.matmul")
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-paths = later("linalg.einsum")
+paths = later("_array.linalg.einsum")
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-sums = later("reduce.reduce")
-products = later("linalg.matmul")
-checks = later("linalg.linalg")
-norms = later("reduce.norm")
-raw = later("linalg.vector_products")
+sums = later("_array.reduce.reduce")
+products = later("_array.linalg.matmul")
+checks = later("_array.linalg.linalg")
+norms = later("_array.reduce.norm")
+raw = later("_array.linalg.vector_products")
 
 _INF = float("inf")
 

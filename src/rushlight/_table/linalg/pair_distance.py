@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
@@ -16,7 +16,7 @@ from ..rows.row import general
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
-raw = later("linalg.pair_distances")
+raw = later("_array.linalg.pair_distances")
 
 _unavailable = _checks.unavailable("_pdist_backward")
 _backward = general(

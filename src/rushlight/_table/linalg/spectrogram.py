@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
 from ..calls.argument_parser import complaint_of_c, in_words_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-raw = later("linalg.fft")
+raw = later("_array.linalg.fft")
 
 
 def _call_text(head: str, window: Any, **rest: Any) -> str:

@@ -7,9 +7,9 @@ which is loaded when that is first switched on.
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.lazy import load
 from ..._core.mode import current
 
 if TYPE_CHECKING:
@@ -82,4 +82,4 @@ def casting_method(name: str, function: object) -> Any:
 
 @functools.cache
 def _autocast() -> ModuleType:
-    return importlib.import_module(f"{__package__}.autocast")
+    return load("_table.modes.autocast")

@@ -13,13 +13,13 @@ either runs example by example (`one_by_one`).
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
+from ..._base.lazy import load
 from ..._core.apply import apply1, apply2, apply_n
 from ..._core.op import PROMOTE_NONE, Op
 from ..._core.storage import TensorBase
@@ -60,7 +60,7 @@ def find_rule(row: Row) -> Rule:
     if found is None:
         if len(RULES) < 20:  # only those of this module
             for name in _MODULES:
-                importlib.import_module(f"{__package__}.{name}")
+                load(f"_table.modes.{name}")
         s = row.schema
         full = f"{s.name}.{s.overload}" if s.overload else s.name
         found = row.batch or RULES.get(full)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from ..._base.lazy import Pending
 from ..._base.schema import REQUIRED, Parameter, Schema, parse
 from ..._core.apply import apply_n
 from ..._core.inplace import apply_inplace
 from ..._core.storage import TensorBase
 from ..calls.dispatch import Dispatcher, match
-from ..rows.deferred_functions import Pending
 from ..rows.out_argument import apply_out
 from ..rows.row import ROWS, Row
 

@@ -7,9 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.shape.nested_sequences import element_of
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._base.memory_format import channels_last, memory_format as MemoryFormat
 from ..._core.apply import apply_n
 from ..._core.inplace import may_record
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-draw = later("random.discrete")
+draw = later("_array.random.discrete")
 
 # ---- copies and conjugates ----------------------------------------------------------------------
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.pooling")
-resample = later("nn.interpolation")
+raw = later("_array.nn.pooling")
+resample = later("_array.nn.interpolation")
 
 
 def _sizes(output_size: int | Sequence[int], shape: Shape, dims: int) -> int | Shape:

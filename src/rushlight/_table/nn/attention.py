@@ -6,8 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.storage import new_tensor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.attention")
+raw = later("_array.nn.attention")
 
 
 # ---- softmax of masked scores -------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..._formula.class_losses import GRADIENTS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.class_losses")
+raw = later("_array.nn.class_losses")
 
 # ---- negative log likelihood ------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.convolution_checks import Sizes, check_shapes, check_types, each
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.convolution")
+raw = later("_array.nn.convolution")
 
 _NODE: Final = "ConvolutionBackwardBackward0"
 

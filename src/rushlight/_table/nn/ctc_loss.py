@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.ctc")
+raw = later("_array.nn.ctc")
 
 _WHERE = " (while checking arguments for ctc_loss_allocate_outputs)"
 

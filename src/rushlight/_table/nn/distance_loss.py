@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.inplace import count_write
 from ..._core.mode import current
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-norms = later("reduce.norm")
-raw = later("nn.element_losses")
+norms = later("_array.reduce.norm")
+raw = later("_array.nn.element_losses")
 
 EPSILON = 1e-12
 

@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
-gather = later("shape.gather")
-raw = later("nn.embedding")
-sparse_rows = later("shape.sparse_gradient")
+gather = later("_array.shape.gather")
+raw = later("_array.nn.embedding")
+sparse_rows = later("_array.shape.sparse_gradient")
 
 # ---- embedding --------------------------------------------------------------------------------
 

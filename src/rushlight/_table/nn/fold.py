@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..rows.composite import composite
 from ..rows.gradient_kernels import calling
 from ..rows.row import Row, linear
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-convolve = later("nn.convolution")
-raw = later("nn.im2col")
+convolve = later("_array.nn.convolution")
+raw = later("_array.nn.im2col")
 
 
 def _pairs(**given: Any) -> list[tuple[int, int]]:

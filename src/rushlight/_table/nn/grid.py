@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..calls.argument_parser import misuse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.grid_sample")
+raw = later("_array.nn.grid_sample")
 
 _MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS: Final = {"zeros": 0, "border": 1, "reflection": 2}

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.interpolation")
+raw = later("_array.nn.interpolation")
 
 # stem of the operation -> the mode of `line_map`, whether it has `align_corners`, dimensions
 _KINDS: Final[dict[str, tuple[str, bool, tuple[int, ...]]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..linalg.matmul import linear
 from ..rows import reduction_argument as R
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.linear_loss")
+raw = later("_array.nn.linear_loss")
 
 
 def _check(

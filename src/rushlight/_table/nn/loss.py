@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply2, apply_n
 from ..._formula.words import (
     exp,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..._formula.ir import Symbol
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.element_losses")
+raw = later("_array.nn.element_losses")
 
 
 def _shape(x: Any) -> Any:

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import may_have_tangent
 from ..._core.storage import bump
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-sums = later("reduce.reduce")
-losses = later("nn.element_losses")
-raw = later("nn.batch_norm")
+sums = later("_array.reduce.reduce")
+losses = later("_array.nn.element_losses")
+raw = later("_array.nn.batch_norm")
 
 
 def centred(x: Tensor, eps: float, dim: Shape, part: float) -> tuple[Tensor, Tensor, Tensor]:

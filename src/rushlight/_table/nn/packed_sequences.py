@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-raw = later("nn.packed_sequences")
+raw = later("_array.nn.packed_sequences")
 
 _TENSOR: Any = TensorBase
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.padding")
+raw = later("_array.nn.padding")
 
 
 def _add_back(g: Tensor, shape: Shape, padding: Shape, mode: str) -> Tensor:

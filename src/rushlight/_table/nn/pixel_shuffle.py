@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout
+from ..._base.lazy import later
 from ..calls.dtype_checks import no_derivative
 from ..rows.gradient_kernels import call_row
 from ..rows.row import Row, linear
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape, TensorLike
 
-raw = later("nn.im2col")
+raw = later("_array.nn.im2col")
 
 
 def _shuffle(x: Array, upscale_factor: int) -> Array:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import follow_layout, follow_sample
 from ..._base.determinism import alert
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.pooling")
+raw = later("_array.nn.pooling")
 
 Sizes = tuple[int, ...]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..._formula import recurrent_cells as cells
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Positional, Shape
     from ..._tensor.tensor import Tensor
 
-raw = later("nn.recurrent")
+raw = later("_array.nn.recurrent")
 
 # ---- steps, in operations ------------------------------------------------------------------------
 # A step takes the gates' parts from the input (with their bias) and the states (h, or h and c), and

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array import kernels, types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._formula.words import column_sum, row_sum, sqrt
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-losses = later("nn.element_losses")
-raw = later("nn.batch_norm")
+losses = later("_array.nn.element_losses")
+raw = later("_array.nn.batch_norm")
 
 
 def _rms(

@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from .generator import Generator
 
-raw = later("random.rejection")
+raw = later("_array.random.rejection")
 
 _poisson = general(
     "poisson(Tensor self, Generator? generator=None) -> Tensor",

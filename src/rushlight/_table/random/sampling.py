@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.shape import create as raw_create
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Keywords, Positional, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-discrete = later("random.discrete")
-distributions = later("random.distributions")
+discrete = later("_array.random.discrete")
+distributions = later("_array.random.distributions")
 
 
 def _refuse_integers(name: str, array: Any) -> None:

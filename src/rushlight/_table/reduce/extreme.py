@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..rows.out_rules import OutRules, always
 from ..rows.row import elementwise, general, linear, selection
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._base.dtypes import dtype
 
-raw_rounding = later("elementwise.rounding")
-raw = later("reduce.extreme")
-raw_sort = later("reduce.sort")
+raw_rounding = later("_array.elementwise.rounding")
+raw = later("_array.reduce.extreme")
+raw_sort = later("_array.reduce.sort")
 
 # ---- what the gradients are made of -----------------------------------------------------------
 placed_along = linear(

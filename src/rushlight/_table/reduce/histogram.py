@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ..rows.row import Row
 
-raw = later("reduce.histogram")
+raw = later("_array.reduce.histogram")
 
 
 def _recording(name: str) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-raw = later("reduce.norm")
+raw = later("_array.reduce.norm")
 
 _INF = float("inf")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("reduce.reduce")
-raw_scan = later("reduce.scan")
-raw_spread = later("reduce.variance")
+raw = later("_array.reduce.reduce")
+raw_scan = later("_array.reduce.scan")
+raw_spread = later("_array.reduce.variance")
 
 
 def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("reduce.scan")
+raw = later("_array.reduce.scan")
 
 # ---- what the gradients are made of -----------------------------------------------------------
 reverse_cumsum = linear(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axes_of, axis_of
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("reduce.segments")
+raw = later("_array.reduce.segments")
 
 _WORDS = {"amax": "max", "amin": "min"}
 _EXPECTED = (

@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..._formula.words import exp, log, row_sum, row_top, shifted_exp
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ..rows.row import Row, Unsettled
 
-channels = later("kernels.channel_softmax")
-losses = later("nn.element_losses")
-sums = later("reduce.row_sums")
+channels = later("_array.kernels.channel_softmax")
+losses = later("_array.nn.element_losses")
+sums = later("_array.reduce.row_sums")
 
 
 def _prepared(name: str) -> Callable[[Array, int, D.dtype | None], Array]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("reduce.sort")
-raw_search = later("reduce.searchsorted")
+raw = later("_array.reduce.sort")
+raw_search = later("_array.reduce.searchsorted")
 
 
 def _in_order(

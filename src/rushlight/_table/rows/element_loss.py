@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import Function
+from ..._base.lazy import Function
 from ..._base.schema import Schema
 from ..._formula.words import Formula
 from .row import Row, general

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._array.lazy_modules import Function
+from ..._base.lazy import Function
 from ..._base.schema import REQUIRED, Schema
 from ..._core.op import (
     ARG,

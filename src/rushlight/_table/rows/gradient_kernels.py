@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..._array import numpy_namespace
-from ..._array.lazy_modules import Function
 from ..._base.generated_code import define
+from ..._base.lazy import Function
 from ..._base.schema import Schema, parse
 from ..._formula.words import Formula
 from .formulas import parameters_of

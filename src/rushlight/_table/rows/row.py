@@ -33,8 +33,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..._array.lazy_modules import Function
-from ..._base.fork_locks import lock as make_lock
+from ..._base.lazy import LOCK, Function
 from ..._base.schema import REQUIRED, Schema, parse
 from ..._core.node import GENERAL, Node
 from ..._core.op import (
@@ -144,9 +143,6 @@ class Row:
 # into plain `Row`s. From then on they have no `__getattr__` any more, which costs every look at an
 # attribute, found or not.
 _LATE: Final = ("schema", "simple_defaults", "out", "simple_op", "op")  # `op` is shown last
-
-#: Held while rows settle and functions are made. It may be taken again by the thread that has it.
-LOCK: Final = make_lock()
 
 
 class Unsettled(Row):

@@ -12,10 +12,10 @@ from ..._array import numpy_namespace as _raw, types as T
 from ..._array.axes import other_axes
 from ..._base import dtypes as D
 from ..._base.device import on_meta
+from ..._base.lazy import Pending, lazy
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
 from ..._formula.words import WORLDS as WORDS_OF
-from .deferred_functions import Pending
 
 if TYPE_CHECKING:
     from ..._array.annotations import RawType
@@ -67,14 +67,14 @@ def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
     _functions.public, _functions.methods = public, methods
 
 
-def __getattr__(name: str) -> AnyCallable:
+def _found(name: str) -> AnyCallable:
     """A vocabulary name without an entry of its own is the table's function of that name."""
     short = ALIASES.get(name, name)
-    try:
-        found = _functions[short] if name not in ALIASES else _alias(short)
-    except KeyError:
-        raise AttributeError(f"the traced namespace has no {name!r}") from None
+    found = _functions[short] if name not in ALIASES else _alias(short)
     return globals().setdefault(name, found)
+
+
+__getattr__ = lazy(__name__, find=_found)
 
 
 def _alias(short: str) -> Any:

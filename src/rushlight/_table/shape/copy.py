@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.memory.meta import meta_array
 from ..._array.memory.out_of_memory import refusal
 from ..._array.shape import as_strided as windows, views as shapes
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._base.memory_format import (
     channels_last,
     channels_last_3d,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
 
-W = later("shape.writing")
+W = later("_array.shape.writing")
 
 _LONGEST: Final = 2**63
 

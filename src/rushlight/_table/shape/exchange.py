@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base.device import on_meta
 from ..._base.errors import type_name
+from ..._base.lazy import later
 from ..._base.memory_format import strided
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.composite import composite
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
     from ..._tensor.tensor import Tensor
 
-raw = later("memory.dlpack")
+raw = later("_array.memory.dlpack")
 
 _NO_DATA: Final = "Cannot pack tensors on meta"
 

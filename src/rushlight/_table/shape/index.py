@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import END
-from ..._array.lazy_modules import later
 from ..._array.number import lone
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
 from ..._core.interposers import NOT_HANDLED, call_whole
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
-W = later("shape.writing")
-raw = later("shape.indexing")
+W = later("_array.shape.writing")
+raw = later("_array.shape.indexing")
 
 index = linear(
     "index.Tensor(Tensor self, Indices indices) -> Tensor",

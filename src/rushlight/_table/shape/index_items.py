@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._array.axes import END
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.tensor_namespace import table
@@ -16,7 +16,7 @@ from ..rows.tensor_namespace import table
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
-W = later("shape.writing")
+W = later("_array.shape.writing")
 
 _ONLY_INTEGERS: Final = {int}
 

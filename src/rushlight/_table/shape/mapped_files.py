@@ -6,15 +6,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._base.device import check_cpu
+from ..._base.lazy import later
 from ..rows.composite import composite
 from .create import dtype_or_default, finished
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
 
-stored = later("memory.raw_bytes")
+stored = later("_array.memory.raw_bytes")
 
 
 @composite("")

@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._array.lazy_modules import later
 from ..._array.shape import as_strided as windows
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.row import general, linear
@@ -18,7 +18,7 @@ from .slices import strided_arguments
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
-raw = later("shape.indexing")
+raw = later("_array.shape.indexing")
 
 select_scatter = linear(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
+from ..._base.lazy import later
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("shape.rearrange")
+raw = later("_array.shape.rearrange")
 
 # ---- repeated ---------------------------------------------------------------------------------
 repeat = linear(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
 from ..._base import errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
 from ..calls import dtype_checks as _checks
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
-raw = later("shape.indexing")
-placing = later("shape.scatter")
+raw = later("_array.shape.indexing")
+placing = later("_array.shape.scatter")
 
 # ---- along a dimension ------------------------------------------------------------------------
 index_select = linear(

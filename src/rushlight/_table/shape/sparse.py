@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..rows.row import multilinear
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import TensorLike
 
-raw = later("shape.sparse")
+raw = later("_array.shape.sparse")
 
 
 def _values_gradient(

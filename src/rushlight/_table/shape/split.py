@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._array.lazy_modules import later
+from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype
     from ..._tensor.tensor import Tensor
 
-raw = later("shape.concatenate")
+raw = later("_array.shape.concatenate")
 
 
 # ---- pieces -----------------------------------------------------------------------------------

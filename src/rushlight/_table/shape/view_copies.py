@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._array.lazy_modules import later
 from ..._array.shape import views as shapes
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..rows.composite import composite
 from ..rows.out_rules import OutRules
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
-joins = later("shape.concatenate")
+joins = later("_array.shape.concatenate")
 
 
 def copy_of(row: Row, silent: str = "") -> Row:

@@ -5,7 +5,6 @@ Everything here stands elsewhere under a name of its own; this is where `torch._
 
 from __future__ import annotations
 
-import importlib
 import weakref
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from ... import autograd
 from ..._base.caller import warn_the_caller
 from ..._base.device import default_device, device
 from ..._base.dtypes import dtype
+from ..._base.lazy import lazy
 from ..._base.size import Size
 from ..._core.mode import (
     CURRENT,
@@ -261,35 +261,32 @@ def _get_privateuse1_backend_name() -> str:
 
 def _find_in(space: str) -> Callable[[str], Any]:
     """What finds the functions of a namespace by PyTorch's names, `fft_ifft`, and by ours."""
-    table: Any = namespace(space).module(f"torch._C._{space}")
-    return lambda name: getattr(table, name.removeprefix(f"{space}_"))
+    table = namespace(space)
+    return lambda name: table[name.removeprefix(f"{space}_")]
 
 
-def __getattr__(name: str) -> Any:
-    """Finds what is seldom asked for: the switches of TorchScript, and tables of functions."""
+def _found(name: str) -> Any:
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
         return namespace("").module("torch._C._VariableFunctions")
-    if name in ("_functorch", "_nn", "_linalg", "_fft", "_special"):
-        return importlib.import_module(f"{__name__}.{name}")
-    if name == "StorageBase":
-        from ..._tensor.untyped_storage import StorageBase
-
-        return StorageBase
     if name == "_storage_address":
         return lambda tensor: tensor.untyped_storage()._cdata
-    if name in ("DispatchKey", "DispatchKeySet", "_AutoDispatchBelowAutograd",
-                "_ExcludeDispatchKeyGuard"):  # fmt: skip
-        from . import _dispatch
+    return _script.find(name)
 
-        return getattr(_dispatch, name)
-    if name in ("PyTorchFileReader", "PyTorchFileWriter"):
-        from . import _files
 
-        return getattr(_files, name)
-    try:
-        return _script.find(name)
-    except KeyError:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
+# What is seldom asked for: the switches of TorchScript, and tables of functions.
+__getattr__ = lazy(
+    __name__,
+    {
+        **{name: f".{name}" for name in ("_fft", "_functorch", "_linalg", "_nn", "_special")},
+        **{name: f"._dispatch:{name}" for name in (
+            "DispatchKey", "DispatchKeySet", "_AutoDispatchBelowAutograd",
+            "_ExcludeDispatchKeyGuard",
+        )},
+        **{name: f"._files:{name}" for name in ("PyTorchFileReader", "PyTorchFileWriter")},
+        "StorageBase": "_tensor.untyped_storage:StorageBase",
+    },
+    _found,
+)  # fmt: skip
 
 
 __all__ = [

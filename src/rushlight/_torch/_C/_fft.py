@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._base.lazy import lazy
 from . import _find_in
 
-__getattr__ = _find_in("fft")
+__getattr__ = lazy(__name__, find=_find_in("fft"))

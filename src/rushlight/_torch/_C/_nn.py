@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._tensor.public_functions import namespace
+from ..._base.lazy import lazy
 from . import _find_in, _parse_to as _parse_to
 
 _KERNELS = (
@@ -13,10 +13,14 @@ _KERNELS = (
 )  # fmt: skip
 
 _find = _find_in("nn.functional")
+_find_kernel = _find_in("private")
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     """A function of the table; those of private names, kernels of layers most of them, too."""
     if name in _KERNELS or name.startswith(("upsample_", "_upsample_")):
-        return getattr(namespace("private").module("torch._C._nn"), name)
+        return _find_kernel(name)
     return _find(name)
+
+
+__getattr__ = lazy(__name__, find=_found)

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import place as asked_at
+from ..._base.lazy import lazy
 from ..._version import __version__
 from ..finder import alias_of
 from ..names import home_of
@@ -40,13 +41,8 @@ TORCH_VERSION = TorchVersion(f"2.13.0+rushlight.{__version__}")
 _OURS = __name__.partition(".")[0]
 
 
-def __getattr__(name: str) -> Any:
-    """Loads what needs `importlib.metadata` when it is first asked for."""
-    if name == "TorchDistribution":
-        from .distribution import TorchDistribution
-
-        return TorchDistribution
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+# It needs `importlib.metadata`.
+__getattr__ = lazy(__name__, {"TorchDistribution": ".distribution:TorchDistribution"})
 
 
 class _TorchFinder(MetaPathFinder):

@@ -2,4 +2,4 @@
 
 from ..._base.lazy import lazy
 
-__getattr__ = lazy(__name__, {name: name for name in ("nn", "pruning", "quantization")})
+__getattr__ = lazy(__name__, {name: f".{name}" for name in ("nn", "pruning", "quantization")})

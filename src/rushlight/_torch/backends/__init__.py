@@ -27,7 +27,7 @@ def flags_frozen() -> bool:
     return _frozen
 
 
-__getattr__ = lazy(__name__, {name: name for name in _MODULES})
+__getattr__ = lazy(__name__, {name: f".{name}" for name in _MODULES})
 
 
 checked(__name__, {})

@@ -121,4 +121,4 @@ def get_capabilities() -> dict[str, Any]:
     return found
 
 
-__getattr__ = lazy(__name__, {"amp": "amp"})
+__getattr__ = lazy(__name__, {"amp": ".amp"})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections import OrderedDict
 from typing import Any, NoReturn
 
 from ..._base.device import no_cuda
+from ..._base.lazy import lazy
 from ..._tensor.legacy_constructors import TYPES
 from .. import missing_devices as absent
 from ..missing_devices import AcceleratorError, OutOfMemoryError
@@ -183,11 +182,6 @@ for _name, _asked in {
     absent.refusing(_space, AttributeError, f"module 'torch._C' has no attribute '{_asked}'", _name)
 absent.refusing(_space, KeyError, "allocated_bytes.all.current", "memory_summary")
 
-_MODULES = frozenset(
-    {"amp", "gds", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler", "random", "sparse",
-     "streams", "tunable"}
-)  # fmt: skip
-
 
 def _refusing_type(name: str) -> type[Any]:
     """A legacy type such as `torch.cuda.FloatTensor`, of which nothing can be made."""
@@ -209,19 +203,8 @@ has_magma = False
 Device = _Device
 
 
-@functools.cache
-def _part(name: str) -> Any:
-    return importlib.import_module(f"{__name__}.{name}")
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a submodule when it is first asked for."""
-    if name in _MODULES:
-        try:
-            return _part(name)
-        except ModuleNotFoundError:
-            pass
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
+__getattr__ = lazy(
+    __name__,
+    {name: f".{name}" for name in ("amp", "graphs", "memory", "nvtx", "random", "streams")},
+)
 __all__ = [*absent.names(_space), "AcceleratorError", "OutOfMemoryError"]  # noqa: PLE0604

@@ -1,6 +1,6 @@
 """The module classes, one file per family."""
 
-from ..._base.lazy import listed as _listed
+from ..._base.lazy import lazy as _lazy, listed as _listed
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403
@@ -62,13 +62,6 @@ __all__ = [  # noqa: F405
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    """`utils`, which star imports leave alone: `torch.nn.utils` is another module."""
-    if name != "utils":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-
-    return import_module(f"{__name__}.utils")
-
-
+# Star imports leave it alone: `torch.nn.utils` is another module.
+__getattr__ = _lazy(__name__, {"utils": ".utils"})
 __dir__ = _listed(globals())

@@ -11,8 +11,8 @@ else:  # what needs groups of processes lies with these, above
     __getattr__ = lazy(
         __name__,
         {
-            "DistributedDataParallel": "distributed:DistributedDataParallel",
-            "distributed": "distributed",
+            "DistributedDataParallel": ".distributed:DistributedDataParallel",
+            "distributed": ".distributed",
         },
     )
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...._array.memory import collation as batches
+from ...._base.lazy import lazy
 from ....random import manual_seed
 from ..datapipes.datapipe import IterDataPipe
 from ..datapipes.iter.sharding import SHARDING_PRIORITIES
@@ -63,11 +64,8 @@ def get_worker_info() -> WorkerInfo | None:
     return _info
 
 
-def __getattr__(name: str) -> Any:
-    """`_worker_info`, by which packages reach what `get_worker_info` tells."""
-    if name == "_worker_info":
-        return _info
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+# `_worker_info`, by which packages reach what `get_worker_info` tells.
+__getattr__ = lazy(__name__, find=lambda name: {"_worker_info": _info}[name])
 
 
 class KeyErrorMessage(str):
