@@ -157,12 +157,24 @@ def names_some(word: str, how: str) -> bool:
     return any(n.startswith(word) if begins else n.endswith(word) for n in ROWS)
 
 
+def finders(tree: ast.AST) -> set[str]:
+    """The functions by which modules find names: those given to `lazy`."""
+    return {
+        given.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lazy"
+        for given in (*node.args, *(keyword.value for keyword in node.keywords))
+        if isinstance(given, ast.Name)
+    }
+
+
 def looking(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, without those of functions that find attributes by name."""
+    found = {"__getattr__"} | finders(tree)
     left = [tree]
     while left:
         node = left.pop()
-        if not isinstance(node, ast.FunctionDef) or node.name != "__getattr__":
+        if not isinstance(node, ast.FunctionDef) or node.name not in found:
             yield node
             left.extend(ast.iter_child_nodes(node))
 
