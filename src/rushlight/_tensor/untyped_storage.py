@@ -508,6 +508,13 @@ def of_tensor(t: TensorBase) -> UntypedStorage:
     return _given(t, made)
 
 
+def over_array(flat: Array) -> UntypedStorage:
+    """The memory of a flat array that no tensor has shown yet, as bytes."""
+    made = UntypedStorage._over(stored.bytes_of(flat))
+    _LIVING[id(T.owner(made._data))] = made
+    return made
+
+
 def _given(t: TensorBase, storage: Any) -> UntypedStorage:
     """The storage, which a tensor gives or has taken."""
     storage._lookers = [ref for ref in storage._lookers if ref() is not None and ref() is not t]

@@ -28,6 +28,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table.modes.meta import emptied, empty_strided_meta
 from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
+from .._tensor.untyped_storage import over_array
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
@@ -77,25 +78,31 @@ rebuilding: ContextVar[Rebuilding | None] = ContextVar("rushlight_rebuilding", d
 without_data: Final[ContextVar[bool]] = ContextVar("rushlight_without_data", default=False)
 
 
-def rebuild_tensor(storage: Array, offset: int, size: Any, stride: Any, requires_grad: bool = False,
+def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
                    hooks: object = None, metadata: Any = None) -> Tensor:  # fmt: skip
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
     (offset,), shape, strides = _numbers((offset,)), _numbers(size), _numbers(stride)
-    if not M.is_array(storage):
-        storage = _memory_of(storage)
+    flat = _memory_of(storage)
     if metadata:
         conjugate, negative = bool(metadata.get("conj")), bool(metadata.get("neg"))
         if conjugate or negative:
-            storage = (rebuilding.get() or Rebuilding()).resolve(storage, conjugate, negative)
-    t: Any = new_tensor(M.view_into(storage, offset, shape, strides))
+            flat = (rebuilding.get() or Rebuilding()).resolve(flat, conjugate, negative)
+    t: Any = new_tensor(M.view_into(flat, offset, shape, strides))
     if without_data.get():
         t = emptied(t)
     t._requires_grad = bool(requires_grad)
     return t
 
 
-def _memory_of(storage: object) -> Array:
-    """The memory of a storage that is an object, as plain pickles have them."""
+def storage_over(flat: Array, dtype: dtype) -> TypedStorage:
+    """A storage of elements over flat memory that was read from a file."""
+    return TypedStorage(wrap_storage=over_array(flat), dtype=dtype, _internal=True)
+
+
+def _memory_of(storage: Any) -> Array:
+    """The memory of a storage, or memory itself."""
+    if M.is_array(storage):
+        return storage
     if isinstance(storage, TypedStorage):
         return M.retyped(storage._untyped_storage._data, storage.dtype)
     if isinstance(storage, UntypedStorage):
@@ -138,11 +145,8 @@ def rebuild_untyped_tensor(
     """The same over a storage of bytes, as files have it for types without a storage class."""
     if not isinstance(dtype, D.dtype):
         raise TypeError("a tensor whose type is none")
-    if not M.is_array(storage):
-        storage = _memory_of(storage)
-    return rebuild_tensor(
-        M.retyped(storage, dtype), offset, size, stride, requires_grad, hooks, metadata
-    )
+    flat = M.retyped(_memory_of(storage), dtype)
+    return rebuild_tensor(flat, offset, size, stride, requires_grad, hooks, metadata)
 
 
 def rebuild_parameter(data: object, requires_grad: bool, hooks: object = None) -> Tensor:

@@ -14,6 +14,7 @@ from .._base.memory_format import layout
 from .._base.size import Size
 from .._core.storage import TensorBase
 from .._tensor.copies import warn_if_has_hooks
+from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
 from .names import STORAGE_NAMES, torch_name
 
@@ -79,16 +80,24 @@ class TorchPickler(_Base):  # type: ignore[misc]
         self._seen: dict[int, Storage] = {}
         self._keep: list[Any] = []
 
-    def persistent_id(self, obj: object) -> object:
+    def persistent_id(self, obj: Any) -> object:
         """What stands in the pickle for a storage."""
-        if type(obj) is not Storage:
-            return None
-        if int(obj.key) == len(self.storages):  # given as it is, and not below a tensor
-            self.storages.append(obj)
-        kind = _STORAGE_KINDS.get(obj.dtype, _UNTYPED)
-        if self._stream:
-            return ("storage", kind, obj.key, "cpu", obj.count, None)
-        return ("storage", kind, obj.key, "cpu", obj.count)
+        if type(obj) is Storage:
+            if int(obj.key) == len(self.storages):  # given as it is, and not below a tensor
+                self.storages.append(obj)
+            return self._reference(_STORAGE_KINDS.get(obj.dtype, _UNTYPED), obj)
+        if isinstance(obj, UntypedStorage):
+            if obj.device.type != "meta":
+                return self._reference(_UNTYPED, self.storage(obj._data)[0])
+        elif isinstance(obj, TypedStorage) and obj.dtype in _STORAGE_KINDS:
+            if obj._device().type != "meta":
+                flat = M.retyped(obj._untyped_storage._data, obj.dtype)
+                return self._reference(_STORAGE_KINDS[obj.dtype], self.storage(flat)[0])
+        return None
+
+    def _reference(self, kind: Global, storage: Storage) -> tuple[object, ...]:
+        told = ("storage", kind, storage.key, "cpu", storage.count)
+        return (*told, None) if self._stream else told
 
     def storage(self, array: Array) -> tuple[Storage, int]:
         """The storage of an array, one object for all views of the same memory.

@@ -15,14 +15,15 @@ from .budget import Budget, size_left
 from .metering import Metered, describe
 
 if TYPE_CHECKING:
-    from .._array.annotations import Array
+    from .._tensor.storage import TypedStorage
 
 
+#: Finds the flat memory of a storage: by its key, the type and number of elements, and its place.
 Storage = Callable[[str, D.dtype, int, str], Any]
 
 
-def storage_of(pid: object, storage: Storage) -> Array:
-    """The storage that a reference in a file means.
+def storage_of(pid: object, storage: Storage, known: dict[str, TypedStorage]) -> TypedStorage:
+    """The storage that a reference in a file means: one object for all references to it.
 
     Raises:
         UnpicklingError: for a reference that isn't one to a storage.
@@ -41,13 +42,18 @@ def storage_of(pid: object, storage: Storage) -> Array:
     if not right:
         shown = ", ".join(map(describe, pid))
         raise pickle.UnpicklingError(f"a storage reference of the wrong form: ({shown})")
-    return storage(key, kind, count, location)
+    flat = storage(key, kind, count, location)
+    found = known.get(key)
+    if found is None:
+        found = known[key] = names.storage_over(flat, kind)
+    return found
 
 
 class _Trust:
     """What a reader of trusted files does with names and references."""
 
     _storage: Storage
+    _known: dict[str, TypedStorage]
 
     def find_class(self, module: str, name: str) -> object:
         """The object that a name in the file means.
@@ -61,11 +67,11 @@ class _Trust:
         plain: Any = super()
         return plain.find_class(*names.own_name(module, name))
 
-    def persistent_load(self, pid: object) -> Array:
+    def persistent_load(self, pid: object) -> Any:
         """The storage, or in the older format the class, that a reference in the file means."""
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
             return pid[1]
-        return storage_of(pid, self._storage)
+        return storage_of(pid, self._storage, self._known)
 
 
 class _Fast(_Trust, pickle.Unpickler):
@@ -74,6 +80,7 @@ class _Fast(_Trust, pickle.Unpickler):
     def __init__(self, body: IO[bytes], storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, encoding=encoding)
         self._storage = storage
+        self._known = {}
 
 
 class Trusting(_Trust, Metered):
@@ -82,6 +89,7 @@ class Trusting(_Trust, Metered):
     def __init__(self, body: IO[bytes], storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, None, size_left(body), encoding=encoding)
         self._storage = storage
+        self._known = {}
 
 
 class Careful(Metered):
@@ -98,6 +106,7 @@ class Careful(Metered):
     ) -> None:
         super().__init__(body, budget, size_left(body), encoding=encoding)
         self._storage = storage
+        self._known = {}
 
     def find_class(self, module: str, name: str) -> object:
         """The object that a name in the file means.
@@ -116,9 +125,9 @@ class Careful(Metered):
             )
         return found
 
-    def persistent_load(self, pid: object) -> Array:
+    def persistent_load(self, pid: object) -> TypedStorage:
         """The storage that a reference in the file means."""
-        return storage_of(pid, self._storage)
+        return storage_of(pid, self._storage, self._known)
 
     def _reduce(self) -> None:
         function = self.stack[-2]
