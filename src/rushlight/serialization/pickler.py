@@ -48,6 +48,10 @@ _UNTYPED: Final = Global("torch.storage", "UntypedStorage")
 _STORAGE_KINDS: Final = {d: Global("torch", name) for d, name in STORAGE_NAMES.items()}
 
 
+def _is_nowhere(storage: TypedStorage | UntypedStorage) -> bool:
+    return getattr(storage, "_untyped_storage", storage).device.type == "meta"
+
+
 class Storage:
     """Flat memory of one element type, pickled by reference."""
 
@@ -86,14 +90,14 @@ class TorchPickler(_Base):  # type: ignore[misc]
             if int(obj.key) == len(self.storages):  # given as it is, and not below a tensor
                 self.storages.append(obj)
             return self._reference(_STORAGE_KINDS.get(obj.dtype, _UNTYPED), obj)
+        if not isinstance(obj, (TypedStorage, UntypedStorage)) or _is_nowhere(obj):
+            return None
         if isinstance(obj, UntypedStorage):
-            if obj.device.type != "meta":
-                return self._reference(_UNTYPED, self.storage(obj._data)[0])
-        elif isinstance(obj, TypedStorage) and obj.dtype in _STORAGE_KINDS:
-            if obj._device().type != "meta":
-                flat = M.retyped(obj._untyped_storage._data, obj.dtype)
-                return self._reference(_STORAGE_KINDS[obj.dtype], self.storage(flat)[0])
-        return None
+            return self._reference(_UNTYPED, self.storage(obj._data)[0])
+        if obj.dtype not in _STORAGE_KINDS:
+            return None
+        flat = M.retyped(obj._untyped_storage._data, obj.dtype)
+        return self._reference(_STORAGE_KINDS[obj.dtype], self.storage(flat)[0])
 
     def _reference(self, kind: Global, storage: Storage) -> tuple[object, ...]:
         told = ("storage", kind, storage.key, "cpu", storage.count)

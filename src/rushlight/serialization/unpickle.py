@@ -106,7 +106,7 @@ class Careful(Metered):
     ) -> None:
         super().__init__(body, budget, size_left(body), encoding=encoding)
         self._storage = storage
-        self._known = {}
+        self._known: dict[str, TypedStorage] = {}
 
     def find_class(self, module: str, name: str) -> object:
         """The object that a name in the file means.
