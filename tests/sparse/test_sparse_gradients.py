@@ -294,3 +294,20 @@ def test_copies_have_places_of_their_own() -> None:
     assert rows.to("cpu").crow_indices().data_ptr() == rows.crow_indices().data_ptr()
     for made in (plain.clone(), plain.to(torch.float64), plain.to("cpu", copy=True)):
         assert made._indices().data_ptr() != plain._indices().data_ptr()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_gradcheck_refuses_a_hooks_gradient_with_other_sparse_dimensions(fast: bool) -> None:
+    def given(form: int):
+        def function(x: torch.Tensor) -> torch.Tensor:
+            y = x.clone()
+            y.register_hook(lambda g: None if g is None else g.to_dense().to_sparse(form))
+            return y.to_dense()
+
+        return function
+
+    x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True).to_sparse()
+    options = {"masked": True, "check_batched_grad": False, "fast_mode": fast}
+    assert torch.autograd.gradcheck(given(2), (x,), **options)
+    with pytest.raises(RuntimeError, match="grad is sparse tensor, but has incorrect sparse_dim"):
+        torch.autograd.gradcheck(given(1), (x,), **options)

@@ -22,6 +22,7 @@ from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
 from .._table.modes import meta as _meta
+from .._tensor.of_values import TensorOfValues
 from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled
 from .._tensor.tensor import Tensor, zeros_of
@@ -138,19 +139,17 @@ def is_sparse(t: object) -> bool:
 
 
 def _of_values(t: Any, g: Any) -> tuple[Any, Any]:
-    """The values of a sparse tensor, and the gradient that they have."""
-    if not is_sparse(t):
+    """The values that a tensor shows the history of, and the gradient that they have."""
+    if not isinstance(t, TensorOfValues):
         return t, g
-    if g is not None and g._raw.shape != t._raw.shape:
-        raise RuntimeError(errors.mismatch_in_shape(0, g._raw.shape, t._raw.shape))
-    return t.held, None if g is None else g.to_dense()[tuple(t.places)]
+    return t.held, None if g is None else t._gradient_of_values(g)
 
 
 def start(
     tensors: Sequence[object], grads: Sequence[object], traced: bool, batched: bool = False
 ) -> tuple[list[Vertex], list[int], list[Any]]:
     """The engine's roots for tensors (or gradient edges), and the gradients they start with."""
-    if any(is_sparse(t) for t in tensors):  # their values are what has a graph
+    if any(isinstance(t, TensorOfValues) for t in tensors):  # their values are what has a graph
         pairs = [_of_values(t, g) for t, g in zip(tensors, grads, strict=True)]
         tensors, grads = [t for t, _ in pairs], [g for _, g in pairs]
     values = [
@@ -383,8 +382,8 @@ def grad(
         roots, nrs, values, keep, create_graph = _start_switched(
             tensors, grads, keep, create_graph, is_grads_batched
         )
-    sparse = {i: x for i, x in enumerate(wanted) if is_sparse(x)}
-    places = _places([sparse[i].held if i in sparse else x for i, x in enumerate(wanted)], roots)
+    showing = {i: x for i, x in enumerate(wanted) if isinstance(x, TensorOfValues)}
+    places = _places([showing[i].held if i in showing else x for i, x in enumerate(wanted)], roots)
     if is_grads_batched:
         found = _batched(roots, nrs, values, keep, create_graph, places)
     else:
@@ -406,8 +405,8 @@ def grad(
                 g._requires_grad = create_graph
             elif not allowed:
                 raise RuntimeError(errors.unused_input(i))
-        elif i in sparse:
-            g = sparse[i]._gradient(g)
+        elif i in showing:
+            g = showing[i]._gradient(g)
         results.append(g)
     return tuple(results)
 

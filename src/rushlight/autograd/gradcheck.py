@@ -176,6 +176,7 @@ def _of_values(func: Func, inputs: tuple[Any, ...]) -> tuple[Func, tuple[Any, ..
 
 def _check(func: Func, inputs: tuple[Tensor, ...], settings: _Settings) -> bool:
     sparse = any(is_sparse(x) and x.requires_grad for x in inputs)
+    given = inputs
     func, inputs = _of_values(func, inputs)
     _check_inputs(inputs)
     everything = sequence(func(*inputs))
@@ -191,7 +192,7 @@ def _check(func: Func, inputs: tuple[Tensor, ...], settings: _Settings) -> bool:
         for i, o in enumerate(outputs):
             check_batched(inputs, o, i)
     if outputs:
-        check_multiplied_by_zero(outputs, inputs)
+        check_multiplied_by_zero(outputs, inputs, given)
         if settings.check_undefined_grad:
             check_undefined(func, len(outputs), inputs)
     return True

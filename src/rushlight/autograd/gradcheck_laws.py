@@ -11,6 +11,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 from .._table.random.generator import Generator
 from .._tensor.batching import Batching, unwrapped, wrap
+from .._tensor.of_values import OTHER_FORMS
 from . import forward_ad
 from .backward import grad, is_sparse
 from .function import Function
@@ -33,22 +34,41 @@ if TYPE_CHECKING:
 Func = Callable[..., Any]
 
 
-def check_multiplied_by_zero(outputs: list[Tensor], inputs: tuple[Tensor, ...]) -> None:
-    """Backward is linear: zeros in, zeros out."""
+def check_multiplied_by_zero(
+    outputs: list[Tensor], inputs: tuple[Tensor, ...], given: tuple[Tensor, ...]
+) -> None:
+    """Backward is linear: zeros in, zeros out. `given` has sparse inputs where these are values."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
-    found = grad(outputs, wanted, zeros, allow_unused=True)
-    for g, x in zip(found, wanted):
+    forms: list[tuple[int, int]] = []
+    token = OTHER_FORMS.set(forms)
+    try:
+        found = grad(outputs, wanted, zeros, allow_unused=True)
+    finally:
+        OTHER_FORMS.reset(token)
+    for g, x, k in zip(found, wanted, live_inputs(inputs)):
         if g is None:
             continue
+        shown = given[k]
         if is_sparse(g) and not is_sparse(x):
             raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout})")
+        if is_sparse(shown):
+            _check_form(shown, forms)
         if bool((g._raw != 0).any()):
             raise GradcheckError("backward not multiplied by grad_output")
         if g.dtype != x.dtype:
             raise GradcheckError("grad is incorrect type")
         if g._raw.shape != x._raw.shape:
             raise GradcheckError("grad is incorrect size")
+
+
+def _check_form(x: Any, forms: list[tuple[int, int]]) -> None:
+    """Refuses gradients that hooks have given with other sparse or dense dimensions."""
+    for sparse, dense in forms:
+        if sparse != x.sparse_dim():
+            raise GradcheckError("grad is sparse tensor, but has incorrect sparse_dim")
+        if dense != x.dense_dim():
+            raise GradcheckError("grad is sparse tensor, but has incorrect dense_dim")
 
 
 class _Undefined(Function):

@@ -24,6 +24,7 @@ from .coordinates import SparseTensor, functions, is_default, sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from .._base.memory_format import layout
 
@@ -143,10 +144,11 @@ class CompressedTensor(SparseTensor):
         self.blocks = self.places if of_elements else self.blocks.clone()
         return self
 
-    def _with(self, held: Tensor) -> SparseTensor:
-        made = _made(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
+    def _with(self, held: Tensor) -> Self:
+        made: Any = _made(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
         made.starts = self.starts
-        return made
+        found: Self = made
+        return found
 
     def _gradient(self, found: Tensor) -> SparseTensor:
         return self._with(found)

@@ -24,6 +24,7 @@ from .._base.memory_format import sparse_coo
 from .._core.hooks import SPARSE, checked_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.methods import OPERATIONS, REFLECTED
+from .._tensor.of_values import OTHER_FORMS, TensorOfValues
 from .._tensor.tensor import Tensor, checked_grad
 from .._tensor.torch_function import DisableTorchFunctionSubclass
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 functions: Any = ops.namespace("").module("rushlight's functions")
 
 
-class SparseTensor(Tensor):
+class SparseTensor(TensorOfValues):
     """A tensor of which only some elements are stored; see Note [Sparse tensors]."""
 
     layout = sparse_coo
@@ -48,8 +49,7 @@ class SparseTensor(Tensor):
     #: What functions of tensors do with sparse ones, by name; filled by the other modules here.
     RULES: ClassVar[dict[str, Any]] = {}
 
-    places: Any  # Tensors
-    held: Any
+    places: Any  # a Tensor
     coalesced: bool
     assigned: SparseTensor | None = None  # the gradient that a program gave it
 
@@ -166,30 +166,6 @@ class SparseTensor(Tensor):
 
     # ---- what tensors have, of the values -----------------------------------------------------
     @property
-    def requires_grad(self) -> bool:
-        """Whether gradients are recorded for it: for its values."""
-        return bool(self.held.requires_grad)
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self.held.requires_grad = wanted
-
-    def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
-        """This tensor, its gradients wanted or not."""
-        self.held.requires_grad_(requires_grad)
-        return self
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether no operation made it."""
-        return bool(self.held.is_leaf)
-
-    @property
-    def grad_fn(self) -> Any:
-        """The node that made its values."""
-        return self.held.grad_fn
-
-    @property
     def grad(self) -> Any:
         """The gradient: sparse, at the places of this tensor."""
         found = self.held.grad
@@ -213,6 +189,17 @@ class SparseTensor(Tensor):
             first = first.index_copy(0, new_tensor(member), found)
         return sparse(new_tensor(places), first, self.shape, coalesced=True)
 
+    def _gradient_of_values(self, given: Any) -> Tensor:
+        """The gradient of the values, from one of this tensor.
+
+        Raises:
+            RuntimeError: where it is of another size.
+        """
+        if given._raw.shape != self._raw.shape:
+            raise RuntimeError(errors.mismatch_in_shape(0, given._raw.shape, self._raw.shape))
+        found: Tensor = given.to_dense()[tuple(self.places)]
+        return found
+
     def register_hook(self, hook: AnyCallable) -> RemovableHandle:
         """Has `hook(grad)` called with each gradient of this tensor; what it returns replaces it.
 
@@ -228,32 +215,13 @@ class SparseTensor(Tensor):
             if after is None:
                 return None
             after = checked_hook_result(hook, after, before)
+            form, noted = (after.sparse_dim(), after.dense_dim()), OTHER_FORMS.get()
+            if noted is not None and form != (like.sparse_dim(), like.dense_dim()):
+                noted.append(form)
             return after.to_dense()[tuple(like.places)] if like.sparse_dim() else after.held.sum(0)
 
         handle: RemovableHandle = self.held.register_hook(of_values)
         return handle
-
-    def register_post_accumulate_grad_hook(self, hook: AnyCallable) -> RemovableHandle:
-        """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
-
-        Raises:
-            RuntimeError: where the tensor doesn't require grad or isn't a leaf.
-        """
-        handle: RemovableHandle = self.held.register_post_accumulate_grad_hook(lambda _: hook(self))
-        return handle
-
-    def retain_grad(self) -> None:
-        """Lets a tensor that isn't a leaf keep its gradient in `.grad`.
-
-        Raises:
-            RuntimeError: where the tensor doesn't require grad.
-        """
-        self.held.retain_grad()
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether a tensor that isn't a leaf keeps its gradient."""
-        return bool(self.held.retains_grad)
 
     @property
     def data(self) -> SparseTensor:
@@ -266,10 +234,6 @@ class SparseTensor(Tensor):
             raise RuntimeError(errors.DATA_LAYOUT)
         self._raw = value._raw
         self.places, self.held, self.coalesced = value.places, value.held, value.coalesced
-
-    def detach(self) -> SparseTensor:
-        """The tensor without its history."""
-        return self._with(self.held.detach())
 
     def clone(self, *, memory_format: memory_format | None = None) -> SparseTensor:
         """A copy."""
