@@ -18,7 +18,6 @@ import rushlight as rl
         lambda: rl.cuda.get_device_name(0),
         lambda: rl.cuda.CUDAGraph(),
         lambda: rl.ao.quantization.prepare_qat(rl.nn.Linear(2, 2)),
-        lambda: rl.nested.nested_tensor([rl.ones(2)]),
     ],
 )
 def test_the_note_names_the_line_of_the_program(ask: Callable[[], Any]) -> None:

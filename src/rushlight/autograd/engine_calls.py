@@ -23,6 +23,10 @@ def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[ob
         if is_grads_batched:
             raise RuntimeError("Batched grads are not supported with GradientEdge")
         return (None if known is None else known[output.output_nr][0]), grad.shape
+    if output.is_nested:
+        if is_grads_batched:
+            raise RuntimeError("Batched grads are not supported with Nested Tensor.")
+        return output._nested_tensor_size(), grad._nested_tensor_size()
     return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
 
 

@@ -7,7 +7,7 @@ tensor (`grad_fn`, `get_gradient_edge`; `_core.node.note_output`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._base.device import CPU
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .._base.annotations import Shape
 
 
+#: Under which a node notes the size (None where it has none) and type of a nested output.
+NESTED: Final = object()
+
+
 class _InputMetadata:
     """Shape, type and device of the gradient that a node expects for one of its outputs."""
 
@@ -34,6 +38,12 @@ class _InputMetadata:
         self.device = CPU
         self.is_nested_tensor = False
         self.is_cpp_nested_tensor = False
+
+
+def _of_nested(shape: Shape | None, raw_type: RawType) -> _InputMetadata:
+    found = _InputMetadata(() if shape is None else shape, raw_type)
+    found.is_nested_tensor, found.is_cpp_nested_tensor = True, shape is None
+    return found
 
 
 def outputs_of(vertex: Vertex) -> tuple[Any, ...] | None:
@@ -94,6 +104,8 @@ def input_metadata(vertex: Vertex) -> tuple[_InputMetadata, ...]:
     """The metadata of all outputs of a vertex; empty where it isn't known."""
     known = outputs_of(vertex) or ()
     flags = takes_gradients(vertex)
+    if isinstance(vertex, CoreNode) and vertex.meta is not None and NESTED in vertex.meta:
+        return (_of_nested(*vertex.meta[NESTED]),)
     return tuple(_InputMetadata(*found) for found, flag in zip(known, flags) if flag)
 
 
@@ -108,4 +120,4 @@ def takes_gradients(vertex: Vertex) -> Sequence[bool]:
     return [not T.is_discrete(raw_type) for _, raw_type in vertex.out_meta]
 
 
-__all__ = ["input_metadata", "note_inputs", "outputs_of", "takes_gradients"]
+__all__ = ["NESTED", "input_metadata", "note_inputs", "outputs_of", "takes_gradients"]

@@ -528,6 +528,8 @@ def _type_of(tensor: Tensor) -> str:
 @composite("private", method=True)
 def is_same_size(self: Tensor, other: Any) -> bool:
     """Whether two tensors have one shape."""
+    if other.is_nested:
+        return bool(other.is_same_size(self))
     return bool(self._raw.shape == other._raw.shape)
 
 
