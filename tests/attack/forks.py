@@ -1,8 +1,9 @@
 """Forks under busy threads: each child does what the threads do, and must end.
 
 The threads draw numbers (large and small, from the default and from their own generators), run
-backward over shared leaves, compile steps, fill the kernel cache, load modules for the first time
-and wait for futures. A child that doesn't end in time is told with its stack, and counts as hung.
+backward over shared leaves, train small models, compile steps, fill the kernel cache, load modules
+for the first time and wait for futures. A child that doesn't end in time is told with its stack,
+and counts as hung.
 """
 
 from __future__ import annotations
@@ -44,6 +45,22 @@ def differentiate(step: int) -> None:
     SHARED.weight.grad = None
 
 
+def train(step: int) -> torch.Tensor:
+    """Trains a small model of its own: all that goes by ufuncs' loops, and by BLAS."""
+    values = torch.linspace(-1, 1, 64 * 64).sin()
+    first, last = values.reshape(64, 64).clone(), values[:128].reshape(2, 64).clone()
+    bias, x = values[:64].clone(), values[: 32 * 64].reshape(32, 64)
+    params = [p.requires_grad_() for p in (first, bias, last)]
+    optimizer = torch.optim.SGD(params, lr=0.1, momentum=0.9)
+    for _ in range(3):
+        hidden = torch.nn.functional.linear(x, first, bias).relu().sigmoid() @ last.T
+        loss = torch.nn.functional.cross_entropy(hidden, torch.arange(32) % 2)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return first.detach()
+
+
 def compile_step(step: int) -> None:
     """Compiles a function of its own."""
     factor = 1.0 + step
@@ -82,10 +99,12 @@ def wait(step: int) -> None:
     made.wait()
 
 
-WORK: dict[str, Callable[[int], None]] = {
-    "draw": draw, "differentiate": differentiate, "compile_step": compile_step,
+WORK: dict[str, Callable[[int], object]] = {
+    "draw": draw, "differentiate": differentiate, "train": train, "compile_step": compile_step,
     "compile_kernel": compile_kernel, "load_modules": load_modules, "wait": wait,
 }  # fmt: skip
+
+TRAINED = train(0)
 
 
 def _expected_gradient() -> torch.Tensor:
@@ -106,6 +125,7 @@ def _in_child(limit: float) -> None:
     (SHARED(x).sin().sum() + SHARED.weight.exp().sum()).backward()
     grad = SHARED.weight.grad
     assert grad is not None and torch.equal(grad, _expected_gradient()), "a wrong gradient"
+    assert torch.equal(train(0), TRAINED), "other digits of a small model"
     # A stream is whole: it gives what one that stands where it stands gives.
     other = torch.Generator()
     other.set_state(torch.get_rng_state())
@@ -118,7 +138,7 @@ def attack(count: int, seed: int = 0, limit: float = 20.0) -> tuple[int, int]:
     random.seed(seed)
     stop = threading.Event()
 
-    def busy(work: Callable[[int], None]) -> None:
+    def busy(work: Callable[[int], object]) -> None:
         step = 0
         while not stop.is_set():
             step += 1

@@ -16,15 +16,19 @@ from rushlight._array import numpy_namespace as xp
 from rushlight._array.linalg import matmul
 from rushlight._array.nn import class_losses, small_rows
 from rushlight._native import ufunc_loops
+from rushlight._table import ROWS
 from rushlight._table.linalg.matmul import _linear_2d, mm
 from rushlight._table.nn.class_loss import _cross_entropy
 from rushlight._table.rows import small_arrays
 from tests.native.loops import Plain, module, same
 
 Function = Callable[..., Any]
+SOFTMAX, LOG_SOFTMAX = ROWS["softmax"][0], ROWS["log_softmax"][0]
+SHORT = (_linear_2d, mm, _cross_entropy, SOFTMAX, LOG_SOFTMAX)
 FORWARDS: dict[str, Function] = {
     "linear": matmul.linear, "mm": matmul.mm, "addmm": matmul.addmm,
-    "cross_entropy": class_losses.cross_entropy,
+    "cross_entropy": class_losses.cross_entropy, "softmax": SOFTMAX.op.raw,
+    "log_softmax": LOG_SOFTMAX.op.raw,
 }  # fmt: skip
 
 
@@ -34,6 +38,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     found = module("products", tmp_path_factory.mktemp("products"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ufunc_loops, "PRODUCTS", found)
+        ufunc_loops.set_bounds(*small_rows.BOUNDS)
         yield found
 
 
@@ -45,12 +50,12 @@ def silent() -> Iterator[None]:
 
 def product(function: Function, letters: str) -> tuple[Function, Plain]:
     plain = Plain(function)
-    return ufunc_loops.product(plain, letters), plain
+    return ufunc_loops.short("Product", plain, letters), plain
 
 
 def entropy(function: Function, letters: str) -> tuple[Function, Plain]:
     plain = Plain(function)
-    return ufunc_loops.entropy(plain, letters, small_rows.BOUNDS), plain
+    return ufunc_loops.short("Entropy", plain, letters), plain
 
 
 def matrix(rng: Any, rows: int, columns: int, dtype: str) -> Any:
@@ -60,7 +65,7 @@ def matrix(rng: Any, rows: int, columns: int, dtype: str) -> Any:
 def gradients(forward: str) -> list[tuple[str, Function, str]]:
     """The gradients of an operation as the table has them, with their letters."""
     rows = {"linear": _linear_2d, "mm": mm}
-    letters = small_arrays.OF_PRODUCTS["linalg.matmul", forward]
+    _, letters = small_arrays.KNOWN["linalg.matmul", forward]
     formulas = rows[forward].op.formulas
     return [(forward, f, told) for f, told in zip(formulas, letters[1:], strict=True)]
 
@@ -267,9 +272,60 @@ def test_losses_of_what_is_not_plain() -> None:
                 class_losses.cross_entropy_backward(g, x, target, 1, -100))  # fmt: skip
 
 
+def softmax_ways() -> list[tuple[Function, str]]:
+    """Softmax, its logarithm and their gradients, with their letters."""
+    ops = SOFTMAX.op, LOG_SOFTMAX.op
+    return [
+        (ops[0].raw, "sdn"), (ops[1].raw, "ldn"), (ops[0].formulas[0], "Sod"),
+        (ops[1].formulas[0], "Lod"),
+    ]  # fmt: skip
+
+
+def given(letters: str, x: Any, g: Any, dim: Any) -> list[Any]:
+    return [x, dim, None] if letters[2] == "n" else [g, x, dim]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_softmax_and_its_gradients(dtype: str) -> None:
+    rng = np.random.default_rng(6)
+    taken = calls = 0
+    for rows, classes in itertools.product((1, 2, 3, 8, 33, 500, 3000), (1, 2, 3, 10, 17, 100)):
+        for scale in (0.1, 3.0, 30.0, 200.0):
+            x = (rng.standard_normal((rows, classes)) * scale).astype(dtype)
+            g = matrix(rng, rows, classes, dtype)
+            x[0, :2] = {0.1: 0.0, 3.0: -np.inf, 30.0: np.inf, 200.0: np.nan}[scale]
+            x[-1, 0] = -0.0
+            for (function, letters), dim in itertools.product(softmax_ways(), (1, -1)):
+                plain = Plain(function)
+                made = ufunc_loops.short("Softmax", plain, letters)
+                args = given(letters, x, g, dim)
+                assert same(made(*args), function(*args)), (letters, rows, classes, scale)
+                calls += 1
+                taken += not plain.calls
+    assert taken > calls * 0.3
+
+
+def test_softmax_of_what_is_not_plain() -> None:
+    x = np.linspace(-2, 2, 64, dtype=np.float32).reshape(8, 8)
+    for odd in [*odd_arrays(), x[0], x.reshape(2, 4, 8), x[:0], x[:, :0], np.array(1.0, "f4")]:
+        for function, letters in softmax_ways():
+            for one, other in ((odd, x), (x, odd), (odd, odd)):
+                plain = Plain(function)
+                made = ufunc_loops.short("Softmax", plain, letters)
+                assert agree(made, function, given(letters, one, other, -1)), (letters, odd.dtype)
+    for function, letters in softmax_ways():
+        for dim in (0, -2, 2, 1.0, None, True, 1 << 80, (1,), np.int64(1)):
+            plain = Plain(function)
+            made = ufunc_loops.short("Softmax", plain, letters)
+            assert agree(made, function, given(letters, x, x, dim)), (letters, dim)
+            assert plain.calls
+    made = ufunc_loops.short("Softmax", Plain(FORWARDS["softmax"]), "sdn")
+    assert agree(made, FORWARDS["softmax"], [x, 1, np.dtype(np.float64)])
+
+
 def test_operations_of_the_table_have_short_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = 0
-    for row in (_linear_2d, mm, _cross_entropy):
+    for row in SHORT:
         op = row.op
         former = op.small, op.small_formulas
         try:
@@ -281,12 +337,10 @@ def test_operations_of_the_table_have_short_ways(monkeypatch: pytest.MonkeyPatch
                 counted += 1
         finally:
             op.small, op.small_formulas = former
-    assert counted == 4 + 3 + 2
-    for (module_name, name), letters in {
-        **small_arrays.OF_PRODUCTS,
-        **small_arrays.OF_ENTROPY,
-    }.items():
-        assert FORWARDS[name].__module__.endswith(module_name) and letters
+    assert counted == 4 + 3 + 2 + 2 + 2
+    for module_name, name in small_arrays.KNOWN:
+        function = FORWARDS[name]
+        assert (function.__module__ or "").endswith(module_name) and function.__name__ == name
 
 
 def with_and_without(step: Callable[[], list[Any]]) -> tuple[list[Any], list[Any]]:
@@ -294,7 +348,7 @@ def with_and_without(step: Callable[[], list[Any]]) -> tuple[list[Any], list[Any
     found = []
     for short in (True, False):
         former = {}
-        for row in (_linear_2d, mm, _cross_entropy):
+        for row in SHORT:
             op = row.op
             former[op] = op.small, op.small_formulas
             op.small, op.small_formulas = op.raw, op.formulas
@@ -350,6 +404,7 @@ def test_calls_leave_no_memory_and_no_references() -> None:
     sums = product(gradients("linear")[2][1], "-gs")[0]
     loss = entropy(class_losses.cross_entropy, "xtri")[0]
     gradient = entropy(class_losses.cross_entropy_backward, "gxtri")[0]
+    rows = [(ufunc_loops.short("Softmax", f, told), told) for f, told in softmax_ways()]
     odd = x[::2]
 
     def calls(count: int) -> None:
@@ -359,6 +414,8 @@ def test_calls_leave_no_memory_and_no_references() -> None:
             sums(xp, x, (8,))
             loss(x, target, 1, -100)
             gradient(g, x, target, 1, -100)
+            for made, letters in rows:
+                made(*given(letters, x, x, 1))
 
     calls(200)
     kept: list[Any] = [x, odd, bias, g, target, x.dtype, target.dtype]

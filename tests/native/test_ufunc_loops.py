@@ -188,7 +188,7 @@ def agrees(text: str, made: Any, plain: object) -> bool:
         assert made is plain
         return False
     (maker,) = [x for x in gc.get_referents(made) if hasattr(x, "func")]
-    kinds = maker.args[2]
+    kinds, defaults = maker.args[2], maker.args[3]
     for dtype in ("f4", "f8"):
         x, y = arrays(dtype)
         for numbers in (
@@ -199,9 +199,14 @@ def agrees(text: str, made: Any, plain: object) -> bool:
             (3, 0.25),
             (0.0, -1),
             (1e300, -1e300),
+            (None, None),
+            tuple(n for n in defaults if type(n) in (int, float)),
         ):
-            free, left = iter((x, y, x[::-1].copy(), y)), iter((*numbers, 1, 1))
-            given = {"f": free, "s": left, "b": iter([x > 0.3]), "-": iter([numpy_namespace])}
+            if None in numbers and "o" not in kinds:
+                continue
+            free, left = iter((x, y, x[::-1].copy(), y)), iter((*numbers, 1, 1, 1))
+            given = {"f": free, "s": left, "o": left, "b": iter([x > 0.3]),
+                     "-": iter([numpy_namespace])}  # fmt: skip
             args = [next(given[k]) for k in kinds]
             attempt(made, args)
             if not made.known:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from math import inf, pi
-from typing import TYPE_CHECKING, Final
+from math import inf, log, pi
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -40,17 +40,26 @@ class Unchained(Exception):
     """Says that a formula has no chain."""
 
 
-def chained(raw: AnyCallable, formula: Formula, kinds: str) -> AnyCallable:
+def chained(
+    raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
+) -> AnyCallable:
     """`raw`, with small arrays taken by chains of loops where its formula has one.
 
-    `formula()` is asked later. For `kinds` see `ufunc_loops.function`.
+    `formula()` is asked later. For `kinds` see `ufunc_loops.function`; `defaults` are the values of
+    arguments for which a function that may refuse numbers is known to take them.
     """
-    return ufunc_loops.function(raw, partial(chains_of, raw, formula, kinds), kinds)
+    return ufunc_loops.function(raw, partial(chains_of, raw, formula, kinds, defaults), kinds)
 
 
-def chains_of(raw: AnyCallable, formula: Formula, kinds: str) -> Chains | None:
+def chains_of(
+    raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
+) -> Chains | None:
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
     try:
+        steps = _in_steps().get(raw)
+        if steps is not None:
+            return steps.kinds, (_of_steps(steps),)
+        kinds = kinds.replace("o", "s")
         if isinstance(raw, np.ufunc):
             return kinds, (_of_ufunc(raw, kinds),)
         if getattr(raw, "source", None) is not None and hasattr(raw, "usual"):
@@ -59,12 +68,88 @@ def chains_of(raw: AnyCallable, formula: Formula, kinds: str) -> Chains | None:
         if isinstance(known, np.ufunc):
             return kinds, (_of_ufunc(known, kinds),)
         function = known or formula()
-        if function is None or ("s" in kinds and known is None):  # it may refuse some numbers
+        if function is None:
             return None
+        if "s" in kinds and known is None:  # it may refuse some numbers
+            return kinds, (_at_defaults(function, kinds, defaults),)
         group = _traced(function, kinds)
         return kinds, (_chain(group, kinds, by_hand=True),)
     except (Unchained, ValueError, TypeError, ArithmeticError, AttributeError, KeyError):
         return None
+
+
+def _at_defaults(function: AnyCallable, kinds: str, defaults: tuple[object, ...]) -> Chain:
+    """The chain of a function for the values that its numbers have by default."""
+    asked: list[tuple[int, float]] = []
+    for k, kind in enumerate(kinds):
+        value = defaults[k] if kind == "s" and k < len(defaults) else None
+        if type(value) in (int, float):
+            asked.append((k, float(value)))  # type: ignore[arg-type]
+        elif kind not in "fb":
+            raise Unchained
+    known = dict(asked)
+
+    def bound(*symbols: object) -> Symbol:
+        return function(*[known.get(k, symbol) for k, symbol in enumerate(symbols)])
+
+    left = "".join("n" if k in known else kind for k, kind in enumerate(kinds))
+    return _chain(_traced(bound, left), left, tuple(asked), by_hand=True)
+
+
+class Steps(NamedTuple):
+    """A function as ufuncs and choices, where the vocabulary of formulas lacks a word.
+
+    Values are numbered: arguments, constants, temporaries, the result. `steps` have an operation,
+    the sorts of its operands and their numbers.
+    """
+
+    kinds: str
+    constants: tuple[float, ...]
+    temporaries: int
+    steps: tuple[tuple[np.ufunc | str, str, tuple[int, ...]], ...]
+
+
+@cache
+def _in_steps() -> dict[AnyCallable, Steps]:
+    """What functions that are written by hand do to few floats, in steps."""
+    from . import activations, complexes, division, rounding
+
+    most = float(np.finfo(np.float64).max)  # which stands for that of the type
+    return {
+        # numpy.remainder loses the sign of a zero, which fmod keeps.
+        division.remainder: Steps("ff", (0.0,), 3, (
+            (np.fmod, "fff", (0, 1, 3)), (np.remainder, "fff", (0, 1, 4)),
+            (np.not_equal, "ffb", (3, 2, 5)), ("w", "bfff", (5, 4, 3, 6)),
+        )),
+        rounding.heaviside: Steps("ff", (), 2, (
+            (np.heaviside, "fff", (0, 1, 2)), (np.equal, "ffb", (0, 0, 3)), ("k", "fbf", (2, 3, 4)),
+        )),
+        rounding.nan_to_num: Steps("fnnn", (most, -most), 2, (
+            (np.equal, "ffb", (0, 0, 6)), ("k", "fbf", (0, 6, 7)),
+            (np.minimum, "fff", (7, 4, 7)), (np.maximum, "fff", (7, 5, 8)),
+        )),
+        complexes.angle: Steps("f", (0.0, pi), 2, (
+            (np.less, "ffb", (0, 1, 3)), ("w", "bfff", (3, 2, 1, 4)),
+            (np.equal, "ffb", (0, 0, 3)), ("w", "bfff", (3, 4, 0, 5)),
+        )),
+        activations.logit: Steps("fn", (1.0,), 1, (
+            (np.subtract, "fff", (2, 0, 3)), (np.divide, "fff", (0, 3, 3)), (np.log, "ff", (3, 4)),
+        )),
+        activations.logaddexp2: Steps("ff", (0.0, 1 / log(2)), 2, (
+            (np.subtract, "fff", (0, 1, 4)), (np.equal, "ffb", (0, 1, 5)),
+            ("w", "bfff", (5, 2, 4, 4)), (np.absolute, "ff", (4, 4)), (np.negative, "ff", (4, 4)),
+            (np.exp2, "ff", (4, 4)), (np.log1p, "ff", (4, 4)), (np.multiply, "fff", (4, 3, 4)),
+            (np.maximum, "fff", (0, 1, 5)), (np.add, "fff", (5, 4, 6)),
+        )),
+    }  # fmt: skip
+
+
+def _of_steps(told: Steps) -> Chain:
+    steps = []
+    for op, sorts, places in told.steps:
+        known = not isinstance(op, str)
+        steps.append(("u" if known else op, op if known else None, sorts, bytes(places)))
+    return (), told.constants, 0, told.temporaries, False, tuple(steps)
 
 
 @cache
@@ -144,7 +229,8 @@ def _traced(function: AnyCallable, kinds: str) -> Group:
 
     def given(*symbols: object) -> Symbol:
         rest = iter(symbols)
-        return function(*[_SYMBOLS if kind == "-" else next(rest) for kind in kinds])
+        others = {"-": _SYMBOLS, "n": None}
+        return function(*[others[k] if k in others else next(rest) for k in kinds])
 
     single, double = [
         trace(
@@ -153,7 +239,7 @@ def _traced(function: AnyCallable, kinds: str) -> Group:
             {
                 f"x{k}": ("f", "b1") if kind == "b" else (kind, dtype)
                 for k, kind in enumerate(kinds)
-                if kind != "-"
+                if kind not in "-n"
             },
         )
         for dtype in ("f32", "f64")
@@ -209,7 +295,7 @@ def _chain(
         raise Unchained
     steps = [*numbers, *[step for step in steps if step.sort != "s"]]
     constants = _constants(steps)
-    operands = [k for k, kind in enumerate(kinds) if kind != "-"]
+    operands = [k for k, kind in enumerate(kinds) if kind not in "-n"]
     first = len(kinds)
     places: dict[int | float, int] = dict(enumerate(operands))
     sorts: dict[int | float, str] = {

@@ -57,8 +57,9 @@ def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> Any
     """`plain`, with small arrays taken by ufuncs' loops once it has been called a few times.
 
     `kinds` has a letter for each argument: "f" for arrays of floats, or numbers instead, "b" for
-    arrays of bools, "s" for numbers, "n" for None, "t" for tuples, "-" for what isn't looked at.
-    `maker` gives the kinds anew and the steps, in the form that `read_chain` reads, or None.
+    arrays of bools, "s" for numbers, "o" for a number or None, "n" for None, "t" for tuples,
+    "-" for what isn't looked at. `maker` gives the kinds anew and the steps, in the form that
+    `read_chain` reads, or None.
     """
     if FUNCTION is None:
         return plain
@@ -66,28 +67,27 @@ def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> Any
     return made
 
 
-def product(plain: AnyCallable, letters: str) -> AnyCallable:
-    """`plain`, with products of small matrices taken by the loop of `matmul`.
+def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
+    """`plain`, with what `products.c` knows of small arrays in front; itself without that.
 
-    A letter for each argument: "a" and "b" for the operands, "A" and "B" where they stand
-    transposed, "c" for a bias or None, "1" for numbers that must be one, "g" and "s" for an array
-    whose columns are summed and the shape of the result, "-" for what isn't read.
+    Of each kind the letters say what the arguments are.
+
+    - `"Product"`: "a" and "b" for the operands, "A" and "B" where they stand transposed, "c" for a
+      bias or None, "1" for numbers that must be one, "g" and "s" for an array whose columns are
+      summed and the shape of the result, "-" for what isn't read.
+    - `"Entropy"`: "xtri" for logits, targets, the reduction and the ignored class, "gxtri" for the
+      gradient, maybe behind "-".
+    - `"Softmax"`: "sdn" for softmax, "ldn" for its logarithm: an array, the dimension and None;
+      "Sod" and "Lod" for their gradients: a gradient, the result, the dimension.
     """
     if PRODUCTS is None:
         return plain
-    made: AnyCallable = PRODUCTS.Product(plain, letters)
+    made: AnyCallable = getattr(PRODUCTS, kind)(plain, letters)
     return made
 
 
-def entropy(plain: AnyCallable, letters: str, bounds: tuple[float, float, float]) -> AnyCallable:
-    """`plain`, with the cross-entropy of few rows, or its gradient, taken by loops.
-
-    Letters are those of the logits, the targets, the reduction and the ignored class ("xtri"), and
-    of the gradient in front of them. `bounds`: the least that the total of a row of exponentials
-    may be, the most of all of them, and the least loss of a row in the mean.
-    """
-    if PRODUCTS is None:
-        return plain
-    PRODUCTS.set_bounds(*bounds)
-    made: AnyCallable = PRODUCTS.Entropy(plain, letters)
-    return made
+def set_bounds(least: float, most: float, sure: float) -> None:
+    """Sets the least that the total of a row of exponentials may be, the most of all of them, and
+    the least loss of a row in the mean. Nothing but products is taken before."""
+    if PRODUCTS is not None:
+        PRODUCTS.set_bounds(least, most, sure)

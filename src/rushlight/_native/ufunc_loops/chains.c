@@ -3,6 +3,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
 #include <Python.h>
 #include <structmember.h>
+#include <float.h>
 #include <string.h>
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
@@ -47,7 +48,8 @@ typedef struct {
     int count; /* of the arguments */
     int chains;
     npy_intp most; /* elements */
-    /* 'f': an array or a number; 's': a number; 'b': bools; 'n': None; 't': a tuple; '-': anything */
+    /* 'f': an array or a number; 's': a number; 'o': one or None, until the chains are known; 'b':
+       bools; 'n': None; 't': a tuple; '-': anything */
     char kinds[ARGUMENTS];
     Chain *chain[2];
 } Function;
@@ -111,10 +113,11 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
     for (int k = 0; k < self->count; k++) {
         char kind = self->kinds[k];
         PyObject *x = args[k];
-        if (kind == '-' || (kind == 'n' && x == Py_None) || (kind == 't' && PyTuple_CheckExact(x)))
+        if (kind == '-' || ((kind == 'n' || kind == 'o') && x == Py_None) ||
+            (kind == 't' && PyTuple_CheckExact(x)))
             continue;
         if (Py_TYPE(x) != &PyArray_Type) {
-            if ((kind != 'f' && kind != 's') || !is_number(x, &frame->values[k]))
+            if ((kind != 'f' && kind != 's' && kind != 'o') || !is_number(x, &frame->values[k]))
                 return NULL;
             frame->places[k] = NULL;
             continue;
@@ -208,7 +211,10 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
     int last = first + chain->temporaries;
     int start = 0;
     for (int k = count; k < count + chain->constants; k++) {
-        frame->values[k] = chain->values[k];
+        double value = chain->values[k]; /* the limits of doubles stand for those of the type */
+        frame->values[k] = type == 0 && (value == DBL_MAX || value == -DBL_MAX)
+                               ? (value > 0 ? FLT_MAX : -FLT_MAX)
+                               : value;
         frame->places[k] = NULL;
     }
     for (; start < chain->steps && chain->step[start].op != 'u' && chain->step[start].op != 'w' &&

@@ -1,5 +1,5 @@
-/* Products of small matrices by the loop of NumPy's `matmul`, which calls NumPy's BLAS, and the
-   losses of few rows: see `__init__.py`. */
+/* Products of small matrices by the loop of NumPy's `matmul`, which calls NumPy's BLAS, and softmax
+   and losses of few rows: see `__init__.py`. */
 #include "arrays.h"
 
 #define WORK (1 << 18) /* multiplications, up to which BLAS stays in one thread */
@@ -8,7 +8,7 @@
 #define ROWS 2048
 #define ELEMENTS 8192 /* of logits */
 
-static Loop matmul, add, exponential, logarithm;
+static Loop matmul, inner, add, exponential, logarithm;
 static float single_ones[ROWS];
 static double double_ones[ROWS];
 /* What totals of exponentials, and a loss, may be: see `small_rows.py`. Nothing fits before. */
@@ -252,20 +252,64 @@ static double dot(int type, char *x, npy_intp size)
     return type == 0 ? out.f : out.d;
 }
 
-/* The exponentials and their totals, as `small_rows.py` has them: the type, or -1. */
+/* Whether the rows of a matrix are few, and lie one after the other. */
+static int are_few(const Matrix *m, int type)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    return m->by_column == item && m->by_row == item * m->columns && m->rows >= 2 &&
+           m->columns >= 2 && m->rows <= ROWS && m->columns <= ROWS &&
+           m->rows * m->columns <= ELEMENTS;
+}
+
+static void call_exp(int type, char *from, char *to, npy_intp size)
+{
+    npy_intp item = type == 0 ? 4 : 8, steps[2] = {item, item};
+    char *places[2] = {from, to};
+    exponential.call[type](places, &size, steps, exponential.data[type]);
+}
+
+/* The sums of rows that lie one after the other, by BLAS. */
+static void sum_rows(int type, char *place, npy_intp rows, npy_intp columns, char *total)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    Matrix m = {place, rows, columns, item * columns, item};
+    Matrix ones = {ones_of(type), columns, 1, item, item};
+    call_matmul(type, &m, &ones, total);
+}
+
+/* The exponentials and their totals, as `small_rows.py` has them. Whether they keep all digits. */
+static int read_exponentials(const Matrix *m, int type, Rows *rows)
+{
+    npy_intp sizes[2] = {m->rows, m->columns};
+    rows->rows = m->rows;
+    rows->classes = m->columns;
+    rows->logits = m->place;
+    rows->e = new_array(floats[type], 2, sizes);
+    if (rows->e == NULL)
+        return 0;
+    char *e = PyArray_BYTES(rows->e), *total = (char *)&rows->total;
+    call_exp(type, m->place, e, m->rows * m->columns);
+    sum_rows(type, e, m->rows, m->columns, total);
+    double sum = dot(type, total, m->rows);
+    int fine = type == 0 ? (float)sum < (float)most : sum < most;
+    for (npy_intp k = 0; fine && k < m->rows; k++)
+        fine = type == 0 ? rows->total.f[k] > (float)least : rows->total.d[k] > least;
+    if (!fine)
+        Py_CLEAR(rows->e);
+    return fine;
+}
+
+/* The same of logits, and what their targets are: the type, or -1. */
 static int read_rows(PyObject *x, PyObject *target, PyObject *ignored, Rows *rows)
 {
-    Matrix m, ones;
+    Matrix m;
     int type = -1, overflow;
     PyArrayObject *classes = (PyArrayObject *)target;
     if (!read_matrix(x, 0, &m, &type) || Py_TYPE(target) != &PyArray_Type ||
         !PyArray_ISALIGNED(classes) || PyArray_DESCR(classes) != integers ||
         PyArray_NDIM(classes) != 1 || !PyLong_CheckExact(ignored))
         return -1;
-    npy_intp item = type == 0 ? 4 : 8, size = m.rows * m.columns;
-    if (m.by_column != item || m.by_row != item * m.columns || m.rows < 2 || m.columns < 2 ||
-        m.rows > ROWS || m.columns > ROWS || size > ELEMENTS ||
-        PyArray_DIM(classes, 0) != m.rows || PyArray_STRIDE(classes, 0) != 8)
+    if (!are_few(&m, type) || PyArray_DIM(classes, 0) != m.rows || PyArray_STRIDE(classes, 0) != 8)
         return -1;
     long long but = PyLong_AsLongLongAndOverflow(ignored, &overflow);
     if (overflow || (but >= 0 && but < m.columns))
@@ -274,32 +318,7 @@ static int read_rows(PyObject *x, PyObject *target, PyObject *ignored, Rows *row
     for (npy_intp k = 0; k < m.rows; k++)
         if (rows->target[k] < 0 || rows->target[k] >= m.columns)
             return -1;
-    rows->rows = m.rows;
-    rows->classes = m.columns;
-    rows->logits = m.place;
-    npy_intp sizes[2] = {m.rows, m.columns};
-    rows->e = new_array(floats[type], 2, sizes);
-    if (rows->e == NULL)
-        return -1;
-    char *places[2] = {m.place, PyArray_BYTES(rows->e)};
-    npy_intp steps[2] = {item, item};
-    exponential.call[type](places, &size, steps, exponential.data[type]);
-    m.place = PyArray_BYTES(rows->e);
-    ones.place = ones_of(type);
-    ones.rows = m.columns;
-    ones.columns = 1;
-    ones.by_row = ones.by_column = item;
-    char *total = (char *)&rows->total;
-    call_matmul(type, &m, &ones, total);
-    double sum = dot(type, total, m.rows);
-    int fine = type == 0 ? (float)sum < (float)most : sum < most;
-    for (npy_intp k = 0; fine && k < m.rows; k++)
-        fine = type == 0 ? rows->total.f[k] > (float)least : rows->total.d[k] > least;
-    if (!fine) {
-        Py_CLEAR(rows->e);
-        return -1;
-    }
-    return type;
+    return read_exponentials(&m, type, rows) ? type : -1;
 }
 
 /* The reduction that an argument names: 1 mean, 2 sum, else 0. */
@@ -383,17 +402,167 @@ static PyObject *entropy(const char *letters, PyObject *const *args)
     return letters[0] == 'g' ? gradient(args) : loss(args);
 }
 
-/* The loops of a function of NumPy. 1, 0 or -1. */
+/* The loops of a function of NumPy, and whether there are any. */
 static int find_loops(const char *name, int count, int core, Loop *loop)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *ufunc = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
     Py_XDECREF(numpy);
-    if (ufunc == NULL)
-        return -1;
+    if (ufunc == NULL) { /* an older NumPy hasn't all of them */
+        PyErr_Clear();
+        return 0;
+    }
     int found = read_loops(ufunc, count, core, loop);
     Py_DECREF(ufunc); /* which NumPy keeps, and its loops with it */
     return found;
+}
+
+/* ---- softmax ------------------------------------------------------------------------------ */
+
+/* Reads rows that are few, along the dimension that an argument names: the type, or -1. */
+static int read_few(PyObject *x, PyObject *dim, Matrix *m)
+{
+    int type = -1, overflow;
+    if (!PyLong_CheckExact(dim) || !read_matrix(x, 0, m, &type) || !are_few(m, type))
+        return -1;
+    long at = PyLong_AsLongAndOverflow(dim, &overflow);
+    return !overflow && (at == 1 || at == -1) ? type : -1;
+}
+
+static PyObject *softmax(PyObject *const *args)
+{
+    Matrix m;
+    Rows rows;
+    int type = args[2] == Py_None ? read_few(args[0], args[1], &m) : -1;
+    if (type < 0 || !read_exponentials(&m, type, &rows))
+        return NULL;
+    char *e = PyArray_BYTES(rows.e);
+    npy_intp at = 0;
+    for (npy_intp k = 0; k < m.rows; k++)
+        for (npy_intp end = at + m.columns; at < end; at++)
+            if (type == 0)
+                ((float *)e)[at] /= rows.total.f[k];
+            else
+                ((double *)e)[at] /= rows.total.d[k];
+    return (PyObject *)rows.e;
+}
+
+/* How far each element is below the largest of its row. Whether all of these are finite. */
+#define LOWER(TYPE)                                                                             \
+    for (npy_intp k = 0; k < m.rows; k++) {                                                     \
+        const TYPE *x = (const TYPE *)m.place + k * m.columns;                                  \
+        TYPE top = x[0];                                                                        \
+        for (npy_intp c = 0; c < m.columns; c++) {                                              \
+            fine = fine && x[c] == x[c];                                                        \
+            top = x[c] > top ? x[c] : top;                                                      \
+        }                                                                                       \
+        fine = fine && top - top == 0;                                                          \
+        for (npy_intp c = 0; c < m.columns; c++)                                                \
+            ((TYPE *)lower)[k * m.columns + c] = x[c] - top;                                    \
+    }
+
+#define LESS(TYPE)                                                                              \
+    for (npy_intp k = 0; k < m.rows; k++)                                                       \
+        for (npy_intp c = 0; c < m.columns; c++)                                                \
+            ((TYPE *)lower)[k * m.columns + c] -= ((TYPE *)total)[k];
+
+static PyObject *log_softmax(PyObject *const *args)
+{
+    Matrix m;
+    double total[ROWS];
+    int fine = 1, type = args[2] == Py_None ? read_few(args[0], args[1], &m) : -1;
+    if (type < 0)
+        return NULL;
+    npy_intp sizes[2] = {m.rows, m.columns}, item = type == 0 ? 4 : 8, steps[2] = {item, item};
+    PyArrayObject *out = new_array(floats[type], 2, sizes);
+    if (out == NULL)
+        return NULL;
+    char *lower = PyArray_BYTES(out), *places[2] = {(char *)total, (char *)total};
+    if (type == 0) {
+        LOWER(float)
+    }
+    else {
+        LOWER(double)
+    }
+    if (!fine) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    char *e = PyMem_Malloc(m.rows * m.columns * item);
+    if (e == NULL) {
+        Py_DECREF(out);
+        return PyErr_NoMemory();
+    }
+    call_exp(type, lower, e, m.rows * m.columns);
+    sum_rows(type, e, m.rows, m.columns, (char *)total);
+    PyMem_Free(e);
+    npy_intp count = m.rows;
+    logarithm.call[type](places, &count, steps, logarithm.data[type]);
+    if (type == 0) {
+        LESS(float)
+    }
+    else {
+        LESS(double)
+    }
+    return (PyObject *)out;
+}
+
+#define OF_SOFTMAX(TYPE)                                                                        \
+    for (npy_intp k = 0; k < m.rows; k++)                                                       \
+        for (npy_intp at = k * m.columns; at < (k + 1) * m.columns; at++)                       \
+            ((TYPE *)to)[at] =                                                                  \
+                ((TYPE *)m.place)[at] * (((TYPE *)g.place)[at] - ((TYPE *)total)[k]);
+
+#define OF_LOGARITHM(TYPE)                                                                      \
+    for (npy_intp k = 0; k < m.rows; k++)                                                       \
+        for (npy_intp at = k * m.columns; at < (k + 1) * m.columns; at++)                       \
+            ((TYPE *)to)[at] = ((TYPE *)g.place)[at] - ((TYPE *)to)[at] * ((TYPE *)total)[k];
+
+/* The gradient of softmax, or of its logarithm, for gradients, results and the dimension. */
+static PyObject *gradient_of_rows(PyObject *const *args, int of_logarithm)
+{
+    Matrix m, g;
+    double total[ROWS];
+    int type = read_few(args[1], args[2], &m), other = type;
+    if (type < 0 || !read_matrix(args[0], 0, &g, &other) || !are_few(&g, type) ||
+        g.rows != m.rows || g.columns != m.columns)
+        return NULL;
+    npy_intp sizes[2] = {m.rows, m.columns}, item = type == 0 ? 4 : 8;
+    PyArrayObject *out = new_array(floats[type], 2, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    if (of_logarithm) {
+        call_exp(type, m.place, to, m.rows * m.columns);
+        sum_rows(type, g.place, m.rows, m.columns, (char *)total);
+        if (type == 0) {
+            OF_LOGARITHM(float)
+        }
+        else {
+            OF_LOGARITHM(double)
+        }
+        return (PyObject *)out;
+    }
+    char *places[3] = {g.place, m.place, (char *)total};
+    npy_intp steps[5] = {g.by_row, m.by_row, item, item, item};
+    inner.call[type](places, sizes, steps, inner.data[type]);
+    if (type == 0) {
+        OF_SOFTMAX(float)
+    }
+    else {
+        OF_SOFTMAX(double)
+    }
+    return (PyObject *)out;
+}
+
+/* Letters: "sdn" and "ldn" for softmax and its logarithm, "Sod" and "Lod" for their gradients. */
+static PyObject *rows_of_softmax(const char *letters, PyObject *const *args)
+{
+    switch (letters[0]) {
+    case 's': return softmax(args);
+    case 'l': return log_softmax(args);
+    default: return gradient_of_rows(args, letters[0] == 'L');
+    }
 }
 
 /* ---- the module --------------------------------------------------------------------------- */
@@ -408,10 +577,18 @@ static PyObject *make_entropy(PyTypeObject *type, PyObject *args, PyObject *name
     return make_short(type, args, names, entropy);
 }
 
+static PyObject *make_softmax(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, rows_of_softmax);
+}
+
 static PyTypeObject product_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.products.Product", "Products of small matrices.", make_product);
 static PyTypeObject entropy_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.products.Entropy", "Cross-entropy of few rows.", make_entropy);
+
+static PyTypeObject softmax_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.products.Softmax", "Softmax of few rows.", make_softmax);
 
 /* Sets the least that the total of a row of exponentials may be, the most of all of them, and the
    least loss of a row in the mean. */
@@ -442,21 +619,22 @@ PyMODINIT_FUNC PyInit_products(void)
     for (int k = 0; k < ROWS; k++)
         single_ones[k] = 1, double_ones[k] = 1;
     int found = find_loops("matmul", 3, 1, &matmul);
+    found = found == 1 ? find_loops("vecdot", 3, 1, &inner) : found;
     found = found == 1 ? find_loops("add", 3, 0, &add) : found;
     found = found == 1 ? find_loops("exp", 2, 0, &exponential) : found;
     found = found == 1 ? find_loops("log", 2, 0, &logarithm) : found;
-    if (found < 0)
-        return NULL;
     if (found == 0) {
         PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
         return NULL;
     }
-    if (PyType_Ready(&product_type) < 0 || PyType_Ready(&entropy_type) < 0)
+    if (PyType_Ready(&product_type) < 0 || PyType_Ready(&entropy_type) < 0 ||
+        PyType_Ready(&softmax_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL ||
         PyModule_AddObjectRef(module, "Product", (PyObject *)&product_type) < 0 ||
-        PyModule_AddObjectRef(module, "Entropy", (PyObject *)&entropy_type) < 0)
+        PyModule_AddObjectRef(module, "Entropy", (PyObject *)&entropy_type) < 0 ||
+        PyModule_AddObjectRef(module, "Softmax", (PyObject *)&softmax_type) < 0)
         return NULL;
     return module;
 }

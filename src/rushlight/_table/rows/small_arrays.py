@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..._array.reduce import reduce
@@ -23,16 +22,15 @@ OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {
     reduce.sum_all: ("fn", "t"),
     reduce.mean_all: ("fn", "m"),
 }
-#: Operations whose forward and gradients are products, by the module and the name of the forward:
-#: the letters of each function's arguments, see `ufunc_loops.product`.
-OF_PRODUCTS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("linalg.matmul", "linear"): ("aBc", "-ab", "-Ab", "-gs"),
-    ("linalg.matmul", "mm"): ("ab", "-aB", "-bA"),
-    ("linalg.matmul", "addmm"): ("cab11",),
-}
-#: The same of the cross-entropy, see `ufunc_loops.entropy`.
-OF_ENTROPY: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("nn.class_losses", "cross_entropy"): ("xtri", "-gxtri"),
+#: Functions that `products.c` knows, by module and name of the forward (generated ones have no
+#: module): their kind, and the letters of the forward and of its gradients. See `short`.
+KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
+    ("linalg.matmul", "linear"): ("Product", ("aBc", "-ab", "-Ab", "-gs")),
+    ("linalg.matmul", "mm"): ("Product", ("ab", "-aB", "-bA")),
+    ("linalg.matmul", "addmm"): ("Product", ("cab11",)),
+    ("nn.class_losses", "cross_entropy"): ("Entropy", ("xtri", "-gxtri")),
+    ("", "softmax"): ("Softmax", ("sdn", "Sod")),
+    ("", "log_softmax"): ("Softmax", ("ldn", "Lod")),
 }
 _ARRAYS: Final = reduce.__name__.partition(".reduce")[0]
 
@@ -42,7 +40,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
     op.small, op.small_formulas = op.raw, op.formulas
     if op.n_out != 1 or op.is_view:
         return
-    if ufunc_loops.PRODUCTS is not None and _add_products(op):
+    if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return
     if ufunc_loops.FUNCTION is None:
         return
@@ -51,7 +49,8 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         op.small_formulas = tuple([_of_sum(formula) for formula in op.formulas])
         return
     kinds = "".join(_letter(p.name, schema) for p in schema.params)
-    op.small = _chained(op.raw, lambda: op.formula, kinds)
+    defaults = tuple(p.default for p in schema.params)
+    op.small = _chained(op.raw, lambda: op.formula, kinds, defaults)
     found: list[AnyCallable] = list(op.formulas)
     for k, (formula, form) in enumerate(zip(op.formulas, op.forms, strict=True)):
         names = parameters_of(formula) if formula is not None else ("gs",)
@@ -61,22 +60,21 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
     op.small_formulas = tuple(found)
 
 
-def _add_products(op: Op) -> bool:
-    """Puts products, or losses, in front of an operation's functions, and says whether it did."""
+def _add_known(op: Op) -> bool:
+    """Puts what `products.c` knows in front of an operation's functions; whether it knows them."""
     module = getattr(op.raw, "__module__", None) or ""
     key = module.removeprefix(f"{_ARRAYS}."), getattr(op.raw, "__name__", "")
-    letters = OF_PRODUCTS.get(key) or OF_ENTROPY.get(key)
-    if letters is None:
+    if key not in KNOWN:
         return False
-    made: AnyCallable = ufunc_loops.product
-    if key in OF_ENTROPY:
+    kind, letters = KNOWN[key]
+    if kind != "Product":
         from ..._array.nn.small_rows import BOUNDS
 
-        made = partial(ufunc_loops.entropy, bounds=BOUNDS)
-    op.small = made(op.raw, letters[0])
+        ufunc_loops.set_bounds(*BOUNDS)
+    op.small = ufunc_loops.short(kind, op.raw, letters[0])
     found = list(op.formulas)
     for k, told in enumerate(letters[1:]):
-        found[k] = made(found[k], told)
+        found[k] = ufunc_loops.short(kind, found[k], told)
     op.small_formulas = tuple(found)
     return True
 
@@ -104,12 +102,16 @@ def _letter(name: str, schema: Schema) -> str:
     p = schema.params[place]
     if p.is_tensor and not p.is_list:
         return "f"
-    return "s" if p.type in _NUMBERS and not p.is_list else "?"
+    if p.type not in _NUMBERS or p.is_list:
+        return "?"
+    return "o" if p.optional else "s"
 
 
-def _chained(raw: AnyCallable, formula: AnyCallable, kinds: str) -> AnyCallable:
+def _chained(
+    raw: AnyCallable, formula: AnyCallable, kinds: str, defaults: tuple[object, ...] = ()
+) -> AnyCallable:
     if "?" in kinds or "f" not in kinds or len(kinds) > _MOST:
         return raw
     from ..._array.elementwise.chains import chained
 
-    return chained(raw, formula, kinds)
+    return chained(raw, formula, kinds, defaults)
