@@ -69,7 +69,8 @@ def explained(lines: list[str]) -> set[str]:
 
 def text_of(value: Any) -> str:
     """The documentation of a value itself, not of what it inherits from."""
-    own = vars(value).get("__doc__") if isinstance(value, type) else value.__doc__
+    is_bare = isinstance(value, type) and vars(value).get("__doc__") is None
+    own = None if is_bare else value.__doc__
     return inspect.cleandoc(own) if isinstance(own, str) else ""
 
 

@@ -139,9 +139,9 @@ def shapes(key: str, shown: list[Shown], rows: list[Row], own: Own) -> list[str]
     """What is said of shapes."""
     if "Shapes" in own.parts:
         return own.parts["Shapes"]
-    for _, patterns, text in table("help_shapes.txt"):
-        if any(is_meant(key, p) for p in patterns):
-            return [f"    {text}"]
+    said = said_in("help_shapes.txt", key)
+    if said:
+        return said
     names = {p.name for p in shown}
     tensors = sum(p.type.startswith("Tensor") and p.name != "out" for p in shown)
     tensors += key.startswith("Tensor.")
@@ -155,6 +155,29 @@ def shapes(key: str, shown: list[Shown], rows: list[Row], own: Own) -> list[str]
             return ["    the tensors are broadcast to one shape, which is the result's."]
         return ["    the result has the input's."]
     return []
+
+
+def said_in(file: str, key: str) -> list[str]:
+    """What a file of patterns says of a name, as a line of a part."""
+    for _, patterns, text in table(file):
+        if any(is_meant(key, p) for p in patterns):
+            return [f"    {line}" for line in textwrap.wrap(text, WIDTH - 4)]
+    return []
+
+
+def part(heading: str, lines: list[str]) -> list[str]:
+    """A part under its heading; nothing where it has no lines."""
+    if not lines:
+        return []
+    if len(lines) == 1 and heading in ("Shapes", "Returns"):
+        return ["", f"{heading}: {lines[0].strip()}"]
+    return ["", f"{heading}:", *lines]
+
+
+def joined(lines: list[str]) -> str:
+    """Lines as a text, without empty ones that follow each other."""
+    text = "\n".join(line.rstrip() for line in lines).strip()
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 class Seen(NamedTuple):

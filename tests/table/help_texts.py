@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 import keyword
-import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -22,9 +22,9 @@ from rushlight._table import PUBLIC, ROWS, TENSOR_METHODS, Row
 from rushlight._table.calls import overload_texts
 from rushlight._table.calls.overload_texts import Signature, signatures
 from rushlight._table.calls.signature_kinds import kind_of
-from rushlight._tensor.help_texts import PATH, RULE, START, TextSignature, own_doc
+from rushlight._tensor.help_texts import DIGITS, MARK, PATH, RULE, START, TextSignature, own_doc
 from rushlight._tensor.public_functions import FACES, method_of
-from tests.table import help_parts, report
+from tests.table import help_classes, help_parts, report
 from tests.table.help_parts import Shown
 
 TYPES = {
@@ -234,30 +234,20 @@ def body(name: str, function: Any, chosen: list[Signature], key: str, signed: bo
         lines += ["", "Also called as:"]
         short = name.rpartition(".")[2]
         lines += [f"    {short}{parameters(s.params, False)}" for s in chosen[1:]]
-    lines += part("Shapes", help_parts.shapes(name, shown, rows, own))
-    lines += part("Returns", help_parts.returns(name, own, rows, seen))
+    lines += help_parts.part("Shapes", help_parts.shapes(name, shown, rows, own))
+    lines += help_parts.part("Returns", help_parts.returns(name, own, rows, seen))
     if any(p.name == "out" for p in shown):
         lines += ["", "With `out` the result is written there, and has no gradient."]
     lines += of_rows(key)
     errors = own.parts.get("Raises", []) + list(help_parts.errors(shown, seen))
     if not any("TypeError" in line for line in errors):
         errors.append("    TypeError: for arguments that fit none of these calls.")
-    lines += part("Raises", errors)
+    lines += help_parts.part("Raises", errors)
     if own.parts.get("Example"):
-        lines += part("Example", own.parts["Example"])
+        lines += help_parts.part("Example", own.parts["Example"])
     elif seen is not None:
         lines += help_parts.shown_example(seen)
-    text = "\n".join(line.rstrip() for line in lines).strip()
-    return re.sub(r"\n{3,}", "\n\n", text)
-
-
-def part(heading: str, lines: list[str]) -> list[str]:
-    """A part under its heading; nothing where it has no lines."""
-    if not lines:
-        return []
-    if len(lines) == 1 and heading in ("Shapes", "Returns"):
-        return ["", f"{heading}: {lines[0].strip()}"]
-    return ["", f"{heading}:", *lines]
+    return help_parts.joined(lines)
 
 
 def in_order(found: Iterable[Signature], name: str) -> list[Signature]:
@@ -352,8 +342,27 @@ def takes_anything(function: Any) -> bool:
 
 def text() -> str:
     """The whole file."""
-    found = sorted([*builtins(), *methods()], key=lambda entry: entry[0].encode())
-    return "\n" + "".join(f"{START[1:]}{name}\n{said}\n" for name, said in found) + START
+    found = sorted(
+        [*builtins(), *methods(), *help_classes.entries()], key=lambda entry: entry[0].encode()
+    )
+    entries = "\n" + "".join(f"{START[1:]}{name}\n{said}\n" for name, said in found) + START
+    return shortened(entries)
+
+
+def shortened(entries: str) -> str:
+    """The entries after the lines that occur in them several times."""
+    lines = entries.split("\n")
+    often = [line for line, n in Counter(lines).most_common() if n > 1 and len(line) > 7]
+    often = [line for line in often if line[0] != START[1]]
+    size = len("0000000\n")
+    marks: dict[str, str] = {}
+    for line in often:
+        digits = (DIGITS[size >> shift & 63] for shift in (12, 6, 0))
+        marks[line] = MARK + "".join(digits)
+        size += len(line.encode()) + 1
+    assert size < 64**3
+    short = "\n".join(marks.get(line, line) for line in lines)
+    return "\n".join([f"{size - 1:07}", *often]) + short
 
 
 def main() -> int:

@@ -107,3 +107,20 @@ def test_importing_reads_no_texts() -> None:
         "assert not h._file.cache_info().currsize"
     )
     subprocess.run([sys.executable, "-c", program], timeout=300, check=True)
+
+
+def test_a_class_says_what_its_parameters_mean_and_its_subclasses_do_not() -> None:
+    text = torch.nn.Linear.__doc__ or ""
+    assert "in_features: int" in text and "Shapes:" in text and ">>> nn.Linear(3, 2)" in text
+    assert torch.nn.Linear(1, 1).__doc__ == text
+
+    class Own(torch.nn.Linear):
+        pass
+
+    assert Own.__doc__ is None
+
+
+def test_lines_that_stand_once_come_back_in_every_entry() -> None:
+    for name in ("torch.topk", "Tensor.topk", "nn.Linear"):
+        text = help_text(name)
+        assert "Parameters:" in text.splitlines() and "\x01" not in text

@@ -6,6 +6,9 @@ that is mapped into memory when the first function is looked at: a function find
 sorted entries in some microseconds, and no call knows of it. An entry is a form feed, the name, and
 the text as CPython's builtins have it: the parameters, a line of two dashes, an empty line, the
 rest. The builtins' parameters have no annotations, which CPython doesn't read there.
+
+Lines that occur several times stand once, in front of the entries, of which the file's first line
+says where they begin; in an entry a mark and three digits of base 64 say where such a line stands.
 """
 
 from __future__ import annotations
@@ -20,13 +23,16 @@ from typing import TYPE_CHECKING, Final
 from .._base.own_packages import package_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .._base.annotations import AnyCallable
 
 PATH: Final = os.path.join(os.path.dirname(__file__), "help_texts.txt")
 START: Final = "\n\f"
 RULE: Final = "\n--\n\n"
+#: What begins a line that stands elsewhere, and the digits that say where.
+MARK: Final = "\x01"
+DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: The attribute in which functions keep what they say themselves.
 OWN_DOC: Final = "_own_doc"
 
@@ -40,12 +46,27 @@ def _file() -> bytes | mmap.mmap:
         return b""
 
 
+def _whole(data: bytes | mmap.mmap, text: str) -> str:
+    """An entry with the lines that stand elsewhere."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line[:1] == MARK:
+            at = 0
+            for digit in line[1:]:
+                at = at * len(DIGITS) + DIGITS.index(digit)
+            lines[number] = data[at : data.find(b"\n", at)].decode()
+    return "\n".join(lines)
+
+
 def help_text(name: str) -> str:
     """The text of a name as `torch.topk`, `linalg.svd`, `Tensor.topk`; empty where it has none."""
     data = _file()
     start = START.encode()
     wanted = name.encode()
-    low, high = 0, len(data)  # where the entry begins: not before `low`, before `high`
+    if not data:
+        return ""
+    # Where the entry begins: not before `low`, before `high`.
+    low, high = int(data[: data.find(b"\n")]), len(data)
     while low < high:
         middle = (low + high) // 2
         here = data.rfind(start, low, middle + len(start))
@@ -57,7 +78,7 @@ def help_text(name: str) -> str:
         found = data[here + 2 : after]
         end = data.find(start, after)
         if found == wanted:
-            return data[after + 1 : end].decode()
+            return _whole(data, data[after + 1 : end].decode())
         if found < wanted:
             low = end
         else:
@@ -120,3 +141,27 @@ def describe(function: AnyCallable, name: str) -> AnyCallable:
             setattr(function, OWN_DOC, said)
         function.__doc__ = text
     return function
+
+
+class ClassText:
+    """The docstring of a class: read from the file when somebody asks for it."""
+
+    __slots__ = ("name", "own")
+
+    def __init__(self, name: str, own: str) -> None:
+        self.name = name
+        self.own = own  # what the class itself says
+
+    def __get__(self, instance: object, owner: object = None) -> str:
+        return help_text(self.name).partition(RULE)[2] or self.own
+
+
+def describe_classes(space: dict[str, object], place: str) -> None:
+    """Gives the public classes of a module, by its names, the texts of `place.name`."""
+    listed: Sequence[str] = space["__all__"]  # type: ignore[assignment]
+    for name in listed:
+        kind = space[name]
+        if isinstance(kind, type) and kind.__module__.startswith(f"{package_name()}."):
+            said = vars(kind).get("__doc__")
+            if isinstance(said, str):
+                kind.__doc__ = ClassText(f"{place}.{name}", said)  # type: ignore[assignment]

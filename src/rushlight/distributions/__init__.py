@@ -1,6 +1,7 @@
 """Probability distributions, their transforms and divergences: sampling, densities, gradients."""
 
 from .._base.lazy import listed as _listed
+from .._tensor.help_texts import describe_classes as _describe_classes
 from . import constraints, kl, transforms, utils
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -143,4 +144,5 @@ __all__ = [
     "identity_transform",
 ]
 
+_describe_classes(globals(), "distributions")
 __dir__ = _listed(globals())

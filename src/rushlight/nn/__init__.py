@@ -1,6 +1,7 @@
 """Networks: modules, parameters, losses, initialisation, and the functions behind them."""
 
 from .._base.lazy import listed as _listed
+from .._tensor.help_texts import describe_classes as _describe_classes
 from . import functional, grad, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403
 from .modules.module import Module as Module
@@ -30,4 +31,5 @@ __all__ = [
 ]
 __all__ += modules.__all__
 
+_describe_classes(globals(), "nn")
 __dir__ = _listed(globals())

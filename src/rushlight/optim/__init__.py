@@ -1,6 +1,7 @@
 """Optimizers, and schedules of their learning rates."""
 
 from .._base.lazy import listed as _listed
+from .._tensor.help_texts import describe_classes as _describe_classes
 from . import _functional, lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -45,4 +46,5 @@ __all__ = [
 ]
 _ = _functional
 
+_describe_classes(globals(), "optim")
 __dir__ = _listed(globals())

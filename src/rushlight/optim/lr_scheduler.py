@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._base.lazy import listed as _listed
+from .._tensor.help_texts import describe_classes as _describe_classes
 from ._composite import ChainedScheduler, SequentialLR
 from ._cycle import CyclicLR, OneCycleLR
 from ._plateau import ReduceLROnPlateau
@@ -388,4 +389,5 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_i = self.T_0 * self.T_mult**run
 
 
+_describe_classes(globals(), "optim.lr_scheduler")
 __dir__ = _listed(globals())

@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from .._base.lazy import listed as _listed
+from .._tensor.help_texts import describe_classes as _describe_classes
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ._ground import Tensor, f, no_grad
@@ -233,4 +234,5 @@ class SWALR(LRScheduler):
         return rates
 
 
+_describe_classes(globals(), "optim.swa_utils")
 __dir__ = _listed(globals())
