@@ -38,6 +38,7 @@ from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
 from .guards.guards import ArgumentPlace, check_inputs
 from .guards.tiering import FAILED, warm
+from .ir.messages import settled
 from .ir.program import Program, difference
 from .passes import improved
 from .refusal import Refusal, Unreached
@@ -324,6 +325,7 @@ class CompiledStep:
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
         hoisted(program)
+        settled(program)
         recording.state.apart = recording.apart
         parts = (recording.structure, recording.arguments, recording.state, recording.grad)
         try:

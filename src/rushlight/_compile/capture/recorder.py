@@ -28,6 +28,7 @@ from .array_proxies import Names, Proxy, World
 from .element_reads import holds_read
 from .expressions import Expr
 from .factories import Factory, Keywords, Like
+from .message_recorder import MessageRecorder
 from .number_recorder import NumberRecorder, settle_reads
 from .symbolic_numbers import NUMBERS, plain_number
 from .weak_tables import ById, loosely, refers
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
 
 
-class Recorder(NumberRecorder):
+class Recorder(NumberRecorder, MessageRecorder):
     """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
 
     def __init__(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._core.node import Node
 from ..._core.saved import Packed
 from ...autograd.context import FunctionNode
+from ..guards.leaf_hooks import only_after
 from ..refusal import Refusal, is_library
 from .code_observation import HARMLESS
 
@@ -48,7 +49,7 @@ def check_rehearsal(outputs: list[Tensor]) -> None:
         if vertex is None or id(vertex) in seen:
             continue
         seen.add(id(vertex))
-        if vertex.hooks is not None:
+        if vertex.hooks is not None and (isinstance(vertex, Node) or not only_after(vertex)):
             raise Refusal("hooks run in the backward of its results")
         if isinstance(vertex, FunctionNode) and not _computes(vertex.function.backward):
             raise Refusal("the backward of a Function of the user's may do more than compute")

@@ -25,6 +25,7 @@ from ..._array import types as T
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase, version_of
 from ..._table.random.generator import Generator, default_generator
+from ..ir.messages import failed
 from ..ir.program import Instruction, Program, cells
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ class Expectations:
         self.left = left
         self.names = names  # of the rows that aren't native; None: all
         every = program.instructions
+        self.messages = any(i.kind == "message" for i in every)
+        certain = next((k for k, i in enumerate(every) if i.kind == "message" and i.function.final),
+                       len(every))  # fmt: skip
+        # See Note [A message can't be taken back]: a row that refuses after that raises.
+        self.after = {id(i) for i in every[certain:]}
         self.last = max((k for k, i in enumerate(every) if self.ends(i)), default=-1)
         self.before = every[: self.last + 1]
         self.picky = any(i.kind != "expect" and self.ends(i) for i in self.before)
@@ -156,6 +162,8 @@ class Expectations:
         """Whether the run may end at an instruction."""
         if i.kind == "expect":
             return True
+        if id(i) in self.after:
+            return False
         return may_refuse(i) and (self.names is None or i.name in self.names)
 
     def begin(self, lines: SourceText, names: dict[int, str]) -> None:
@@ -186,8 +194,12 @@ class Expectations:
         if self.picky:
             back = ["kept.back()"] if self.kept else []
             slow = f"return {lines.name(self.left.slow)}(args, kwargs)"
+            caught = ["except Exception:"]
+            if self.messages:
+                caught = ["except Exception as error:",
+                          f"    if {lines.name(failed)}(error): raise"]  # fmt: skip
             lines.text[at:] = [
-                "try:", *("    " + line for line in lines.text[at:]), "except Exception:",
+                "try:", *("    " + line for line in lines.text[at:]), *caught,
                 *("    " + line for line in (*back, *closing, slow)),
             ]  # fmt: skip
         if self.kept:

@@ -37,6 +37,7 @@ from ..capture.names_in_code import asks, asks_by_any_name, imported, matches_cl
 from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
+from .own_affairs import own_affairs, reads_itself
 from .places import (
     SCALARS,
     Place,
@@ -139,7 +140,8 @@ class State:
             self._fields()
             for _, x in self.objects:  # `model._state_dict_hooks`
                 if isinstance(x, Module):
-                    for name in UNUSED & self.names & vars(x).keys():
+                    left_out = UNUSED | own_affairs(x, self.names, self.moved)
+                    for name in left_out & self.names & vars(x).keys():
                         self.at = id(x)
                         self._push(vars(x)[name], f"`{name}`", name)
                         self.at = 0
@@ -387,11 +389,12 @@ class State:
             place = self._place(entries, "dict", dict(entries), label)
             self.seen[id(entries)] = entries
             self._push_space(entries)
+            left_out = UNUSED | own_affairs(x, set(), self.moved)
             if isinstance(x, Module):
-                place.guarded = frozenset(entries) - UNUSED
+                place.guarded = frozenset(entries) - left_out
             self.objects.append((place, x))
             for name, value in entries.items():
-                if name not in UNUSED:
+                if name not in left_out:
                     self._push(value, label if inside else f"`{name}`",
                                None if inside or name in TABLES else name)  # fmt: skip
         for base in kind.__mro__:
@@ -475,9 +478,10 @@ class State:
             return
         for place, x in self.objects:
             if isinstance(x, Module):
-                place.guarded = frozenset(place.entries) - (UNUSED - self.names)
+                left_out = UNUSED | own_affairs(x, self.names, self.moved)
+                place.guarded = frozenset(place.entries) - (left_out - self.names)
             if isinstance(x, Module) and not is_library_class(type(x)):
-                if any(_reads_itself(base) for base in type(x).__mro__):
+                if any(reads_itself(base) for base in type(x).__mro__):
                     continue  # attributes are read by a forward of the library's
                 place.guarded = frozenset(k for k in place.entries
                                           if k in TABLES or k in self.names)  # fmt: skip
@@ -593,8 +597,3 @@ class State:
                     shown = key if isinstance(key, str) else f"entry {key}"
                     return f"`{shown}` of {place.label} was changed by the step"
         return None
-
-
-def _reads_itself(base: type) -> bool:
-    """Whether a base class is a layer of the library's, whose code reads its own attributes."""
-    return issubclass(base, Module) and base is not Module and is_library_class(base)

@@ -19,6 +19,7 @@ from ..capture.number_sources import AnyNumber
 from ..ir.program import Program
 from ..refusal import Refusal
 from .captured_state import State
+from .leaf_hooks import runs_hooks
 from .name_lookups import MISSING, Versions
 from .places import Place, current_entries, is_set, plain, unchanged
 from .records import (
@@ -390,7 +391,7 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
         t = value.holder
         if value.kind != "tensor":
             continue
-        if t.hooks is not None:
+        if runs_hooks(t, program):
             raise Refusal("a tensor that the step reads has hooks")
         if t._node is not None:
             raise Refusal("the step reads a tensor with a history that begins outside of it")

@@ -11,6 +11,7 @@ the formulas' namespace. `kind` says what else it does:
     grad    gives a leaf a gradient, or takes it away
     step    runs an optimizer
     option  sets a number in one of an optimizer's groups
+    message exchanges messages with other processes, see `messages`
     expect  goes on only where a condition on numbers has the outcome that it had; else nothing
             of the call may have happened, see `speculation`
 """
@@ -144,8 +145,9 @@ class Instruction:
 class Program:
     """Everything that a step does, in order."""
 
-    __slots__ = ("conditions", "effects", "stores", "values", "instructions", "inputs", "outputs",
-                 "leaves", "written", "without", "entry", "joint", "returned")  # fmt: skip
+    __slots__ = ("answered", "asked", "conditions", "effects", "stores", "values", "instructions",
+                 "inputs", "outputs", "leaves", "written", "without", "entry", "joint",
+                 "returned")  # fmt: skip
 
     def __init__(self) -> None:
         self.values: list[Value] = []
@@ -161,6 +163,8 @@ class Program:
         self.without: list[Any] = []  # leaves that must come without a gradient
         self.leaves: list[Any] = []
         self.written: dict[int, int] = {}  # how often each input's memory is written, by root
+        self.asked: list[Any] = []  # functions that must say yes, see `message_recorder`
+        self.answered: dict[int, Any] = {}  # leaves whose hooks the program stands for, by id
 
     def sources(self) -> list[Any]:
         """Where the numbers come from that differ from call to call."""
@@ -352,6 +356,8 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
         return _other_conditions(a, b), None
     if not same(a.effects, b.effects):
         return _other_effects(a, b), None
+    if a.asked != b.asked or a.answered.keys() != b.answered.keys():
+        return "it exchanges messages with other processes in another way in each call", None
     if not same(a.stores, b.stores):
         return "it leaves other things outside in each call", None
     if not same(a.outputs, b.outputs):

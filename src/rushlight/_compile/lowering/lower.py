@@ -27,6 +27,7 @@ from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..ir.iteration_values import DTYPES, in_order, size_of
+from ..ir.messages import alike_on_all_ranks
 from ..ir.program import Instruction, Program, Value
 from ..passes.layout import copy_unordered
 from ..passes.memory import placed
@@ -461,6 +462,7 @@ def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan 
         id(i) for i in program.instructions
         if any(o is not None and o.root in kept and not o.view and _odd(o) for o in i.outputs)
     }  # fmt: skip
+    refused |= alike_on_all_ranks(program)
     for _ in range(16):
         count = len(program.values)
         try:

@@ -201,6 +201,9 @@ class Body:
             lines.add(f"{lines.name(i.function)}({lines.name(i.holder)})")
             return
         operands = [self._operand(x) for x in i.inputs]
+        if i.kind == "message":
+            lines.add(f"{lines.name(i.function)}({', '.join(operands)})")
+            return
         if i.kind == "write":
             call = f"{lines.name(i.function)}({', '.join(operands)})"
             lines.add(call if i.holder else f"write_into({operands[0]}, {call})")

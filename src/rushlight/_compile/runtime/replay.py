@@ -19,8 +19,9 @@ from ..guards.guards import (
     guard_numbers,
     guard_state,
 )
+from ..guards.leaf_hooks import hooks_as_before
 from ..guards.memory_overlap import guard_memory, guard_shared, guard_writable
-from ..guards.records import Attribute, Held, Is, IsNone, Local, Start, Truth
+from ..guards.records import Attribute, Call, Held, Is, IsNone, Local, Start, Truth
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Program, Value
 from ..lowering.lower import planned
@@ -78,6 +79,8 @@ class Variant:
         guard_arguments(structure[1], "kwargs", lines, bound)
         guard_state(state, lines)
         guard_numbers(program, lines)
+        if program.asked:
+            lines.unless(*(Call(question) for question in program.asked))
         names = _bind_inputs(program, arguments, lines, state)
         whole = program
         ending = None
@@ -159,7 +162,7 @@ def _bind_inputs(
             held.add(id(value.holder))
             lines.unless(
                 Is(Attribute(t, "_requires_grad"), value.holder._requires_grad),
-                Is(Attribute(t, "_node"), None), Is(Attribute(t, "hooks"), None),
+                Is(Attribute(t, "_node"), None), *hooks_as_before(t, value.holder),
                 Truth(Attribute(t, "_plain")),
             )  # fmt: skip
             guard_array(value.holder, name, lines)
@@ -176,7 +179,7 @@ def _bind_inputs(
     for number, leaf in enumerate(program.leaves):
         if id(leaf) not in held and not any(leaf is t for t in arguments):
             lines.unless(Is(Attribute(Held(leaf), "_requires_grad"), leaf._requires_grad),
-                         Is(Attribute(Held(leaf), "hooks"), None))  # fmt: skip
+                         *hooks_as_before(Held(leaf), leaf))  # fmt: skip
             guard_array(leaf, f"leaf{number}", lines)
     guard_memory(program, names, lines)
     guard_writable(program, names, lines)

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
 from ..ir.program import Program, written_by
 
-_LASTING: Final = ("write", "grad", "step", "option")
+if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
+
+_LASTING: Final = ("write", "grad", "step", "option", "message")
 
 
 class RunLock:
@@ -40,6 +43,20 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def let_others_run(function: AnyCallable, *args: object) -> None:
+    """Calls what waits for other processes, and gives the turn away meanwhile.
+
+    What another thread sends may be what those wait for.
+    """
+    TURN.gate[0] = 0
+    TURN.lock.release()
+    try:
+        function(*args)
+    finally:
+        TURN.lock.acquire()
+        TURN.gate[0] = 1
 
 
 def lasting(program: Program) -> bool:
