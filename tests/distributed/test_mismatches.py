@@ -50,10 +50,3 @@ def test_the_check_says_who_is_where() -> None:
     assert told.startswith("2 ranks, formed in ")
     assert "all_reduce    time of one" in told
     assert "to change:" in told
-
-
-def test_a_compiled_step_that_holds_ddp_runs_as_it_is_written_and_says_why() -> None:
-    program = str(Path(PROGRAM).with_name("compiled.py"))
-    told = run("rushlight.distributed.run", "--standalone", "--nproc-per-node", "2", program)
-    assert told.count("runs eagerly") == 2
-    assert told.count("DistributedDataParallel sums gradients while backward still runs") == 2

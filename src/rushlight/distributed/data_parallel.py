@@ -53,6 +53,11 @@ class DistributedDataParallel(Module):
             modules have different parameters.
     """
 
+    #: What forwards change; a step that is recorded hears of it, see `recorded_reduction`.
+    _by_messages: Final = frozenset({
+        "process_group", "received", "reducer", "require_forward_param_sync",
+    })  # fmt: skip
+
     def __init__(
         self,
         module: Module,
@@ -100,6 +105,7 @@ class DistributedDataParallel(Module):
         self.require_forward_param_sync = True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.reducer: GradientReduction | None = None
+        self.received: list[Tensor] | None = None  # see `receive_buffers`
         self._join_config = _NOT_JOINING
         self._divide_by_initial_world_size = True
         if self.process_group.size() > 1:
@@ -145,9 +151,16 @@ class DistributedDataParallel(Module):
                     )
 
     def _broadcast(self, tensors: list[Tensor], root: int = 0) -> None:
-        """Gives all ranks what one has: many tensors in one message."""
+        """Gives all ranks what one has."""
+        with no_grad():
+            for t, part in self._sent_by(tensors, root):
+                t.detach().copy_(part)
+
+    def _sent_by(self, tensors: list[Tensor], root: int) -> list[tuple[Tensor, Tensor]]:
+        """What one rank has of each tensor, on the others: many tensors in one message."""
         from .collectives import broadcast
 
+        pairs: list[tuple[Tensor, Tensor]] = []
         by_dtype: dict[Any, list[Tensor]] = {}
         for tensor in tensors:
             by_dtype.setdefault(tensor.dtype, []).append(tensor)
@@ -161,8 +174,9 @@ class DistributedDataParallel(Module):
                     start = 0
                     for t in some:
                         part = whole[start : start + t.numel()]
-                        t.detach().copy_(part.reshape(t.shape))
+                        pairs.append((t, part.reshape(t.shape)))
                         start += t.numel()
+        return pairs
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
@@ -172,7 +186,14 @@ class DistributedDataParallel(Module):
         recording = is_grad_enabled() and self.require_backward_grad_sync
         recorder = ready().recorder
         if recorder is not None:
-            recorder.refuse("DistributedDataParallel sums gradients while backward still runs")
+            from .recorded_reduction import record_forward, why_not_recorded
+
+            why = why_not_recorded(self)
+            if not why:
+                return record_forward(
+                    self, reducer, recording, lambda: self.module(*inputs, **kwargs)
+                )
+            recorder.refuse(why)
         if recording:
             reducer.start_iteration()
         joining = self._join_config.enable
@@ -180,23 +201,35 @@ class DistributedDataParallel(Module):
             from .joining import tell_the_joined
 
             tell_the_joined(self)
-        if self.shares_buffers():
+        if self.received is not None:
+            self._take_received()
+        elif self.shares_buffers():
             self._broadcast(self._shared_buffers(), self._source_of_buffers(joining, True))
         if joining:
             self._any_synchronizes(self.require_backward_grad_sync)
         out = self.module(*inputs, **kwargs)
-        reducer.enabled = recording
-        if recording:
+        self.expect_backward(recording, out)
+        return out
+
+    def expect_backward(self, synchronizes: bool, out: object) -> None:
+        """Gets ready for the backward of a forward that gave `out`."""
+        reducer = self.reducer
+        assert reducer is not None
+        reducer.enabled = synchronizes
+        if synchronizes:
             self.require_forward_param_sync = True
             reducer.expect(out if self.find_unused_parameters or self.static_graph else None)
         else:
             self.require_forward_param_sync = is_grad_enabled() is False
-        return out
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
         """A context in which gradients are added up on each rank alone."""
         before = self.require_backward_grad_sync
+        if ready().recorder is not None:
+            from .recorded_reduction import will_ask
+
+            will_ask(self)
         try:
             self.require_backward_grad_sync = False
             yield
@@ -206,6 +239,31 @@ class DistributedDataParallel(Module):
     def shares_buffers(self) -> bool:
         """Whether a forward starts with rank 0's buffers."""
         return self.require_forward_param_sync and self.broadcast_buffers and self.training
+
+    def receive_buffers(self) -> None:
+        """Has `received` hold rank 0's buffers, on rank 0 nothing.
+
+        Until `settle` is called a forward that starts anew takes them from there: the other ranks
+        send them once. See Note [A message can't be taken back].
+        """
+        if self.received is None:
+            buffers = self._shared_buffers()
+            parts = {id(t): part for t, part in self._sent_by(buffers, 0)}
+            self.received = [parts[id(t)] for t in buffers] if parts else []
+
+    def settle(self) -> None:
+        """The forward won't start anew."""
+        self.received = None
+
+    def _take_received(self) -> None:
+        received, self.received = self.received, None
+        with no_grad():
+            for t, part in zip(self._shared_buffers(), received or ()):
+                t.detach().copy_(part)
+
+    def is_joining(self) -> bool:
+        """Whether ranks may run out of batches at different times."""
+        return self._join_config.enable
 
     def _source_of_buffers(self, joining: bool, goes_on: bool) -> int:
         """The rank whose buffers are taken: in a `join` the last that still has batches."""

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._array import types as T
 from .._base import dtypes as D
+from .._core.mode import ready
 from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from ..autograd.variable import Variable
 from ..nn._ground import f
 from .collectives import all_reduce
+from .recorded_reduction import record_finish, record_sent
 from .reduce_op import ReduceOp
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .process_group import ProcessGroup
     from .work import Work
 
@@ -110,6 +114,7 @@ class GradientReduction:
         self._following = 0
         self._unused: set[int] | None = None
         self._used: set[int] = set()
+        self.recorder: Any = None  # of the step that is being recorded, see `recorded_reduction`
         for parameter in self.parameters:
             parameter.register_post_accumulate_grad_hook(self._arrived)
 
@@ -178,6 +183,16 @@ class GradientReduction:
         """A gradient is complete: it goes into its bucket."""
         if not self.enabled or self._finished:
             return
+        recorder = ready().recorder
+        if recorder is None or recorder is not self.recorder:
+            self._take(parameter)
+            return
+        before = self._following
+        with recorder.aside():
+            self._take(parameter)
+        record_sent(recorder, self, self.buckets[before : self._following])
+
+    def _take(self, parameter: Tensor) -> None:
         if not self._queued:
             self._queued = True
             Variable._execution_engine.queue_callback(self._finish)
@@ -209,6 +224,22 @@ class GradientReduction:
             self._send(self.buckets[self._following])
             self._following += 1
 
+    def send_filled(self, bucket: GradBucket, grads: Sequence[Array]) -> None:
+        """Sends a bucket of complete gradients, in a step that is compiled."""
+        for i, (parameter, grad) in enumerate(zip(bucket.parameters(), grads)):
+            self._used.add(id(parameter))
+            T.write_into(bucket.part(i)._raw, grad)
+        bucket.missing.clear()
+        self._send(bucket)
+        self._following += 1
+
+    def wait_for_all(self) -> None:
+        """Waits for the buckets that were sent, in a step that is compiled."""
+        for _, sent in self._works:
+            sent.wait()
+        self._finished = True
+        self._works = []
+
     def _send(self, bucket: GradBucket) -> None:
         if self.hook is not None:
             state, hook = self.hook
@@ -237,8 +268,20 @@ class GradientReduction:
 
     def _finish(self) -> None:
         """Backward has ended: waits for all buckets, and makes their means the gradients."""
+        recorder, self.recorder = self.recorder, None
+        noted = recorder is not None and recorder is ready().recorder
         if self._following < len(self.buckets):
+            if noted:
+                recorder.refuse("a parameter of DistributedDataParallel has got no gradient")
             return  # said at the start of the next iteration, as PyTorch does
+        if noted:
+            with recorder.aside():
+                self._give_all()
+            record_finish(recorder, self)
+        else:
+            self._give_all()
+
+    def _give_all(self) -> None:
         used_anywhere = self._used_anywhere()
         for bucket, sent in self._works:
             result = sent.wait()
