@@ -121,8 +121,8 @@ class _Mean(_Alike):
     """Puts a mean into a gradient."""
 
     def __call__(self, grad: Array) -> None:
-        bucket: Any = self.parts[0]
-        T.write_into(grad, bucket.part(self.parts[1])._raw)
+        bucket, place = self.parts
+        T.write_into(grad, bucket.part(place)._raw)  # type: ignore[attr-defined]
 
 
 def why_not_recorded(module: DistributedDataParallel) -> str:

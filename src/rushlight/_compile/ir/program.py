@@ -18,7 +18,7 @@ the formulas' namespace. `kind` says what else it does:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -163,8 +163,8 @@ class Program:
         self.without: list[Any] = []  # leaves that must come without a gradient
         self.leaves: list[Any] = []
         self.written: dict[int, int] = {}  # how often each input's memory is written, by root
-        self.asked: list[Any] = []  # functions that must say yes, see `message_recorder`
-        self.answered: dict[int, Any] = {}  # leaves whose hooks the program stands for, by id
+        self.asked: list[Callable[[], bool]] = []  # functions that must say yes, see `message_recorder`
+        self.answered: dict[int, TensorBase] = {}  # leaves whose hooks the program stands for, by id
 
     def sources(self) -> list[Any]:
         """Where the numbers come from that differ from call to call."""
