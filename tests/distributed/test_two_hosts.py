@@ -87,6 +87,14 @@ def test_two_hosts_train_to_the_same_bits_as_one(cable: Cable, each: int) -> Non
         assert one["DDP"] == pytest.approx(one["fully_shard"], rel=1e-5)
 
 
+def test_hosts_without_a_network_between_them_say_what_to_set(cable: Cable) -> None:
+    for launcher in launched(cable, 1, UCX_NET_DEVICES="lo"):
+        err = launcher.communicate(timeout=120)[1]
+        assert launcher.returncode == 1
+        assert "UCX_NET_DEVICES=lo leaves MPI no network to the other hosts" in err
+        assert "networks here: cable" in err
+
+
 def test_a_cut_cable_ends_both_hosts_within_the_timeout(cable: Cable, tmp_path: Path) -> None:
     under_way = tmp_path / "under_way"
     launchers = launched(cable, 1, str(under_way), LIMIT="5")

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -69,10 +70,24 @@ def two_hosts() -> Iterator[Cable]:
             _ip("-n", name, "addr", "add", f"10.77.0.{host + 1}/24", "dev", "cable")
             for link in ("lo", "cable"):
                 _ip("-n", name, "link", "set", link, "up")
+        _wait_for_link(names)
         yield Cable(names, "10.77.0.1")
     finally:
         for name in made:
             _ip("netns", "delete", name)
+
+
+def _wait_for_link(names: tuple[str, str]) -> None:
+    """Waits until both ends are up: MPI leaves out a network without a link, and finds no way then.
+
+    Raises:
+        OSError: where they don't come up.
+    """
+    end = time.monotonic() + 10
+    while not all("state UP" in _ip("-n", name, "link", "show", "cable") for name in names):
+        if time.monotonic() > end:
+            raise OSError("the cable has no link")
+        time.sleep(0.05)
 
 
 def why_not() -> str:

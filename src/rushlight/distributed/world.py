@@ -263,6 +263,8 @@ def _fill(world: World, timeout: timedelta) -> None:
         RuntimeError: where they don't come within the timeout.
     """
     mpi, ranks = world.mpi, range(world.size)
+    if not world.one_node:
+        _check_network()
     watched(world, lambda: _initialize(mpi), "init_process_group", ranks, timeout)
     world.comm = _of_all(mpi)
     if world.comm.Get_size() != world.size:
@@ -274,6 +276,33 @@ def _fill(world: World, timeout: timedelta) -> None:
             "srun of this MPI",
         )
     watched(world, world.comm.Barrier, "init_process_group", ranks, timeout)
+
+
+def _check_network() -> None:
+    """Looks at the networks that the environment leaves to MPICH, which aborts where it finds none.
+
+    Raises:
+        DistBackendError: where none of them leads to another host.
+    """
+    names = [name for name in os.environ.get("UCX_NET_DEVICES", "").split(",") if name]
+    if not names or not all(map(_leads_nowhere, names)):
+        return
+    others = [name for _, name in socket.if_nameindex() if not _leads_nowhere(name)]
+    raise advised(
+        DistBackendError(
+            f"UCX_NET_DEVICES={','.join(names)} leaves MPI no network to the other hosts"
+        ),
+        f"unset it, or name what leads there; networks here: {', '.join(others) or 'none is up'}",
+    )
+
+
+def _leads_nowhere(name: str) -> bool:
+    """Whether a network device is this host's own, or has no link."""
+    if name == "lo":
+        return True
+    with contextlib.suppress(OSError):
+        return Path(f"/sys/class/net/{name}/operstate").read_text().strip() == "down"
+    return False  # not one of the kernel's networks: InfiniBand
 
 
 def _unlink_shared_memory() -> None:
