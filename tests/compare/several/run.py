@@ -44,7 +44,7 @@ def work(rank, size, method, output, names):
     dist = importlib.import_module(f"{LIBRARY}.distributed")
     torch.set_num_threads(1)
     dist.init_process_group(
-        "gloo", init_method=method, rank=rank, world_size=size, timeout=timedelta(seconds=40)
+        "gloo", init_method=method, rank=rank, world_size=size, timeout=timedelta(seconds=300)
     )
     seen = {}
     for name in names:
