@@ -163,8 +163,8 @@ class Program:
         self.without: list[Any] = []  # leaves that must come without a gradient
         self.leaves: list[Any] = []
         self.written: dict[int, int] = {}  # how often each input's memory is written, by root
-        self.asked: list[Callable[[], bool]] = []  # functions that must say yes, see `message_recorder`
-        self.answered: dict[int, TensorBase] = {}  # leaves whose hooks the program stands for, by id
+        self.asked: list[Callable[[], bool]] = []  # must say yes, see `message_recorder`
+        self.answered: dict[int, TensorBase] = {}  # by id: it stands for the hooks of these
 
     def sources(self) -> list[Any]:
         """Where the numbers come from that differ from call to call."""
