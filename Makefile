@@ -27,7 +27,7 @@ step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference wheel clean
+.PHONY: help demo test check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -124,6 +124,10 @@ reference: $(VENV)/.dev  ## the reference pages, from the table
 	@$(PY) -m tests.table.report
 	@$(PY) -m tests.table.stubs
 
+docs: $(VENV)/.docs  ## the documentation as a site, in build/site/html: needs no network to be read
+	$(call step,the site)
+	@$(PY) -m docs.site $(ARGS)
+
 wheel: $(VENV)/.dev  ## the wheel that is published: plain Python, everywhere the same
 	$(call step,the wheel)
 	@rm -rf build/lib dist
@@ -162,6 +166,11 @@ $(VENV)/.dev: pyproject.toml setup.py | $(VENV)/pyvenv.cfg
 $(VENV)/.compare: $(VENV)/.dev
 	$(call step,installing PyTorch to compare with)
 	@$(INSTALL) -e '.[compare]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(call step,installing what makes the site)
+	@$(INSTALL) -e '.[docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -1,0 +1,129 @@
+"""Help texts and signatures as reStructuredText, which the site's generator reads."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+#: A line that is the head of an indented part: `Parameters:`, `Gradient (g: of the result):`.
+HEAD = re.compile(r"^[A-Z][^`]{0,60}:$")
+#: Parts whose lines are code; those of the others are lists of things, with what is said of them.
+CODE = ("Formula", "Gradient", "Also called as", "Example")
+
+
+def escaped(text: str) -> str:
+    """Prose with `code` in it, as reStructuredText that shows just these characters."""
+    pieces = re.split(r"(``[^`]+``|`[^`\n]+`)", " ".join(text.split()))
+    for i, piece in enumerate(pieces):
+        if i % 2:
+            pieces[i] = f"``{piece.strip('`').strip() or ' '}``"
+        else:
+            pieces[i] = re.sub(r"([\\*_|<>`:])", r"\\\1", piece)
+    for i in range(1, len(pieces), 2):  # inline code stands between blanks or punctuation
+        before = "" if pieces[i - 1][-1:] in {"", " ", "(", "["} else "\\ "
+        after = "" if re.match(r"[\s.,;:!?)\]]|$", pieces[i + 1]) else "\\ "
+        pieces[i] = before + pieces[i] + after
+    return "".join(pieces)
+
+
+def indented(lines: list[str], by: str = "   ") -> list[str]:
+    """The lines below something."""
+    return [by + line if line else "" for line in lines]
+
+
+def parts(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a help text: a head and its lines, or "" and the lines of a paragraph."""
+    lines = inspect.cleandoc(text).splitlines()
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        head = ""
+        if HEAD.match(lines[at]) and lines[at + 1 : at + 2] and lines[at + 1].startswith(" "):
+            head = lines[at]
+            at += 1
+        start = at
+        while at < len(lines) and (lines[at].startswith(" ") if head else lines[at].strip()):
+            at += 1
+        yield head, lines[start:at]
+
+
+def described(text: str) -> list[str]:
+    """A help text as lines of reStructuredText."""
+    out: list[str] = []
+    for head, lines in parts(text):
+        if head:
+            out += [f"**{escaped(head.rstrip(':'))}**", ""]
+            body = inspect.cleandoc("\n".join(lines)).splitlines()
+            if head.startswith(CODE):
+                out += [".. code-block:: python", "", *indented(body), ""]
+            else:
+                out += [*entries(body), ""]
+        elif any(line.startswith((" ", ">>>")) for line in lines):  # laid out by hand
+            out += ["::", "", *indented(lines), ""]
+        else:
+            out += [escaped(" ".join(lines)), ""]
+    return out
+
+
+def entries(lines: list[str]) -> list[str]:
+    """Lines `name: what is said of it` as a list; lines that go on are joined to theirs."""
+    joined: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and joined:
+            joined[-1] += " " + line.strip()
+        elif line.strip():
+            joined.append(line.strip())
+    out = []
+    for line in joined:
+        name, colon, rest = line.partition(": ")
+        if colon and re.fullmatch(r"[\w*., ]+", name):
+            out.append(f"* ``{name}``: {escaped(rest)}")
+        else:
+            out.append(f"* {escaped(line)}")
+    return out
+
+
+class _Bare:
+    """An annotation that is a text, shown without quotation marks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def signature(thing: Any) -> str:
+    """The parameters in parentheses, with the annotations as the source has them; "" for none."""
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    shown = [
+        p.replace(annotation=_Bare(p.annotation)) if isinstance(p.annotation, str) else p
+        for p in found.parameters.values()
+    ]
+    gives = found.return_annotation
+    found = found.replace(
+        parameters=shown,
+        return_annotation=_Bare(gives) if isinstance(gives, str) else gives,
+    )
+    if inspect.isclass(thing):
+        found = found.replace(return_annotation=inspect.Signature.empty)
+    text = re.sub(r"<[^<>]*>", "...", str(found)).replace("rushlight.", "")
+    try:
+        ast.parse(f"def f{text}: ...")
+    except SyntaxError:
+        return "(...)"
+    return text
+
+
+def first_line(thing: Any) -> str:
+    """What a help text says first."""
+    text = inspect.getdoc(thing) or ""
+    return next((" ".join(lines) for head, lines in parts(text) if not head), "")
