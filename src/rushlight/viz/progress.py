@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import Protocol
 
 from .._base.notebook_forms import preformatted
 
@@ -44,14 +44,20 @@ def progress(total: int, label: str = "training") -> Iterator[Callable[[str], No
     yield lambda line: print(line, flush=True)
 
 
-def _notebook() -> Any:
+class _Publisher(Protocol):
+    """What a notebook's kernel shows results by."""
+
+    def publish(self, *, data: dict[str, str], transient: dict[str, str], update: bool) -> None:
+        """Shows the forms of a result, in the place of an earlier one where it is an update."""
+
+
+def _notebook() -> _Publisher | None:
     """What a notebook publishes pictures by; None where the program doesn't run in one."""
-    ipython = sys.modules.get("IPython")
-    shell: Any = ipython.get_ipython() if ipython is not None else None
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell.display_pub if hasattr(shell, "kernel") else None
 
 
-def _live(publisher: Any, total: int, label: str) -> Callable[[str], None]:
+def _live(publisher: _Publisher, total: int, label: str) -> Callable[[str], None]:
     """Shows the bar, and gives what moves it on."""
     lines: list[str] = []
     place = {"display_id": f"rushlight-progress-{id(lines)}"}
