@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._array import printing as text
 from .._array.memory.meta import MetaArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-def printed(t: Tensor, contents: Any = None) -> str:
+def printed(t: Tensor, contents: str | None = None) -> str:
     """The printed form of a tensor, as PyTorch prints it."""
     suffixes: list[str] = []
     try:
