@@ -53,8 +53,9 @@ class _Publisher(Protocol):
 
 def _notebook() -> _Publisher | None:
     """What a notebook publishes pictures by; None where the program doesn't run in one."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell.display_pub if hasattr(shell, "kernel") else None
+    ask = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell: object = ask() if ask is not None else None
+    return getattr(shell, "display_pub", None) if hasattr(shell, "kernel") else None
 
 
 def _live(publisher: _Publisher, total: int, label: str) -> Callable[[str], None]:
