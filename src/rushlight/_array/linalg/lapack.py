@@ -108,7 +108,7 @@ def run(name: str, operands: tuple[Array, ...], outs: tuple[Array, ...]) -> None
         raise Failure from None
 
 
-def _run_public(name: str, operands: Positional, outs: tuple[Any, ...]) -> None:
+def _run_public(name: str, operands: Positional, outs: Positional) -> None:
     try:
         results = _PUBLIC[name](*operands)
     except np.linalg.LinAlgError:
@@ -118,7 +118,7 @@ def _run_public(name: str, operands: Positional, outs: tuple[Any, ...]) -> None:
         out[...] = result
 
 
-def _run_one_by_one(name: str, operands: Positional, outs: tuple[Any, ...]) -> None:
+def _run_one_by_one(name: str, operands: Positional, outs: Positional) -> None:
     """Fills each matrix of a stack by itself, with NaN where that fails."""
     batch = outs[0].shape[: operands[0].ndim - 2]
     for at in np.ndindex(batch):

@@ -178,7 +178,7 @@ def split_with_sizes(x: Array, split_sizes: tuple[int, ...], dim: int = 0) -> li
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at "
             f"dimension {dim}), but got split_sizes={errors.shape_text(split_sizes)}"
         )
-    pieces: list[Any] = []
+    pieces: Arguments = []
     lead = LEAD[axis]
     start = 0
     for size in split_sizes:
@@ -211,7 +211,7 @@ def block_diag(tensors: list[Array]) -> Array:
     Raises:
         RuntimeError: for more than two dimensions.
     """
-    blocks: list[Any] = []
+    blocks: Arguments = []
     for place, x in enumerate(tensors):
         if x.ndim > 2:
             raise RuntimeError(

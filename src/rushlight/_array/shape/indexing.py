@@ -42,7 +42,7 @@ def _scalar(x: Array) -> str:
     return D.scalar_name(from_raw(x.dtype))
 
 
-def places(x: Array, indices: tuple[Any, ...]) -> list[Any]:
+def places(x: Array, indices: Positional) -> list[Any]:
     """One integer array or None per dimension: masks become the places where they are true.
 
     Raises:
@@ -87,7 +87,7 @@ def _has_bad_type(index: Array) -> bool:
     )
 
 
-def key_of(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+def key_of(x: Array, indices: Positional) -> tuple[Any, ...]:
     """The indices as NumPy takes them.
 
     Raises:
@@ -148,7 +148,7 @@ def outside(x: Array, key: tuple[Array, ...]) -> tuple[int, ...]:
     raise IndexError(_BAD_TYPE)
 
 
-def _lone(indices: tuple[Any, ...]) -> int:
+def _lone(indices: Positional) -> int:
     """The position of the only index, where it isn't a mask; else -1."""
     found = -1
     for d, index in enumerate(indices):
@@ -163,7 +163,7 @@ def _lone(indices: tuple[Any, ...]) -> int:
     return -1
 
 
-def _plain_key(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _plain_key(x: Array, indices: Positional) -> tuple[Any, ...] | None:
     """The key for NumPy where no index needs a look: whole numbers of one shape; else None."""
     if len(indices) > x.ndim:
         return None
@@ -183,7 +183,7 @@ def _plain_key(x: Array, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 # ---- advanced indexing ------------------------------------------------------------------------
-def index(x: Array, indices: tuple[Any, ...]) -> Array:
+def index(x: Array, indices: Positional) -> Array:
     """The elements of `x` at `indices`, as a copy.
 
     Raises:
@@ -358,7 +358,7 @@ def index_put(
     return out if x.flags.c_contiguous else copy_like(out, x)
 
 
-def index_backward(g: Array, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
+def index_backward(g: Array, shape: tuple[int, ...], indices: Positional) -> Any:
     """`g` added at `indices` into zeros of `shape`."""
     out = np.zeros(shape, g.dtype)
     if not g.size:
