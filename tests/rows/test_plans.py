@@ -21,6 +21,8 @@ ALIKE: tuple[tuple[Any, ...], ...] = (
     ([0], [0.5], [rushlight.ones(2)], ["a"]),
     (float, str),
 )
+#: They take Python's numbers, or give what hasn't been written yet.
+UNTRIED = ("empty", "new_empty", "empty_like", "new_empty_strided", "empty_strided")
 ROWS = [r for r in all_rows() if r.public and r.op.function is not None]
 
 
@@ -80,6 +82,22 @@ def test_a_call_gives_the_same_whatever_was_called_before(row: Row) -> None:
             outcome(row, before)
             for args, want in zip(group, alone):
                 assert outcome(row, args) == want
+
+
+@pytest.mark.parametrize("row", ROWS, ids=row_name)
+def test_an_integer_of_more_than_64_bits_is_refused_after_a_call_with_a_short_one(row: Row) -> None:
+    cases = cases_of(row)
+    for position, p in enumerate(row.schema.params):
+        if p.type != "int" or not cases or row.schema.name in UNTRIED:
+            continue
+        for short, long in ((1, 2**70), ((1,), (-(2**63) - 1,))):
+            first, second = ([as_tensors(a) for a in cases[0].args] for _ in range(2))
+            first[position], second[position] = short, long
+            forget()
+            alone = outcome(row, second)
+            forget()
+            outcome(row, first)
+            assert outcome(row, second) == alone
 
 
 X = rushlight.ones(2, 2)

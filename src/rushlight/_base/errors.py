@@ -13,6 +13,7 @@ BACKWARD_TWICE: Final = (
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward."
 )
+LONG: Final = "Overflow when unpacking long long"  # an integer of more than 64 bits
 SCALAR_ONLY: Final = "grad can be implicitly created only for scalar outputs"
 INFERENCE_SAVED: Final = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
@@ -220,7 +221,7 @@ def dimension(dim: int, ndim: int) -> str:
         ValueError: for one of more than 64 bits, which isn't even a number to PyTorch.
     """
     if not -(1 << 63) <= dim < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
+        raise ValueError(LONG)
     high = max(ndim, 1)
     return (
         f"Dimension out of range (expected to be in range of [{-high}, {high - 1}], but got {dim})"

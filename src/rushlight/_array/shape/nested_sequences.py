@@ -340,7 +340,7 @@ def _integers(flat: Any, kinds: set[type], target: RawType) -> Array:
         try:
             whole = np.array(flat, np.int64)
         except OverflowError:
-            raise ValueError("Overflow when unpacking long long") from None
+            raise ValueError(errors.LONG) from None
         if target == np.int64:
             return whole
     info = np.iinfo(target)

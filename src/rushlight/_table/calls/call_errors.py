@@ -147,7 +147,7 @@ def explain_forward(
             return problem
         for p, arg in zip(op.row.schema.params, args):
             if p.type == "int" and type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
-                return ValueError("Overflow when unpacking long long")
+                return ValueError(errors.LONG)
     if isinstance(error, ValueError) and op.broadcasts:
         found = [a._raw.shape for a in args if isinstance(a, TensorBase)]
         whole: tuple[int, ...] = found[0] if found else ()

@@ -70,7 +70,8 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
         return (True, _item) if is_number_tensor(value) else (False, None)
     if kind == "int":
         if isinstance(value, int) and not isinstance(value, bool):
-            return True, None
+            # A dimension of more than 64 bits isn't there: that is seen without a look before.
+            return True, None if p.name.startswith("dim") else _integer
         if not is_index(value):
             return False, None
         if _is_counted(row.schema.name, p.name):
@@ -160,7 +161,7 @@ def _dtype_of_class(value: type) -> D.dtype:
 
 
 def _in_tuple(value: Tensor | int) -> tuple[int]:
-    return (value,) if type(value) is int else (_one_for_all(value),)
+    return (_one_for_all(value),)
 
 
 def _one_for_all(value: object) -> int:
@@ -171,7 +172,9 @@ def _one_for_all(value: object) -> int:
 
 def _integer(value: Any) -> int:
     if type(value) is int:
-        return value
+        if -(1 << 63) <= value < 1 << 63:
+            return value
+        raise ValueError(errors.LONG)
     if not is_index(value):
         raise Unfit
     if isinstance(value, TensorBase):
@@ -188,7 +191,8 @@ def _counted(value: object) -> int:
 def integers(value: Any) -> tuple[int, ...]:
     """Sizes as Python integers; raises `Unfit` for what is none."""
     return tuple(
-        [v if type(v) is int else int(v) if type(v) is bool and i else _integer(v)
+        [v if type(v) is int and -(1 << 63) <= v < 1 << 63
+         else int(v) if type(v) is bool and i else _integer(v)
          for i, v in enumerate(value)]
     )  # fmt: skip
 

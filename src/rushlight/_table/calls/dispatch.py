@@ -433,8 +433,8 @@ def _any(general: Dispatcher) -> AnyCallable:
             if plan is not None and plan.direct:
                 try:
                     return plan.run(plan.op, [*args, *plan.tail])
-                except IndexError:
-                    refuse_long(args)
+                except Exception:
+                    refuse_long(general.kind, general.short, args, kwargs)
                     raise
         else:  # as `call_key`
             key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
@@ -451,7 +451,11 @@ def _any(general: Dispatcher) -> AnyCallable:
             return general.anew(args, kwargs)
         except (TypeError, ValueError):
             return general(*args, **kwargs)  # says why
-        return plan.run(plan.op, values)
+        try:
+            return plan.run(plan.op, values)
+        except Exception:
+            refuse_long(general.kind, general.short, args, kwargs)
+            raise
 
     return function
 
@@ -489,7 +493,11 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
             return general.anew(args, kwargs)
         except (TypeError, ValueError):
             return general(*args, **kwargs)  # says why
-        return apply_inplace(plan.op, values)
+        try:
+            return apply_inplace(plan.op, values)
+        except Exception:
+            refuse_long(general.kind, general.short, args, kwargs)
+            raise
 
     function.__name__ = function.__qualname__ = general.name
     function.__doc__ = (

@@ -15,6 +15,7 @@ from ..._base.schema import Schema, parse
 from ..rows.row import Row
 from .conversions import Unfit
 from .dispatch import Dispatcher, call_key
+from .long_integers import refuse_long
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -80,7 +81,11 @@ def signed(
                     plans.pop(key, None)
                     return function(*args, **kwargs)
             chosen: Any = plan.row
-            return chosen.body(*values)
+            try:
+                return chosen.body(*values)
+            except Exception:
+                refuse_long(general.kind, general.short, args, kwargs)
+                raise
 
         function.__name__ = function.__qualname__ = general.name
         function.__doc__ = body.__doc__

@@ -38,7 +38,7 @@ def _sizes(output_size: int | Sequence[int], shape: Shape, dims: int) -> int | S
     """
     if isinstance(output_size, int):
         if not -(2**63) <= output_size < 2**63:
-            raise ValueError("Overflow when unpacking long long")
+            raise ValueError(errors.LONG)
         return output_size
     if len(shape) <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")

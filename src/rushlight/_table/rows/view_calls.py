@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..calls.long_integers import refuse_long, refuse_misuse
+from ..calls.long_integers import refuse_misuse
 from .row import Row
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def _two(op: Op, general: AnyCallable) -> AnyCallable:
                 try:
                     return apply_view(op, a, (i, j))
                 except IndexError:
-                    refuse_long(args)
-                    raise
+                    return general(*args)  # says why
         return general(*args, **kwargs)
 
     return function

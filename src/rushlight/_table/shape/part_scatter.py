@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.shape import as_strided as windows
+from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..rows.composite import composite
@@ -16,6 +17,7 @@ from ..rows.row import general, linear
 from .slices import strided_arguments
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
     from ..._tensor.tensor import Tensor
 
 raw = later("_array.shape.indexing")
@@ -49,12 +51,20 @@ slice_scatter = linear(
     doc="A copy whose slice of a dimension is `src`.",
     narrow="all",
 )
+
+
+def _memory_of_slice(x: Array, src: Array, dim: int) -> Array:
+    if not -(1 << 63) <= dim < 1 << 63:  # it isn't used, but looked at
+        raise ValueError(errors.LONG)
+    return windows.as_strided(
+        x, src.shape, windows.element_strides(src), windows.storage_offset(src)
+    )
+
+
 slice_inverse = general(
     "slice_inverse(Tensor(a) self, Tensor src, int dim=0, int? start=None, int? end=None, "
     "int step=1) -> Tensor(a)",
-    lambda x, src, dim, start, end, step: windows.as_strided(
-        x, src.shape, windows.element_strides(src), windows.storage_offset(src)
-    ),
+    lambda x, src, dim, start, end, step: _memory_of_slice(x, src, dim),
     self=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
     src=lambda xp, g, self_shape, dim, start, end, step: xp.slice_scatter(
         g, xp.zeros(self_shape, g.dtype), dim, start, end, step

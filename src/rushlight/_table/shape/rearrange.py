@@ -342,7 +342,7 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
                 f"expected 'shape' sequence to only contain ints, but got {errors.class_text(n)}"
             )
         if n >= 2**63:
-            raise ValueError("Overflow when unpacking long long")
+            raise ValueError(errors.LONG)
     if not sizes:
         return ()
     if any(n < 0 for n in sizes):
