@@ -30,7 +30,7 @@ from .._core.storage import (
 )
 from .._core.views import current_node
 from .._table import PUBLIC
-from .._table.calls.argument_parser import dimension
+from .._table.calls.argument_parser import dimension, named_axis
 from .._table.elementwise import complexes
 from .._table.modes import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
@@ -239,8 +239,10 @@ class Tensor(_Methods):
     @overload
     def size(self, dim: int) -> int: ...
 
-    def size(self, dim: int | None = None) -> Size | int:
+    def size(self, dim: int | None = None, *, axis: int | None = None) -> Size | int:
         """The shape, or the size of one dimension."""
+        if axis is not None:
+            dim = named_axis("size", dim, axis)
         if dim is None:
             return _new_size(Size, self._raw.shape)
         if type(dim) is not int:
@@ -268,8 +270,10 @@ class Tensor(_Methods):
     @overload
     def stride(self, dim: int) -> int: ...
 
-    def stride(self, dim: int | None = None) -> int | Shape:
+    def stride(self, dim: int | None = None, *, axis: int | None = None) -> int | Shape:
         """How many elements lie between neighbours along each dimension, or along one."""
+        if axis is not None:
+            dim = named_axis("stride", dim, axis)
         strides = T.byte_strides(self._raw)
         if dim is not None and type(dim) is not int:
             dim = dimension("stride", dim)

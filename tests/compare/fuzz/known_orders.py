@@ -64,4 +64,26 @@ ORDERS: list[Named] = [
         r"size of tensor|doesn't match|can't be cast|a leaf Variable that requires grad",
         ours=r"functions with out=\.\.\. arguments don't support automatic differentiation",
     ),
+    Named(
+        "A write with a place outside writes nothing",
+        kind="value",
+        statement=r"[.]index_fill_\(",
+        raised=r"^IndexError: index -?\d+ is out of bounds for dimension",
+    ),
+    Named(
+        "A copied view that is written somewhere has no history",
+        statement=r"[.]\w+_copy\(.*out=",
+        ours=r"aten::\w+_copy\(\): functions with out=\.\.\. arguments don't support automatic",
+    ),
+    Named(
+        "A dilation is never zero",
+        kind="message|refused|exception type",
+        statement=r"[.]conv_transpose\dd\(.*dilation=",
+        ours=r"dilation should be greater than zero",
+    ),
+    Named(
+        "Places of a triangle are counted without end",
+        statement=r"[.]tri[lu]_indices\(.*2\*\*6[0-9]",
+        ours=r"overflow",
+    ),
 ]

@@ -10,8 +10,8 @@ import numpy as np
 from ..._base import dtypes as D
 from ..._formula import words
 from ..._formula.words import with_formula
-from ..number import typed
-from ..types import FLOAT32, FLOAT64, INT64, in_single, to_raw
+from ..number import largest, typed
+from ..types import FLOAT32, FLOAT64, INT64, broadcast_shape, in_single, to_raw
 from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
 _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
+_LARGEST: Final = largest(FLOAT32)
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 
@@ -402,7 +403,8 @@ def _mixing(weight: float) -> Callable[..., None]:
 def lerp(start: Any, end: Any, weight: Any) -> Array:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
     number = weight.__class__ in (int, float)
-    if weight.__class__ is complex:
+    if weight.__class__ is complex or (number and not -_LARGEST <= weight <= _LARGEST):
+        broadcast_shape(start.shape, end.shape)  # PyTorch asks for shapes first
         weight = typed(weight, start.dtype)
     if number and start.size >= LARGE and fits(start, end):
         return mapped(_mixing(weight), start, end)

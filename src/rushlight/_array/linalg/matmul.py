@@ -173,6 +173,15 @@ def dot(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
+def vdot(a: Array, b: Array) -> Any:
+    """The inner product of two vectors, the first one conjugated.
+
+    Raises:
+        RuntimeError: where they aren't vectors of one size and type.
+    """
+    return dot(a.conj() if a.dtype.kind == "c" else a, b)
+
+
 def _check_stacks_meet(a: Array, b: Array) -> None:
     """Refuses stacks of matrices of which there are no products."""
     if a.ndim != 3:

@@ -156,7 +156,7 @@ def _triangle(x: Array, diagonal_: int, lower: bool) -> Array:
         )
     n, m = x.shape[-2:]
     if not -END <= diagonal_ <= END:
-        raise ValueError("Overflow when unpacking long long")
+        raise ValueError(errors.LONG)
     mask = _mask(n, m, diagonal_, lower) if n * m <= _KEPT else _new_mask(n, m, diagonal_, lower)
     out = np.zeros(x.shape, x.dtype)
     np.copyto(out, x, where=mask)
@@ -198,8 +198,32 @@ def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool
     if raw.kind not in "iu":
         word = "tril" if lower else "triu"
         raise NotImplementedError(errors.not_implemented(f"{word}_indices", D.scalar_name(dtype)))
-    mask = np.tri(row, col, offset if lower else offset - 1, dtype=bool)
-    return np.array((mask if lower else ~mask).nonzero(), raw)
+    if not row or not col:
+        return np.empty((2, 0), raw)
+    if lower:  # rows first, one place each time further, up to whole ones
+        first, last = min(max(-offset, 0), row), row
+        short = max(min(col - offset, row) - first, 0)
+        least = min(max(first + offset + 1, 0), col)
+        total = short * least + short * (short - 1) // 2 + (row - first - short) * col
+    else:  # whole rows, then one place each time less
+        first, last = 0, max(min(row, col - offset), 0)
+        whole = min(max(1 - offset, 0), last)
+        short = last - whole
+        least = col - (last - 1) - offset if short else 0
+        total = whole * col + short * least + short * (short - 1) // 2
+    if total > (2**63 - 1) // (2 * raw.itemsize):
+        raise RuntimeError(errors.storage_overflow((2, total)))
+    if not total:
+        return np.empty((2, 0), raw)
+    rows = np.arange(first, last)
+    ends = np.clip(rows + (offset + 1), 0, col) if lower else np.full(len(rows), col)
+    starts = np.zeros_like(rows) if lower else np.clip(rows + offset, 0, col)
+    counts = ends - starts
+    before = np.cumsum(counts) - counts
+    made = np.empty((2, total), raw)
+    made[0] = np.repeat(rows, counts)
+    made[1] = np.arange(total) - np.repeat(before - starts, counts)
+    return made
 
 
 def diag_embed(x: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:

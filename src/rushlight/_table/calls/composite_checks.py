@@ -70,6 +70,7 @@ _NO_PINNED: Final = (
     "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
     "available on this system."
 )
+_NO_PINNED_COPY: Final = "Can't pin tensor constructed from a variable"
 
 
 def guard(kind: str, name: str, function: AnyCallable) -> AnyCallable:
@@ -111,7 +112,8 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                         function(*args, **{k: v for k, v in kwargs.items() if k not in late_too})
                     elif name.endswith("_window"):
                         _say_pinned(function, args, kwargs)
-                    raise RuntimeError(_NO_PINNED)
+                    copied = name == "tensor" and isinstance(args[0], TensorBase)
+                    raise RuntimeError(_NO_PINNED_COPY if copied else _NO_PINNED)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)
         if not kwargs:

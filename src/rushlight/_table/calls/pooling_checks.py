@@ -21,6 +21,8 @@ raw = later("_array.nn.pooling")
 
 Sizes = tuple[int, ...]
 _COUNT: Final = {2: "two", 3: "three"}
+#: PyTorch's kernels count by 32 bits.
+_INT: Final = 2**31
 
 
 def require(x: Array, kinds: str, kernel: str, half: bool = True) -> None:
@@ -57,6 +59,11 @@ def _sized(text: str, value: Shape, dims: int, may_be_empty: bool = False) -> Si
     return values
 
 
+def _require_ints(*numbers: int) -> None:
+    if any(not -_INT <= n < _INT for n in numbers):
+        raise RuntimeError(errors.no_conversion("int"))
+
+
 def avg_parameters(
     dims: int, kernel_size: Shape, stride: Shape, padding: Shape, divisor: int | None
 ) -> tuple[Sizes, Sizes, Sizes]:
@@ -72,6 +79,7 @@ def avg_parameters(
     s = _sized(f"{name}: stride {must} omitted, a single int, or a tuple of {count} ints", stride,
                dims, True)  # fmt: skip
     p = _sized(f"{name}: padding {must} a single int, or a tuple of {count} ints", padding, dims)
+    _require_ints(*k, *s, *p)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
     return k, s or k, p
@@ -90,6 +98,7 @@ def max_parameters(
     s = _sized(f"{name}: stride must either be omitted, {tail}", stride, dims, True)
     p = _sized(f"{name}: padding must either be {tail}", padding, dims)
     d = _sized(f"{name}: dilation must be either {tail}", dilation, dims)
+    _require_ints(*k, *s, *p, *d)
     return k, s or k, p, d
 
 

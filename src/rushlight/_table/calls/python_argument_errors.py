@@ -29,10 +29,15 @@ python fractional_max_pool2d: nn fractional_max_pool2d input kernel_size output_
 python fractional_max_pool3d: nn fractional_max_pool3d input kernel_size output_size _random_samples
 python grid_sample: torch grid_sampler input grid 0 0 False
 python hinge_embedding_loss: torch hinge_embedding_loss input target margin
+python huber_loss: nn huber_loss input target 0 delta
 python instance_norm: torch instance_norm input weight bias running_mean running_var use_input_stats
     momentum eps False
 python kl_div: torch kl_div input target
 python leaky_relu: nn leaky_relu input negative_slope
+python max_pool2d_with_indices: nn max_pool2d_with_indices input kernel_size stride padding dilation
+    ceil_mode
+python max_pool3d_with_indices: nn max_pool3d_with_indices input kernel_size stride padding dilation
+    ceil_mode
 python multi_margin_loss: nn multi_margin_loss input target p margin weight
 python multilabel_margin_loss: nn multilabel_margin_loss input target
 python nll_loss: nn nll_loss_nd input target weight 0 ignore_index

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise.masks import ordered
+from ..._array.number import number_like
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply1, apply_lone
@@ -528,7 +529,7 @@ def hardtanh(
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _run(hardtanh_row, inplace, input, min_val, max_val)
+    return _hardtanh(input, min_val, max_val, inplace)
 
 
 @composite("nn.functional", name="threshold")
@@ -573,7 +574,16 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 @composite("nn.functional")
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """In-place version of `hardtanh`."""
-    return _run(hardtanh_row, True, input, min_val, max_val)
+    return _hardtanh(input, min_val, max_val, True)
+
+
+def _hardtanh(input: Tensor, min_val: float, max_val: float, inplace: bool) -> Tensor:
+    for bound in (min_val, max_val):
+        if isinstance(bound, int):
+            D.refuse_beyond(bound)
+        if isinstance(input, TensorBase) and input._raw.dtype.kind in "iu":
+            number_like(bound, input._raw.dtype)  # refuses what the type doesn't have
+    return _run(hardtanh_row, inplace, input, min_val, max_val)
 
 
 @composite("", "nn.functional")

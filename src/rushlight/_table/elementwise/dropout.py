@@ -26,9 +26,7 @@ ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 
 
 def _range(p: float, error: type[Exception]) -> None:
-    if p < 0.0 or p > 1.0 or p != p:
-        if p != p:  # for which Python's comparisons say nothing
-            error = RuntimeError
+    if p < 0.0 or p > 1.0 or (error is RuntimeError and p != p):
         shown = f"{p:g}" if error is RuntimeError else p
         raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
 

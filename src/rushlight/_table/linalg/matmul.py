@@ -74,6 +74,18 @@ dot = multilinear(
     kernel="dot",
     without_data="fewer",
 )
+vdot = multilinear(
+    "vdot(Tensor self, Tensor other) -> Tensor",
+    raw.vdot,
+    self=lambda xp, g, other: xp.conj(g) * other,
+    other=lambda g, self: g * self,
+    holomorphic=False,
+    samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
+    out_rules=_VECTORS,
+    doc="The inner product of two vectors, the first one conjugated.",
+    kernel="vdot",
+    without_data="fewer",
+)
 bmm = multilinear(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     raw.bmm,
@@ -442,12 +454,6 @@ def inner(input: Tensor, other: Any) -> Tensor:
             f"{list(input._raw.shape)} and {list(other._raw.shape)}"
         )
     return tensordot(input, other, ([-1], [-1]))
-
-
-@composite("", method=True, out=_VECTORS)
-def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """The inner product of two vectors, the first one conjugated."""
-    return apply2(dot.op, _traced.table("conj")(input), other)
 
 
 def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:

@@ -81,12 +81,14 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
     elif ord == "nuc" or ord in (2, -2):
         s = table("svdvals")(A.movedim((row, column), (-2, -1)))
         if ord == "nuc":
-            result = s.sum(-1)
+            result = s.sum(-1, keepdim)
         else:
-            result = _extreme(s, -1, False, ord > 0)
+            result = _extreme(s, -1, keepdim, ord > 0)
         if keepdim:
-            first, second = min(row, column), max(row, column)
-            result = result.unsqueeze(first).unsqueeze(second)
+            order = list(range(A._raw.ndim - 2))
+            for d in sorted(((row, A._raw.ndim - 2), (column, A._raw.ndim - 1))):
+                order.insert(*d)
+            result = result.unsqueeze(-1).permute(order)
     else:
         added, kept = (row, column) if ord in (1, -1) else (column, row)
         sums = table("vector_norm")(A, 1, (added,), keepdim)
@@ -99,7 +101,9 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
 def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Tensor:
     """The largest or smallest along `dim`; the largest of none is 0."""
     if largest and not x._raw.shape[dim]:
-        return x.sum(dim, keepdim)
+        shape = [*x._raw.shape]
+        shape[dim : dim + 1 or None] = [1] if keepdim else []
+        return x.new_empty(shape).zero_()
     return x.amax(dim, keepdim) if largest else x.amin(dim, keepdim)
 
 

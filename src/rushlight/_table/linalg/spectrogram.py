@@ -10,7 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
-from ..calls.argument_parser import complaint_of_c, in_words_of
+from ..calls.argument_parser import complaint_of_c
 from ..nn.pad import pad
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
@@ -97,10 +97,8 @@ def stft(
         input = padded.view(padded._raw.shape[3 - ndim :]) if ndim < 3 else padded
     given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
              align_to_window)  # fmt: skip
-    try:
-        return _padded_stft(*given, center)
-    except Exception as error:
-        raise in_words_of("stft", given, error) from None
+    _refuse("stft", given)
+    return _padded_stft(*given, center)
 
 
 def _padded_stft(
@@ -115,10 +113,6 @@ def _padded_stft(
     align_to_window: bool | None,
     center: bool,
 ) -> Any:
-    if window is None:
-        given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
-                 align_to_window)  # fmt: skip
-        _refuse("stft", given)
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if window is None:

@@ -71,6 +71,17 @@ def products(
     return product(a, dims[0], b, dims[1]), 0
 
 
+@rule("vdot")
+def conjugated_product(
+    op: Op, args: list[Tensor], dims: list[int | None], size: int
+) -> tuple[TensorLike, int]:
+    """The products of vectors, the left ones conjugated."""
+    left = table("conj")(args[0])
+    return products(
+        op, [left, args[1]], dims, size, ranks=(1, 1), refusal="Got wrong shapes for dot"
+    )
+
+
 @rule("_linear")
 def linear(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """x Wᵀ + b; the layer itself where only the input is a batch."""

@@ -249,14 +249,16 @@ def huber_loss(
     if _shape(target) != _shape(input):
         _say_different(input, target)
         input, target = _together(input, target)
-    number = R.number(reduction)
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
         _require_same(weight, input)
-        each = apply_n(_huber.op, [input, target, R.NONE, float(delta)])
-        return R.apply(each * weight, number)
-    return apply_n(_huber.op, [input, target, number, float(delta)])
+        return R.apply(_huber_checked(input, target, R.NONE, delta) * weight, R.number(reduction))
+    return _huber_checked(input, target, R.number(reduction), delta)
+
+
+def _huber_checked(input: Tensor, target: Tensor, reduction: int, delta: float) -> Any:
+    if not delta > 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    return apply_n(_huber.op, [input, target, reduction, float(delta)])
 
 
 _soft_margin = element_loss(
