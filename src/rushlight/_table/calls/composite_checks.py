@@ -112,7 +112,8 @@ def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                         function(*args, **{k: v for k, v in kwargs.items() if k not in late_too})
                     elif name.endswith("_window"):
                         _say_pinned(function, args, kwargs)
-                    copied = name == "tensor" and isinstance(args[0], TensorBase)
+                    copied = len(args) == 1 and name in _PINNED_LAST
+                    copied = copied and isinstance(args[0], TensorBase)
                     raise RuntimeError(_NO_PINNED_COPY if copied else _NO_PINNED)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)

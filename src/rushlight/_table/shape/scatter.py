@@ -98,6 +98,7 @@ index_copy = linear(
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3), 0, mk(1, low=0, high=2, integer=True), mk(1, 3))],
     shared="first",
+    out_rules=OutRules(named="index_copy"),
     doc="A copy with the parts of `source` written at the places `index` of a dimension.",
     narrow="complex32",
     beside_data="any",
