@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 def _shown(name: str, rules: OutRules) -> str:
     """What an operation is called where it refuses an `out` for its gradient."""
-    return rules.named or (
-        f"aten::{name}" if name.endswith("_copy") and name != "index_copy" else name
-    )
+    return rules.named or (f"aten::{name}" if name.endswith("_copy") else name)
 
 
 def apply_out(
