@@ -311,3 +311,16 @@ def test_gradcheck_refuses_a_hooks_gradient_with_other_sparse_dimensions(fast: b
     assert torch.autograd.gradcheck(given(2), (x,), **options)
     with pytest.raises(RuntimeError, match="grad is sparse tensor, but has incorrect sparse_dim"):
         torch.autograd.gradcheck(given(1), (x,), **options)
+
+
+def test_a_node_shows_the_sparse_tensors_whose_values_it_has_saved() -> None:
+    x = torch.sparse_coo_tensor([[1, 1]], [1.0, 2.0], (3,), requires_grad=True)
+    product = x * x
+    saved = product.grad_fn._saved_self
+    assert saved.is_sparse and saved.to_dense().tolist() == [0.0, 3.0, 0.0]
+    assert product.grad_fn._saved_other.is_sparse
+    root = x.sin().grad_fn
+    assert root._saved_self.is_sparse
+    product.to_dense().sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        product.grad_fn._saved_self  # noqa: B018

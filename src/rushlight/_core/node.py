@@ -138,6 +138,8 @@ def operation_name(node: Node) -> str:
 
 # The key in a node's `meta` for the shape and NumPy type of its only output.
 OUTPUT: Final = "output"
+# The key for the tensors, by name, of which the node has saved the values only.
+OPERANDS: Final = "operands"
 
 
 def note_output(node: Node, array: Array) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.shape import sparse as raw
 from .._base import errors
 from .._base.dtypes import bool_, can_cast, scalar_name
+from .._core.node import OPERANDS
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.dtype_checks import ONE_BOOL, TWO_BOOLS
 from .._tensor.tensor import Tensor
@@ -45,9 +46,18 @@ def rule(*names: str) -> Callable[[Any], Any]:
 def _of_values(name: str) -> Callable[..., object]:
     def function(input: SparseTensor, *args: object, **kwargs: object) -> SparseTensor:
         whole: Any = input.coalesce()
-        return whole._with(getattr(functions, name)(whole.held, *args, **kwargs))
+        found = getattr(functions, name)(whole.held, *args, **kwargs)
+        return _noted(whole._with(found), self=whole)
 
     return function
+
+
+def _noted(found: SparseTensor, **operands: Tensor) -> SparseTensor:
+    """A result whose node shows these operands: it has saved their values."""
+    node = found.held._node
+    if node is not None:
+        node.meta = {**(node.meta or {}), OPERANDS: {k: t.detach() for k, t in operands.items()}}
+    return found
 
 
 for _name in _OF_VALUES:
@@ -182,8 +192,8 @@ def _mul(input: Any, other: Any) -> Tensor:
         return input._with(input.held * other)
     if isinstance(other, SparseTensor):
         common = functions.result_type(input, other)
-        other = other._with(other.held.to(common))
-        return _common(input._with(input.held.to(common)), other.coalesce())
+        first, second = (t._with(t.held.to(common)) for t in (input, other))
+        return _noted(_common(first, second.coalesce()), self=input, other=other)
     full = functions.broadcast_to(other, tuple(input.shape))
     return input._with(input.held * full[tuple(input.places)])
 

@@ -10,7 +10,7 @@ from ..._array import types as T
 from ..._array.shape.as_strided import element_strides
 from ..._base import errors
 from ..._base.schema import REQUIRED, Schema
-from ..._core.node import Node
+from ..._core.node import OPERANDS, Node
 from ..._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
 from ..._core.saved import Packed, output_number, pack_entry, unpack
 from ..._core.storage import TensorBase, new_tensor
@@ -38,7 +38,7 @@ def node_class(
             continue
         shown = _public_name(entry, schema, saved_as)
         whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
-        get = _getter(k, whole)
+        get = _shown(_getter(k, whole), entry[2])
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
             get = _defaulted(get, op, schema.params[entry[1]].default)
         body[f"_saved_{shown}"] = property(get)
@@ -163,6 +163,17 @@ def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
         return unpack(node, k, True)
 
     return get
+
+
+def _shown(get: Callable[[Node], Any], name: str) -> Callable[[Node], Any]:
+    """What reads a saved value: the tensor itself where only its values have been saved."""
+
+    def shown(node: Node) -> Any:
+        value = get(node)
+        operands = None if node.meta is None else node.meta.get(OPERANDS)
+        return value if operands is None else operands.get(name, value)
+
+    return shown
 
 
 def _defaulted(get: Callable[[Node], Any], op: Op, default: object) -> Callable[[Node], Any]:
