@@ -77,3 +77,8 @@ def test_a_tensor_over_what_is_no_storage_is_refused() -> None:
 
     with pytest.raises((TypeError, pickle.UnpicklingError), match="no storage"):
         again(Hostile())
+
+
+def test_a_storage_without_data_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
+        torch.save(torch.empty(2, device="meta").untyped_storage(), io.BytesIO())

@@ -13,6 +13,7 @@ from .._base.device import device
 from .._base.memory_format import layout
 from .._base.size import Size
 from .._core.storage import TensorBase
+from .._table.modes.meta import NO_DATA
 from .._tensor.copies import warn_if_has_hooks
 from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
@@ -85,13 +86,19 @@ class TorchPickler(_Base):  # type: ignore[misc]
         self._keep: list[Any] = []
 
     def persistent_id(self, obj: Any) -> object:
-        """What stands in the pickle for a storage."""
+        """What stands in the pickle for a storage.
+
+        Raises:
+            NotImplementedError: for one without data.
+        """
         if type(obj) is Storage:
             if int(obj.key) == len(self.storages):  # given as it is, and not below a tensor
                 self.storages.append(obj)
             return self._reference(_STORAGE_KINDS.get(obj.dtype, _UNTYPED), obj)
-        if not isinstance(obj, (TypedStorage, UntypedStorage)) or _is_nowhere(obj):
+        if not isinstance(obj, (TypedStorage, UntypedStorage)):
             return None
+        if _is_nowhere(obj):
+            raise NotImplementedError(NO_DATA)
         if isinstance(obj, UntypedStorage):
             return self._reference(_UNTYPED, self.storage(obj._data)[0])
         if obj.dtype not in _STORAGE_KINDS:
