@@ -103,6 +103,7 @@ def odd_cases() -> list[list[Any]]:
         return [[a] for a in arrays]
 
     shared = np.arange(100.0, dtype=np.float32)
+    long = np.arange(1200.0, dtype=np.float32)  # several blocks, which go through one by one
     frozen = x.copy()
     frozen.flags.writeable = False
     misaligned = np.zeros(64 * 4 + 1, np.uint8)[1:].view(np.float32)
@@ -119,6 +120,11 @@ def odd_cases() -> list[list[Any]]:
         three(shared[:64], shared[1:65], x.copy()), three(shared[1:65], shared[:64], x.copy()),
         three(shared[:64], x, shared[30:94]), three(shared[:64], shared[:64], x.copy()),
         three(shared[:64], x, shared[:64]), three(shared[:64], shared[64:96], shared[:32]),
+        three(long[1:1001], long[:1000], np.ones(1000, "f4")),
+        three(long[:1000], long[1:1001], np.ones(1000, "f4")),
+        three(long[:1000], np.ones(1000, "f4"), long[200:]),
+        three(long[200:], np.ones(1000, "f4"), long[:1000]),
+        three(np.ones(1000, "f4"), long[:1000], long[1:1001]),
         three(x[:0].copy(), x[:0], x[:0].copy()),
         three(np.array(1.0, "f4"), x[0], np.array(2.0, "f4")),
         three(x.copy(), None, x.copy()), three(x.copy(), 2.0, x.copy()),
