@@ -34,6 +34,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from .fork_locks import lock
 
 if TYPE_CHECKING:
+    from collections.abc import KeysView
+
     from .annotations import AnyCallable
 
 K = TypeVar("K")
@@ -248,7 +250,7 @@ class Pending(dict[K, Any]):
     def __len__(self) -> int:
         return len(self._makers)
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[K]:  # type: ignore[override]
         """All keys, in the order in which they came."""
         return self._makers.keys()
 

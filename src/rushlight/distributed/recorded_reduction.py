@@ -16,6 +16,7 @@ from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
+    from .._compile.capture.recorder import Recorder
     from .._tensor.tensor import Tensor
     from .data_parallel import DistributedDataParallel
     from .gradient_reduction import GradBucket, GradientReduction
@@ -171,7 +172,7 @@ def record_forward(
     return out
 
 
-def _record_buffers(module: DistributedDataParallel, recorder: Any) -> None:
+def _record_buffers(module: DistributedDataParallel, recorder: Recorder) -> None:
     buffers = module._shared_buffers()
     if not buffers:
         return
@@ -188,16 +189,17 @@ def _record_buffers(module: DistributedDataParallel, recorder: Any) -> None:
         recorder.overwritten(_Buffer(module, place), "received", t)
 
 
-def record_sent(recorder: Any, reducer: GradientReduction, buckets: list[GradBucket]) -> None:
+def record_sent(recorder: Recorder, reducer: GradientReduction, buckets: list[GradBucket]) -> None:
     """Notes that buckets were sent."""
     for bucket in buckets:
-        grads = [parameter.grad for parameter in bucket.parameters()]
+        grads = [p.grad for p in bucket.parameters() if p.grad is not None]
         recorder.message(_Send(reducer, bucket), "all_reduce", grads, final=True)
 
 
-def record_finish(recorder: Any, reducer: GradientReduction) -> None:
+def record_finish(recorder: Recorder, reducer: GradientReduction) -> None:
     """Notes that the means have become the gradients."""
     recorder.message(_Finish(reducer), "wait", waits=True)
     for bucket in reducer.buckets:
         for place, parameter in enumerate(bucket.parameters()):
-            recorder.overwritten(_Mean(bucket, place), "mean", parameter.grad)
+            if parameter.grad is not None:
+                recorder.overwritten(_Mean(bucket, place), "mean", parameter.grad)

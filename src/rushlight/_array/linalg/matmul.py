@@ -148,7 +148,7 @@ def mv(a: Array, v: Array) -> TensorLike:
     return _product(a, v)
 
 
-def dot(a: Array, b: Array) -> Any:
+def dot(a: Array, b: Array) -> Array:
     """The inner product of two vectors, without conjugation.
 
     Raises:
@@ -173,7 +173,7 @@ def dot(a: Array, b: Array) -> Any:
     return _product(a, b)
 
 
-def vdot(a: Array, b: Array) -> Any:
+def vdot(a: Array, b: Array) -> Array:
     """The inner product of two vectors, the first one conjugated.
 
     Raises:

@@ -19,18 +19,19 @@ Nobody looks at the processor's flags after the loops, so there are no warnings:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._base.lazy import load
 from .. import prebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from ..._base.annotations import AnyCallable
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType | None:
     """An extension module; None where the package was built without it, or for another NumPy."""
     if prebuilt.turned_off():
         return None

@@ -111,16 +111,16 @@ def _nll_nd(
         return apply_n(_nll.op, [input, target, weight, reduction, ignore_index])
     if ndim == 4:
         return apply_n(_nll2d.op, [input, target, weight, reduction, ignore_index])
-    size = shape[:1] + shape[2:]
-    if wanted != size:
-        raise RuntimeError(f"Expected target size {list(size)}, got {list(wanted)}")
+    rest = shape[:1] + shape[2:]
+    if wanted != rest:
+        raise RuntimeError(f"Expected target size {list(rest)}, got {list(wanted)}")
     flat = (shape[0], shape[1], 1, -1) if input.numel() else (shape[0], shape[1], 0, 0)
     places = (shape[0], 1, -1) if input.numel() else (shape[0], 0, 0)
     loss = apply_n(
         _nll2d.op,
         [input.reshape(flat), target.reshape(places), weight, reduction, ignore_index],
     )
-    return loss.reshape(size) if reduction == R.NONE else loss
+    return loss.reshape(rest) if reduction == R.NONE else loss
 
 
 @composite("nn.functional")

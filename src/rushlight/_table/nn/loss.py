@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 raw = later("_array.nn.element_losses")
 
 
-def _shape(x: Any) -> Any:
+def _shape(x: Tensor) -> tuple[int, ...]:
     try:
         return x._raw.shape
     except AttributeError:
@@ -58,7 +58,7 @@ def _together(input: Tensor, target: Tensor) -> tuple[Any, Any]:
     return input, target if target._raw.shape == shape else target.expand(shape)
 
 
-def _require_same(weight: Any, input: Any) -> None:
+def _require_same(weight: Tensor, input: Tensor) -> None:
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
 
@@ -209,7 +209,7 @@ def _huber_value(x: TensorLike, target: TensorLike, delta: float | Symbol) -> Te
     return slope * (d - slope * 0.5)
 
 
-def _huber_types(self: Any, target: Any) -> None:
+def _huber_types(self: Array, target: Array) -> None:
     """Refuses integers, and complex targets of real numbers."""
     kinds = [T.from_raw(x.dtype) for x in (target, self)]
     if kinds[0].category > max(kinds[1].category, D.INT):
@@ -255,7 +255,7 @@ def huber_loss(
     return _huber_checked(input, target, R.number(reduction), delta)
 
 
-def _huber_checked(input: Tensor, target: Tensor, reduction: int, delta: float) -> Any:
+def _huber_checked(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     return apply_n(_huber.op, [input, target, reduction, float(delta)])
