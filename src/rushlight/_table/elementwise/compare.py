@@ -113,7 +113,6 @@ isclose_row = elementwise(
     "_isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor",
     relations.isclose,
     promote="none",
-    method=False,
     public=False,
     inplace=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 1e-5, 1e-8, False)],
@@ -239,7 +238,6 @@ def _of_number(name: str, forward: AnyCallable, doc: str) -> Row:
     return elementwise(
         f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
         forward,
-        method=False,
         inplace=False,
         samples=lambda mk: [(5, mk(3, 4, integer=True, low=0, high=9))],
         out_rules=OutRules(f"aten::{name}"),

@@ -63,7 +63,6 @@ polar = elementwise(
     promote="none",
     numbers=False,
     inplace=False,
-    method=False,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4))],
     doc="The complex numbers of a size and an angle.",
 )
@@ -76,7 +75,6 @@ complex = elementwise(
     promote="none",
     numbers=False,
     inplace=False,
-    method=False,
     doc="The complex numbers of a real and an imaginary part.",
 )
 conj_row = elementwise(
@@ -85,7 +83,6 @@ conj_row = elementwise(
     self=lambda xp, g: xp.conj(g),
     holomorphic=False,
     node="ConjBackward0",
-    method=False,
     public=False,
     inplace=False,
     doc="The complex conjugate of each element.",
@@ -96,7 +93,6 @@ conj_physical_row = elementwise(
     self=lambda xp, g: xp.conj(g),
     holomorphic=False,
     node="ConjPhysicalBackward0",
-    method=False,
     public=False,
     doc="The complex conjugate of each element.",
 )
@@ -110,7 +106,6 @@ written_as(
         self=lambda xp, g: xp.conj(g),
         holomorphic=False,
         node="ConjPhysicalBackward1",
-        method=False,
         public=False,
         inplace=False,
         dtypes="none",

@@ -43,7 +43,6 @@ cast = linear(
     node="ToCopyBackward0",
     differentiable_out=(True,),  # where it has floats; without this integers would be refused
     public=False,
-    method=False,
     out=False,
     lowering="astype",
     narrow="converts",

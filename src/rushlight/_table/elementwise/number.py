@@ -37,7 +37,6 @@ def _declare(
         broadcasts=False,
         inplace=False,
         public=False,
-        method=False,
         out=False,
         samples=lambda mk: [(mk(3, 4), 2.5)],
         doc="Arithmetic with a number.",

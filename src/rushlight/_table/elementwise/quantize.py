@@ -63,7 +63,6 @@ _per_tensor = general(
     raw.fake_quantize,
     self=lambda xp, g0, mask: xp.keep(g0, mask),
     differentiable_out=(True, False),
-    method=False,
     public=False,
     # Beyond the grid: elsewhere the gradient is not that of the steps, on purpose.
     refuses_values="any",
@@ -77,7 +76,6 @@ _per_tensor_of_tensors = general(
     lambda x, scale, zero_point, enabled, low, high: _of_numbers(x, scale, zero_point, low, high),
     self=lambda xp, g0, mask: xp.keep(g0, mask),
     differentiable_out=(True, False),
-    method=False,
     public=False,
     node="FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0",
     samples=lambda mk: [
@@ -91,7 +89,6 @@ _per_channel = general(
     raw.fake_quantize_channels,
     self=lambda xp, g0, mask: xp.keep(g0, mask),
     differentiable_out=(True, False),
-    method=False,
     public=False,
     refuses_values="any",
     samples=lambda mk: [

@@ -350,7 +350,6 @@ written_as(
         node="NotImplemented",
         promote="none",
         public=False,
-        method=False,
         inplace=False,
         dtypes="none",
         doc="`heaviside`, written in place.",

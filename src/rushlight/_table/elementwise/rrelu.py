@@ -35,7 +35,6 @@ def _row(node: str, public: bool) -> Any:
         ),
         namespace="private",
         public=public,
-        method=False,
         inplace=False,
         out=False,
         dtypes="float",

@@ -114,7 +114,6 @@ polygamma_written = elementwise(
     promote="float",
     promote_at=("self",),
     public=False,
-    method=False,
     inplace=False,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3), n) for n in (0, 1, 2, 3)],
     check=_polygamma_types,
@@ -196,7 +195,6 @@ def _special(name: str, forward: AnyCallable, doc: str, node: str, **declared: o
     check = _checks.takes(kernel, "f", half=name not in ("log_ndtr", "erfcx", "ndtri"))
     return elementwise(
         f"{name}(Tensor self) -> Tensor", forward, promote="float", namespace="special",
-        method=False,
         inplace=False, check=check, doc=doc, node=node,
         out_rules=OutRules(f"special_{name}") if node.startswith("Special") else AS_MOST,
         **declared,
@@ -267,7 +265,6 @@ xlog1py = elementwise(
     self=_xlog1py_self,
     other=lambda g, self, other: g * (self / (other + 1)),
     promote="float",
-    method=False,
     inplace=False,
     numbers=False,
     namespace="special",
@@ -294,7 +291,6 @@ zeta = elementwise(
     self=_checks.unavailable("zeta"),
     other=_zeta_other,
     promote="float",
-    method=False,
     inplace=False,
     namespace="special",
     node="SpecialZetaBackward0",
@@ -328,7 +324,7 @@ for _name, _doc in {
     elementwise(
         f"{_name}(Tensor self) -> Tensor", getattr(raw, _name), promote="float",
         namespace="special",
-        method=False, inplace=False, check=_checks.takes(f"{_name}_cpu", "f", half=False),
+        inplace=False, check=_checks.takes(f"{_name}_cpu", "f", half=False),
         samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)], doc=_doc,
     )  # fmt: skip
 
@@ -349,7 +345,6 @@ def _orthogonal(family: str) -> None:
             forward,
             promote="float",
             namespace="special",
-            method=False,
             inplace=False,
             numbers=False,
             check=_checks.takes(f"{family}_cpu", "f", half=False),

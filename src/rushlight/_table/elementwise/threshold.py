@@ -26,7 +26,6 @@ threshold_backward: Row = elementwise(
     formula(lambda grad_output, self, threshold: where(self <= threshold, 0.0, grad_output)),
     grad_output=formula(lambda g, self, threshold: where(self <= threshold, 0.0, g)),
     promote_at=("grad_output", "self"),
-    method=False,
     inplace=False,
     public=False,
     out=False,

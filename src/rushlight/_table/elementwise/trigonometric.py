@@ -127,7 +127,6 @@ for _row in (asinh, acosh, atanh):
             self=_checks.unavailable(f"inplace version of {_row.name}"),
             node=f"{_row.name.capitalize()}Backward1",
             public=False,
-            method=False,
             inplace=False,
             dtypes="none",
             doc=f"`{_row.name}`, written in place.",

@@ -40,7 +40,6 @@ c2c = linear(
     # The matrix of the transform is symmetric.
     self=lambda xp, g, dim, normalization, forward: xp._fft_c2c(g, dim, normalization, forward),
     node="FftC2CBackward0",
-    method=False,
     samples=_COMPLEX_SAMPLES,
     dtypes="complex",
     doc="The transform of a complex tensor over `dim`, in either direction.",
@@ -61,7 +60,6 @@ r2c = linear(
     raw.r2c,
     self=_r2c_gradient,
     node="FftR2CBackward0",
-    method=False,
     dtypes="float",
     samples=lambda mk: [
         (mk(4), (0,), 0, True),
@@ -80,7 +78,6 @@ c2r = linear(
     ),
     holomorphic=False,
     node="FftC2RBackward0",
-    method=False,
     dtypes="complex",
     samples=lambda mk: [
         (mk(3, dtype="complex128"), (0,), 2, 4),
@@ -94,7 +91,6 @@ padded_to_full = linear(
     self=lambda xp, g, self_shape, dim: xp.slice(g, dim, 0, self_shape[dim], 1),
     holomorphic=False,
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(2, 3), 1, 5)],
     doc="The tensor with zeros after its end along `dim`.",
 )

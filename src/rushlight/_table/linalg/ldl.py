@@ -61,7 +61,6 @@ ldl_factor_ex = general(
     differentiable_out=(True, False, False),
     node="NotImplemented",
     namespace="linalg",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2),)],
     doc="The factors of a symmetric matrix in one triangle, the pivots, the first zero pivot.",
@@ -125,7 +124,6 @@ ldl_solve = general(
     B=_no_derivative,
     node="NotImplemented",
     namespace="linalg",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [
         (mk(3, 3, low=1, high=2), mk(3, low=3, high=4, dtype="int32"), mk(3, 2)),

@@ -17,12 +17,12 @@ def _alias(array: Array) -> Array:
 
 MAKE = linear(
     "_make_dual(Tensor(a) self) -> Tensor(a)", _alias,
-    self=lambda g: g, namespace="private", node="ViewBackward0", method=False,
+    self=lambda g: g, namespace="private", node="ViewBackward0",
     doc="A view of all of `self`, which will carry a tangent of its own.",
 )  # fmt: skip
 
 UNPACK = linear(
     "_unpack_dual(Tensor(a) dual) -> Tensor(a)", _alias,
-    dual=lambda g: g, namespace="private", node="Identity", method=False,
+    dual=lambda g: g, namespace="private", node="Identity",
     doc="A view of all of a dual tensor, without its tangent.",
 )  # fmt: skip

@@ -295,7 +295,6 @@ _scaled = linear(
     self=lambda xp, g, mask, scale: g * mask * scale,
     node="NativeDropoutBackward0",
     public=False,
-    method=False,
     out=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype="bool"), 2.0)],
     doc="The elements that the mask keeps, scaled.",

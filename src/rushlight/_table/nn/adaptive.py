@@ -93,7 +93,6 @@ def _mean_rows(dims: int) -> tuple[Row, Row]:
         ),
         node=f"AdaptiveAvgPool{dims}DBackwardBackward0",
         namespace="private",
-        method=False,
         samples=lambda mk: [(mk(2, *(2,) * dims), (5,) * dims)],
         doc="The gradient of adaptive means for their input of `size`.",
     )
@@ -102,7 +101,6 @@ def _mean_rows(dims: int) -> tuple[Row, Row]:
         _mean_forward(dims),
         self=calling(lambda: backward, size=lambda self: tuple(self.shape[-dims:])),
         node=f"AdaptiveAvgPool{dims}DBackward0",
-        method=False,
         dtypes="float",
         samples=lambda mk: [
             (mk(1, 2, *(5,) * dims), (3,) * dims),

@@ -41,7 +41,6 @@ channel_sums = linear(
     ),
     node="SumBackward1",
     namespace="private",
-    method=False,
     lowering="channel_sums",
     samples=lambda mk: [(mk(2, 3, 4),), (mk(2, 3, 2, 2),)],
     doc="The sums over all but the second dimension: the gradient of a bias.",
@@ -58,7 +57,6 @@ conv_output = multilinear(
     ),
     node=_NODE,
     namespace="private",
-    method=False,
     samples=lambda mk: [
         (mk(2, 2, 5), mk(4, 1, 3), (3,), (2,), (1,), (1,), 2),
         (mk(1, 2, 4, 3), mk(2, 2, 2, 2), (3, 2), (1, 1), (0, 0), (1, 1), 1),
@@ -79,7 +77,6 @@ conv_input = multilinear(
     ),
     node=_NODE,
     namespace="private",
-    method=False,
     samples=lambda mk: [
         (mk(2, 4, 3), mk(4, 1, 3), (5,), (2,), (1,), (1,), 2),
         (mk(1, 2, 3, 2), mk(2, 2, 2, 2), (4, 3), (1, 1), (0, 0), (1, 1), 1),
@@ -99,7 +96,6 @@ conv_weight = multilinear(
     ),
     node=_NODE,
     namespace="private",
-    method=False,
     samples=lambda mk: [
         (mk(2, 2, 5), mk(2, 4, 3), (3,), (2,), (1,), (1,), 2),
         (mk(1, 2, 4, 3), mk(1, 2, 3, 2), (2, 2), (1, 1), (0, 0), (1, 1), 1),
@@ -210,7 +206,6 @@ convolution = multilinear(
     _convolution,
     joint=_gradients,
     saved_as={"bias_shape": "bias_sym_sizes_opt"},
-    method=False,
     samples=lambda mk: [
         (mk(2, 2, 5), mk(4, 1, 3), mk(4), (2,), (1,), (1,), False, (0,), 2),
         (mk(1, 2, 4, 3), mk(3, 2, 2, 2), None, (1, 1), (0, 1), (2, 1), False, (0, 0), 1),

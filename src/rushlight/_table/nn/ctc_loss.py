@@ -134,7 +134,6 @@ _ctc_backward = general(
     log_probs=_no_derivative,
     node="NotImplemented",
     namespace="private",
-    method=False,
     out=False,
     dtypes="float",
     refuses_values="any",
@@ -167,7 +166,6 @@ _ctc = general(
     saved_as={"neg_log_likelihood": "result0", "log_alpha": "result1"},
     node="CtcLossBackward0",
     namespace="private",
-    method=False,
     out=False,
     dtypes="float",
     # The gradient takes for granted that probabilities add up to one, or are next to nothing.

@@ -113,7 +113,6 @@ _norm = general(
     holomorphic=False,
     node="NormBackward1",
     public=False,
-    method=False,
     out=False,
     lowering="vector_norm",
     samples=lambda mk: [(mk(3, 4), 2, (1,)), (mk(3, 4), 3, (1,), True)],

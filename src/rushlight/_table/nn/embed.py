@@ -55,7 +55,6 @@ _embedding = linear(
     lambda weight, indices, *_: raw.embedding(weight, indices),
     weight=recorded(_table_gradient, override=raw.embedding_gradient),
     real_only="embedding",
-    method=False,
     out=False,
     saved_as={"weight_shape": None},
     refuses_values="any",
@@ -81,7 +80,6 @@ _sparse_embedding = linear(
     real_only="embedding",
     node="EmbeddingBackward0",
     public=False,
-    method=False,
     out=False,
     saved_as={"weight_shape": None},
     refuses_values="any",
@@ -210,7 +208,6 @@ def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: s
         per_sample_weights=recorded(_bag_weight_gradient, override=raw.embedding_bag_weights),
         node="EmbeddingBagBackward0",
         public=False,
-        method=False,
         out=False,
         dtypes="float",
         samples=lambda mk: [
@@ -482,7 +479,6 @@ one_hot = general(
     _one_hot,
     shaped_by_values=lambda args: args[1] < 0,
     namespace="nn.functional",
-    method=False,
     out=False,
     refuses_values="any",
     samples=lambda mk: [

@@ -136,7 +136,6 @@ im2col = linear(
     self=calling(lambda: col2im, output_size=lambda self_shape: tuple(self_shape[-2:])),
     namespace="private",
     node="Im2ColBackward0",
-    method=False,
     samples=lambda mk: [
         (mk(1, 2, 4, 3), (2, 2), (1, 1), (1, 0), (2, 1)),
         (mk(2, 4, 4), (2, 1), (2, 1), (0, 0), (1, 1)),
@@ -150,7 +149,6 @@ col2im: Row = linear(
     self=calling(lambda: im2col),
     namespace="private",
     node="Col2ImBackward0",
-    method=False,
     samples=lambda mk: [
         (mk(1, 8, 6), (3, 4), (2, 2), (1, 1), (0, 0), (1, 1)),
         (mk(4, 4), (4, 4), (2, 2), (1, 1), (0, 0), (2, 2)),

@@ -146,7 +146,6 @@ def _rows(dims: int) -> Row:
         forward,
         joint=recorded(_recorded_gradients, override=raw.grid_sample_backward),
         node=f"GridSampler{dims}DBackward0",
-        method=False,
         dtypes="float",
         samples=lambda mk: [
             (mk(1, 2, *(4,) * dims), mk(1, *(2,) * dims, dims, low=-0.9, high=0.9), mode, pad, c)
@@ -250,7 +249,6 @@ affine_grid_generator = linear(
     _affine_forward,
     theta=_affine_gradient,
     real_only=True,
-    method=False,
     dtypes="float",
     samples=lambda mk: [(mk(2, 2, 3), (2, 1, 3, 2), False), (mk(1, 3, 4), (1, 1, 2, 2, 2), True)],
     doc="The points to which affine maps take the places of a grid of numbers from -1 to 1.",

@@ -126,7 +126,6 @@ def _rows(kind: str, dims: int) -> Row:
         grad_output=calling(lambda: row),
         node=node + "BackwardBackward0",
         namespace="private",
-        method=False,
         samples=lambda mk: [
             (
                 mk(1, 2, *(4,) * dims),
@@ -143,7 +142,6 @@ def _rows(kind: str, dims: int) -> Row:
         self=calling(lambda: gradient, input_size=lambda self_shape: self_shape),
         node=node + "Backward0",
         namespace="private",
-        method=False,
         dtypes="float",
         out_rules=OutRules(laid_out=True, in_python=True),
         samples=lambda mk: [

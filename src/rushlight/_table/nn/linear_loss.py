@@ -96,7 +96,6 @@ _chunked = general(
     joint=recorded(_gradients, override=raw.linear_cross_entropy_backward),
     target=None,
     namespace="private",
-    method=False,
     out=False,
     dtypes="float",
     refuses_values="any",

@@ -54,7 +54,6 @@ def _borrowing(name: str, node: str, mode: str) -> Row:
         ),
         node=node,
         public=False,
-        method=False,
         out=False,
         samples=lambda mk: [(mk(2, 3, 4), (1, 2))],
         doc=f"The input with borders of its own elements ({mode}).",

@@ -74,7 +74,6 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
         grad_output=calling(lambda: row),
         node=f"AvgPool{dims}DBackwardBackward0",
         namespace="private",
-        method=False,
         samples=lambda mk: [
             (mk(1, 2, *(2,) * dims), (5,) * dims, (2,) * dims, (2,) * dims, (0,) * dims)
         ],
@@ -87,7 +86,6 @@ def _avg_rows(dims: int) -> tuple[Row, Row]:
         node=f"AvgPool{dims}DBackward0",
         kernel="avg_pool2d" if dims == 2 else "avg_pool3d_out_frame",
         namespace=("nn.functional", "private"),
-        method=False,
         dtypes="float",
         samples=lambda mk: [
             (mk(1, 2, *(5,) * dims), (3,) * dims, (2,) * dims, (1,) * dims, True, False, None),
@@ -183,7 +181,6 @@ def max_rows(
         grad_output=lambda xp, g, indices: xp.pick_from_planes(g, indices, dims),
         node=f"{stem}BackwardBackward0",
         namespace="private",
-        method=False,
         samples=lambda mk: [
             (
                 mk(2, *(2,) * dims),
@@ -208,7 +205,6 @@ def max_rows(
         node=f"{stem}Backward0",
         saved_as={"indices": "result1"},
         differentiable_out=(True, False),
-        method=False,
         dtypes="float",
         **declared,
     )
@@ -224,7 +220,6 @@ pick_from_planes = linear(
     ),
     node="GatherBackward0",
     namespace="private",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3, 3), mk(2, 2, 2, low=0, high=9, integer=True), 2)],
     doc="The elements at flat places of the planes (the last `dims` dimensions).",
@@ -235,7 +230,6 @@ place_in_planes = linear(
     raw.place_in_planes,
     self=lambda xp, g, indices, size: xp.pick_from_planes(g, indices, len(size)),
     namespace="private",
-    method=False,
     refuses_values="any",
     lowering="place_in_planes",
     samples=lambda mk: [(mk(2, 2, 2), mk(2, 2, 2, low=0, high=9, integer=True), (3, 3))],
@@ -465,7 +459,6 @@ def _unpool_row(dims: int, further: str, rest: tuple[object, ...]) -> Row:
         self=lambda xp, g, indices: xp.pick_from_planes(g, indices, dims),
         node=f"MaxUnpool{dims}DBackward0",
         namespace="private",
-        method=False,
         dtypes="float",
         refuses_values="any",
         samples=lambda mk: [

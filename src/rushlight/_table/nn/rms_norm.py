@@ -55,7 +55,6 @@ _RMS_NORM = general(
     node="MulBackward0",
     differentiable_out=(True, False),
     public=False,
-    method=False,
     dtypes="float",
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), 1e-5), (mk(2, 3, 4), (3, 4), None, 1e-3)],
     doc="The input over the root mean square of its last dimensions, and one over that.",

@@ -25,7 +25,6 @@ placed_along = linear(
     raw.placed_along,
     self=lambda xp, g, index, dim, keepdim: xp.taken_along(g, index, dim, keepdim),
     namespace="private",
-    method=False,
     refuses_values="any",
     lowering="placed_along",
     samples=lambda mk: [
@@ -42,7 +41,6 @@ taken_along = selection(
         g, index, dim, keepdim, self_shape
     ),
     namespace="private",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4), mk(3, low=0, high=4, integer=True), 1, False),
@@ -55,7 +53,6 @@ ties = general(
     "ties(Tensor self, Tensor extreme) -> Tensor",
     raw.ties,
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(3, 4), mk())],
     doc="Where the elements equal the extreme; NaN equals NaN.",
 )

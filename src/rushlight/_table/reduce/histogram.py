@@ -35,7 +35,6 @@ def _recording(name: str) -> Row:
         joint=lambda gs: refuse(gs),
         node="NotImplemented",
         public=False,
-        method=False,
         out=False,
         samples=lambda mk: [([mk(3), mk(2)], 1)],
         doc="The results of a histogram, which has no derivative.",

@@ -84,7 +84,6 @@ vector_norm = general(
     self=_vector_norm_gradient,
     holomorphic=False,
     namespace="linalg",
-    method=False,
     node="LinalgVectorNormBackward0",
     lowering="vector_norm",
     samples=lambda mk: [

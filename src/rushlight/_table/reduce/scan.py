@@ -33,7 +33,6 @@ reverse_cumsum = linear(
     raw.reverse_cumsum,
     self=lambda xp, g, dim: xp.cumsum(g, dim),
     namespace="private",
-    method=False,
     lowering="reverse_cumsum",
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
     doc="The sums of each element and those after it.",
@@ -43,7 +42,6 @@ shifted = linear(
     raw.shifted,
     self=lambda xp, g, dim, by: xp.shifted(g, dim, -by),
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(3, 4), 1, 1), (mk(3, 4), 0, -1)],
     doc="The neighbours of the elements along `dim`; zero where there is none.",
     narrow="all",
@@ -59,7 +57,6 @@ recurrence = general(
         * xp.shifted(out, dim, 1 if back else -1)
     ),
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 1, True), (mk(3, 4), mk(3, 4), 0, False)],
     doc="The solution of S[i] = self[i] + factor[i] S[i-1] (`back`: S[i+1]).",
 )
@@ -78,7 +75,6 @@ exclusive_products = general(
     raw.exclusive_products,
     self=_exclusive_gradient,
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(3, 4), 1, False), (mk(3, 4), 0, True)],
     doc="The products of the elements before each one (`back`: after it).",
 )
@@ -169,7 +165,6 @@ accumulated_along = linear(
     raw.accumulated_along,
     self=lambda xp, g, index, dim: xp.gather(g, dim, index),
     namespace="private",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0, high=4, integer=True), 1),

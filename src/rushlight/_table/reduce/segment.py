@@ -123,7 +123,6 @@ _segment_backward = general(
     data=_no_derivative,
     node="NotImplemented",
     namespace="private",
-    method=False,
     out=False,
     dtypes="float",
     refuses_values="any",
@@ -153,7 +152,6 @@ segment_reduce = general(
     "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     _forward,
     data=_formula,
-    method=False,
     out=False,
     dtypes="float",
     samples=lambda mk: [

@@ -148,7 +148,6 @@ _without_last = linear(
     self=lambda xp, g: xp.expand_dims(g, -1),
     node="SqueezeBackward4",
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(3, 1),)],
     doc="The tensor without its last dimension, which has size one.",
 )
@@ -219,7 +218,6 @@ _search = general(
     "sorter) -> Tensor",
     raw_search.searchsorted,
     namespace="private",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [(mk(5, low=0.1, high=1).cumsum(0), mk(3, 4), False, True, None)],
     doc="Where each value would go into its sorted row.",
@@ -359,7 +357,6 @@ _unique2 = general(
     differentiable_out=(True, False, False),
     node="Unique2Backward0",
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(7, high=3, integer=True), True, True, True), (mk(3, 4),)],
     doc="The distinct values, the place of each element among them, and how often each occurs.",
     kernel="unique",
@@ -371,7 +368,6 @@ _unique_dim = general(
     self=_no_derivative("unique_dim"),
     differentiable_out=(True, False, False),
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(5, 2, high=2, integer=True), 0), (mk(3, 4), 1)],
     doc="The distinct slices across `dim`, the place of each, and how often each occurs.",
 )
@@ -383,7 +379,6 @@ _runs = general(
     differentiable_out=(True, False, False),
     node="UniqueConsecutiveBackward0",
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(7, high=2, integer=True), None), (mk(3, 4), 0)],
     doc="Each run of equal neighbours once, the run of each element, and the lengths.",
 )

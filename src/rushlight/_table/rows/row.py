@@ -255,7 +255,7 @@ def declare(
     holomorphic: bool | None = None,
     node: str | None = None,
     inplace: bool | None = None,
-    method: bool = True,
+    method: bool | None = None,
     public: bool = True,
     namespace: tuple[str, ...] | str = ("",),
     out: bool | None = None,
@@ -297,6 +297,8 @@ def declare(
     see `node_class`, and `node_shows` what they show beside. `check(args, raws)` refuses operands
     after promotion. `at_defaults` gives a faster form for when every further argument has its
     default value: a raw forward of the tensors alone, and formulas without those arguments.
+    `method` says whether tensors have the operation as a method: where it isn't given, public
+    ones of the top namespace have that take a tensor called `self`.
     `shaped_by_values` says that the shapes of results depend on the elements of tensors, not only
     on shapes, types and the other arguments; or is a function of these that says whether they do.
     `wide` has halves beside a number computed in float32 and rounded once. `copies` says that
@@ -352,6 +354,9 @@ def declare(
     if inplace is None:
         inplace = kind == "elementwise" and "(a)" not in schema_text.rpartition("->")[2]
     row.inplace = inplace
+    if method is None:
+        takes_self = "Tensor self" in schema_text or "Tensor(a) self" in schema_text
+        method = takes_self and public and "" in row.namespace and not name.startswith("_")
     row.method = method
     row.public = public
     row.dtypes = dtypes

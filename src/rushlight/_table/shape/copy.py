@@ -50,7 +50,6 @@ copy_row = linear(
     node="CopyBackwards",
     holomorphic=False,
     public=False,
-    method=False,
     out=False,
     lowering="store",
     samples=lambda mk: [(mk(3, 4), mk(4)), (mk(3), mk(3))],
@@ -140,7 +139,6 @@ fill_row = general(
     self=lambda xp, g: xp.zeros_like(g),
     node="FillBackward2",
     public=False,
-    method=False,
     out=False,
     lowering="store",
     samples=lambda mk: [(mk(3, 4), 2.5)],
@@ -156,7 +154,6 @@ fill_tensor_row = linear(
     node="FillBackward3",
     holomorphic=False,
     public=False,
-    method=False,
     out=False,
     lowering="store",
     samples=lambda mk: [(mk(3, 4), mk())],
@@ -169,7 +166,6 @@ zero_row = general(
     self=lambda xp, g: xp.zeros_like(g),
     node="ZeroBackward0",
     public=False,
-    method=False,
     out=False,
     by_element=True,
     lowering="store",
@@ -397,7 +393,7 @@ def _no_gradient(xp: Namespace, g: TensorLike) -> NoReturn:
 
 _set_empty = general(
     "_set_(Tensor self) -> Tensor", lambda x: T.empty((0,), x.dtype), self=_no_gradient,
-    node="NotImplemented", node_shows=all_edges, public=False, method=False, out=False,
+    node="NotImplemented", node_shows=all_edges, public=False, out=False,
     dtypes="none",
     doc="Memory without elements.",
 )  # fmt: skip
@@ -409,7 +405,7 @@ _set = general(
     ),
     self=_no_gradient,
     source=_no_gradient,
-    node="NotImplemented", node_shows=all_edges, public=False, method=False, out=False,
+    node="NotImplemented", node_shows=all_edges, public=False, out=False,
     dtypes="none",
     doc="The memory of another tensor.",
 )  # fmt: skip

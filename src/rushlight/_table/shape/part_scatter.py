@@ -131,7 +131,6 @@ as_strided_scatter_ = linear(
     node="AsStridedScatterBackward0",
     holomorphic=False,
     public=False,
-    method=False,
     out=False,
     samples=lambda mk: [(mk(6), mk(2, 2), (2, 2), (2, 1), None, (1,), 0)],
     doc="A copy with `src` written into a window of any strides.",

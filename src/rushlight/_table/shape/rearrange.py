@@ -38,6 +38,7 @@ repeat = linear(
     self=lambda xp, g, self_shape, repeats: xp.repeat_backward(g, self_shape, repeats),
     holomorphic=False,
     public=False,
+    method=True,
     out=False,
     lowering="repeat",
     samples=lambda mk: [(mk(2, 3), (2, 1)), (mk(3), (2, 2)), (mk(2), (0,)), (mk(), (3,))],
@@ -50,7 +51,6 @@ repeat_backward = linear(
     grad=lambda xp, g, repeats: xp.repeat(g, repeats),
     holomorphic=False,
     namespace="private",
-    method=False,
     samples=lambda mk: [(mk(4, 3), (2, 3), (2, 1))],
     doc="A gradient summed over repetitions.",
 )

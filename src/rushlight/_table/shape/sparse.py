@@ -34,7 +34,6 @@ _sparse_product = multilinear(
     columns=None,
     node="MmBackward0",
     namespace="private",
-    method=False,
     refuses_values="any",
     samples=lambda mk: [
         (mk(4), mk(3, 2), mk(4, low=0, high=5, integer=True), mk(4, low=0, high=3, integer=True), 5)

@@ -93,7 +93,6 @@ split_ = linear(
     node="SplitBackward0",
     holomorphic=False,
     public=False,
-    method=False,
     samples=lambda mk: [(mk(5, 2), 2), (mk(2, 3), 3, -1)],
     doc="The pieces of a size along a dimension; the last one may be smaller.",
 )
