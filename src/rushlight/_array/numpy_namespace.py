@@ -325,7 +325,7 @@ def to_dtype(r: Array, dtype: RawType) -> Array:
 def expand_reduced(
     g: Array, shape: tuple[int, ...], dim: int | Shape | None, keepdim: bool
 ) -> Array:
-    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    """`g`, the gradient of a reduction over `dim`, expanded to the shape that was reduced."""
     if dim is not None and not keepdim and len(shape):
         dims = (dim,) if isinstance(dim, int) else dim
         if len(dims):
@@ -337,7 +337,7 @@ def expand_reduced(
 
 
 def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
-    """`x` spread over a larger shape: a read-only view, or a copy where one element stays one.
+    """`x` broadcast to a larger shape: a read-only view, or a copy where one element stays one.
 
     One element, and equal numbers of dimensions, take a fifth of what NumPy's function takes.
     """

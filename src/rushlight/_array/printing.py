@@ -143,7 +143,7 @@ def tensor_text(
     # Without edge items a summary says nothing at all, so PyTorch then gives the size every time.
     if len(shape) != 1 if empty else chosen.edgeitems == 0:
         added.append(f"size={size_text(shape)}")
-    if not dtype_is_told(dtype_name, default_dtype, empty=empty):
+    if not shows_dtype(dtype_name, default_dtype, empty=empty):
         added.append(f"dtype=torch.{dtype_name}")
     if suffixes:
         added.extend(suffixes)
@@ -201,7 +201,7 @@ def size_text(shape: Sequence[int]) -> str:
     return str(tuple(int(size) for size in shape))
 
 
-def dtype_is_told(dtype_name: str, default_dtype: str, *, empty: bool) -> bool:
+def shows_dtype(dtype_name: str, default_dtype: str, *, empty: bool) -> bool:
     """Whether the printed values alone tell the dtype, so that no `dtype=` suffix is due.
 
     An empty tensor has no values: there only the default dtype goes without saying.

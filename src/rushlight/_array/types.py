@@ -245,7 +245,7 @@ def copy_like(array: Array, like: Any) -> Any:
     return fresh
 
 
-def spread_like(array: Array, like: Array, owned: bool) -> Any:
+def broadcast_like(array: Array, like: Array, owned: bool) -> Any:
     """An array that is to be copied to the place of another, whose shape it hasn't.
 
     One that is `owned` and lies as the other does keeps its own shape.

@@ -108,7 +108,7 @@ class device:
     def __enter__(self) -> device:
         found = usable(self)
         stack, before = _before.get(), _default.get()
-        DEFAULTS.told = True
+        DEFAULTS.changed = True
         try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
             _before.set((*stack, before))
             _default.set(found)
@@ -152,10 +152,10 @@ _ADVICE: Final = (
 class Defaults:
     """Whether anybody has ever said where new tensors are made, and where that is if so."""
 
-    __slots__ = ("told", "where")
+    __slots__ = ("changed", "where")
 
     def __init__(self) -> None:
-        self.told = False
+        self.changed = False
         self.where = CPU  # for all contexts that don't say
 
 
@@ -172,7 +172,7 @@ def default_device() -> device:
 def set_default(where: str | device | int | None) -> None:
     """Has tensors made on a device if nobody says where; None: on the CPU."""
     DEFAULTS.where = CPU if where is None else usable(where)
-    DEFAULTS.told = True
+    DEFAULTS.changed = True
 
 
 def usable(where: str | device | int) -> device:
@@ -193,7 +193,7 @@ def on_meta(where: str | device | int | None, out: object = None) -> bool:
             that of `out`.
     """
     if where is None:
-        return DEFAULTS.told and default_device() is META
+        return DEFAULTS.changed and default_device() is META
     if where is CPU or (type(where) is str and where == "cpu"):
         return False
     try:

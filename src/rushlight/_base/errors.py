@@ -546,8 +546,8 @@ def storage_overflow(sizes: Iterable[int], strides: Iterable[int] | None = None)
     sizes = tuple(sizes)
     if strides is None and 0 in sizes:
         return "Stride calculation overflowed"
-    told = f"Storage size calculation overflowed with sizes={shape_text(sizes)}"
-    return told if strides is None else f"{told} and strides={shape_text(tuple(strides))}"
+    text = f"Storage size calculation overflowed with sizes={shape_text(sizes)}"
+    return text if strides is None else f"{text} and strides={shape_text(tuple(strides))}"
 
 
 def no_heaviside(of_complex: bool) -> str:

@@ -63,7 +63,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
                 owned and type(g) is ndarray and g.base is None and g.strides == leaf._raw.strides
             ):
                 if g.shape != leaf._raw.shape:  # it has been given other data since
-                    g = T.spread_like(g, leaf._raw, owned)
+                    g = T.broadcast_like(g, leaf._raw, owned)
                 fresh = new_tensor(T.copy_like(g, leaf._raw))
                 bump(fresh)  # PyTorch counts the copying as a write
                 leaf._grad = fresh

@@ -89,7 +89,7 @@ LAST_REDUCTIONS: Final = ("column_sum", "total")
 ARITY: Final = {
     **dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGICAL, 2), "not": 1, "where": 3, "cast": 1, "const": 0, "column": 0, "row": 0,
-    "one_hot": 1, "pick": 2, "spread_f": 1, "spread_r": 1, **dict.fromkeys(ROW_REDUCTIONS, 1),
+    "one_hot": 1, "pick": 2, "broadcast_f": 1, "broadcast_r": 1, **dict.fromkeys(ROW_REDUCTIONS, 1),
     **dict.fromkeys(LAST_REDUCTIONS, 1),
 }  # fmt: skip
 
@@ -209,8 +209,8 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
     if op == "one_hot":
         _need(kinds == ["r"] and dtypes[0][0] == "i", op, "takes a whole r")
         return "f", "b1"
-    if op in ("spread_f", "spread_r"):
-        _need(kinds[0] == "s" or op == "spread_f", op, "takes a value that varies less")
+    if op in ("broadcast_f", "broadcast_r"):
+        _need(kinds[0] == "s" or op == "broadcast_f", op, "takes a value that varies less")
         return op[-1], dtypes[0]
     if op == "column":
         return "c", "i32"
@@ -449,7 +449,7 @@ total = _unary("total")
 
 def broadcast(x: Symbol, kind: str) -> Symbol:
     """A value that varies less as one of kind `f` or `r`: the same in all places."""
-    return x if x.kind == kind else x.trace.add(f"spread_{kind}", [x])
+    return x if x.kind == kind else x.trace.add(f"broadcast_{kind}", [x])
 
 
 def everywhere(x: Symbol) -> Symbol:

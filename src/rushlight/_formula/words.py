@@ -4,7 +4,7 @@
         return where(x * beta > threshold, x, log1p(exp(x * beta)) / beta)
 
 On arrays this computes, on Tensors it records a graph, on symbols it writes instructions. A world
-gives its meanings in `WORLDS`, under the class of its values; operators are methods of that class.
+gives its functions in `WORLDS`, under the class of its values; operators are methods of that class.
 Python numbers belong to no world: arithmetic on them is Python's own.
 
 A word of rows takes a value and the dimensions along which its rows lie, and keeps these as ones.
@@ -44,7 +44,7 @@ def _world(kind: type) -> Mapping[str, Word] | None:
     return _known[kind]
 
 
-def _word(name: str, meaning: str) -> Word:
+def _word(name: str, doc: str) -> Word:
     def word(*operands: object) -> TensorLike | _Rounded:
         for x in operands:
             world = _world(type(x))
@@ -54,7 +54,7 @@ def _word(name: str, meaning: str) -> Word:
         raise TypeError(f"{name}: no formula works on {kinds}")
 
     word.__name__ = word.__qualname__ = name
-    word.__doc__ = meaning
+    word.__doc__ = doc
     return word
 
 

@@ -148,7 +148,7 @@ def has(world: ModuleType, name: str) -> bool:
     return True
 
 
-_TOLD: Final = ("loss", "rows", "norm")
+_GENERATED: Final = ("loss", "rows", "norm")
 
 
 def vocabulary(formula: Any) -> set[str]:
@@ -156,8 +156,8 @@ def vocabulary(formula: Any) -> set[str]:
     found: set[str] = set()
     seen: set[Any] = set()
     # Of one that is generated: see `_formula`.
-    told = next((t for t in (getattr(formula, kind, None) for kind in _TOLD) if t), formula)
-    stack = [getattr(told, "function", None) or getattr(told, "formula", told)]
+    one = next((t for t in (getattr(formula, kind, None) for kind in _GENERATED) if t), formula)
+    stack = [getattr(one, "function", None) or getattr(one, "formula", one)]
     while stack:
         function = stack.pop()
         code = getattr(function, "__code__", None)

@@ -59,8 +59,8 @@ REFLECTED: Final = {
     "rlshift": "bitwise_left_shift",
     "rrshift": "bitwise_right_shift",
 }  # fmt: skip
-#: operator -> the method by whose name those hear of it who are asked; others by their own
-TOLD: Final = {
+#: operator -> the method by whose name it is shown to those who are asked; others by their own
+QUALIFIED: Final = {
     "add": "add", "radd": "add", "sub": "sub", "mul": "mul", "rmul": "mul", "truediv": "div",
     "mod": "remainder", "rand": "bitwise_and", "ror": "bitwise_or", "rxor": "bitwise_xor",
     "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "iadd": "add_", "isub": "sub_",
@@ -372,7 +372,7 @@ def _enter(name: str, function: FunctionType) -> None:
     if short in IN_PYTHON:
         function._in_python = True  # type: ignore[attr-defined]
     function.__code__ = function.__code__.replace(co_name=name)
-    ENTRIES[function.__code__] = TOLD.get(short, name), frozenset(operations)
+    ENTRIES[function.__code__] = QUALIFIED.get(short, name), frozenset(operations)
 
 
 def _method(name: str) -> object:

@@ -47,8 +47,8 @@ from .torch_function import (
     ask_of_operation,
     by_mode,
     foreign,
-    told_keywords,
-    told_types,
+    keywords_to_show,
+    types_to_show,
 )
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ def asked(function: Any, args: Any, kwargs: Any) -> object:
     modes = current().functions
     if modes:
         given, named = _spelled(function, function.__module__, args, kwargs)
-        types = told_types(function, foreign(_with_parts(given)), given)
-        answer = by_mode(function, types, given, told_keywords(function, named))
+        types = types_to_show(function, foreign(_with_parts(given)), given)
+        answer = by_mode(function, types, given, keywords_to_show(function, named))
         if answer is NotImplemented:
             raise all_refused(function, modes[-1:], ())
         return answer
@@ -208,7 +208,7 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
              if not isinstance(x, Tensor) or type(x) in STANDINS]  # fmt: skip
     if not found:
         return NOT_HANDLED
-    return ask_in_turn(found, function, told_types(function, found, args), args, kwargs)
+    return ask_in_turn(found, function, types_to_show(function, found, args), args, kwargs)
 
 
 class _Functions(Interposer):

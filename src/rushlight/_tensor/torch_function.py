@@ -200,7 +200,9 @@ def by_mode(
         CURRENT.set(former_mode)
 
 
-def told_keywords(function: object, kwargs: dict[str, object] | None) -> dict[str, object] | None:
+def keywords_to_show(
+    function: object, kwargs: dict[str, object] | None
+) -> dict[str, object] | None:
     """The keywords that are told of a call: None for none, but of functions in Python."""
     return kwargs if kwargs or hasattr(function, "_in_python") else None
 
@@ -281,7 +283,7 @@ def ask_in_turn(
     found: list[Any], function: Any, types: tuple[type, ...], args: Any, kwargs: Any
 ) -> object:
     """What the first of some operands answers that has an answer. Raises: TypeError for none."""
-    kwargs = told_keywords(function, kwargs)
+    kwargs = keywords_to_show(function, kwargs)
     for item in found:
         answer = item.__torch_function__(as_called(function), types, args, kwargs)
         if answer is not NotImplemented:
@@ -329,7 +331,7 @@ def _entry(op: Op) -> tuple[Any, Any, Any] | None:
     return getattr(Tensor, name), given, named
 
 
-def told_types(
+def types_to_show(
     function: object, found: Sequence[object], args: Sequence[object]
 ) -> tuple[type, ...]:
     """The types that are told of a call.
@@ -377,7 +379,7 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
     named: dict[str, object] | None
     if entry is not None:
         function, given, named = entry
-        types = told_types(function, found, given)
+        types = types_to_show(function, found, given)
     else:
         if inplace:
             function = _writing(op, writer)
@@ -385,7 +387,7 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
             function = as_called(op.function or _function_of(op))
         first, named = _without_defaults(op, args)
         given = tuple(first)
-    named = told_keywords(function, named)
+    named = keywords_to_show(function, named)
     if stack:
         answer = by_mode(function, types, given, named)
         if answer is not NotImplemented:

@@ -316,7 +316,7 @@ def backward(
     run(roots, nrs, values, keep, create_graph, places, True, grads)
 
 
-class _Told:
+class _Warned:
     """What this process has been warned of already."""
 
     cycles = False
@@ -324,8 +324,8 @@ class _Told:
 
 def warn_of_cycles() -> None:
     """Warns, once in a process, of what `create_graph` leaves behind."""
-    if not _Told.cycles or is_warn_always_enabled():
-        _Told.cycles = True
+    if not _Warned.cycles or is_warn_always_enabled():
+        _Warned.cycles = True
         warnings.warn(errors.CREATE_GRAPH_CYCLE, UserWarning, stacklevel=3)
 
 

@@ -136,9 +136,9 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
             "created or is already deleted."
         )
     if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
-        spread_over = batches.expand_over
+        expand_over = batches.expand_over
         layers = batches.layers_of([tensor])
-        whole = make_dual(spread_over(tensor, layers), spread_over(tangent, layers), level=level)
+        whole = make_dual(expand_over(tensor, layers), expand_over(tangent, layers), level=level)
         return batches.gathered(whole, layers)
     if tangent_of(tensor) is not None:
         raise RuntimeError(

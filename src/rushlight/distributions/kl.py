@@ -287,8 +287,8 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
             "different event shapes cannot be computed"
         )
     own, other = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
-    spread = _trace(other, own) + mahalanobis(other, q.loc - p.loc)
-    return half_log_det(other) - half_log_det(own) + 0.5 * (spread - p.event_shape[0])
+    quadratic = _trace(other, own) + mahalanobis(other, q.loc - p.loc)
+    return half_log_det(other) - half_log_det(own) + 0.5 * (quadratic - p.event_shape[0])
 
 
 def _check_dimensions(p: Any, q: Any) -> None:
@@ -305,11 +305,11 @@ def _to_low_rank(p: Any, q: Any, log_det_p: Tensor, roots: list[Tensor]) -> Tens
     distance = lowrank_mahalanobis(w, d, q.loc - p.loc, c)
     scaled = w.mT / d.unsqueeze(-2)
     whitened = linalg.solve_triangular(c, scaled, upper=False)
-    spread: Any = 0
+    trace: Any = 0
     for root in roots:
         plain = (root / d.sqrt().unsqueeze(-1)).pow(2).sum((-2, -1))
-        spread = spread + plain - f.matmul(whitened, root).pow(2).sum((-2, -1))
-    return 0.5 * (q._log_det() - log_det_p + spread + distance - p.event_shape[0])
+        trace = trace + plain - f.matmul(whitened, root).pow(2).sum((-2, -1))
+    return 0.5 * (q._log_det() - log_det_p + trace + distance - p.event_shape[0])
 
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
@@ -330,10 +330,10 @@ def _full_low(p: MultivariateNormal, q: LowRankMultivariateNormal) -> Tensor:
 def _low_full(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Tensor:
     _check_dimensions(p, q)
     other = q._unbroadcasted_scale_tril
-    spread = _trace(other, p._unbroadcasted_cov_factor)
-    spread = spread + _trace(other, f.diag_embed(p._unbroadcasted_cov_diag.sqrt()))
-    spread = spread + mahalanobis(other, q.loc - p.loc)
-    return 0.5 * (2 * half_log_det(other) - p._log_det() + spread - p.event_shape[0])
+    quadratic = _trace(other, p._unbroadcasted_cov_factor)
+    quadratic = quadratic + _trace(other, f.diag_embed(p._unbroadcasted_cov_diag.sqrt()))
+    quadratic = quadratic + mahalanobis(other, q.loc - p.loc)
+    return 0.5 * (2 * half_log_det(other) - p._log_det() + quadratic - p.event_shape[0])
 
 
 # ---- two families: -H(p) - E_p[log q] ------------------------------------------------------------

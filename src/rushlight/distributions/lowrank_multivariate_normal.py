@@ -130,8 +130,8 @@ class LowRankMultivariateNormal(Distribution):
         rank = (*shape[:-1], self.cov_factor.shape[-1])
         eps_w = _standard_normal(rank, dtype=self.loc.dtype, device=self.loc.device)
         eps_d = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
-        spread = f.matmul(self._unbroadcasted_cov_factor, eps_w.unsqueeze(-1)).squeeze(-1)
-        return self.loc + spread + self._unbroadcasted_cov_diag.sqrt() * eps_d
+        low_rank = f.matmul(self._unbroadcasted_cov_factor, eps_w.unsqueeze(-1)).squeeze(-1)
+        return self.loc + low_rank + self._unbroadcasted_cov_diag.sqrt() * eps_d
 
     def _log_det(self) -> Tensor:
         return lowrank_log_det(

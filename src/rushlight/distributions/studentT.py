@@ -83,8 +83,8 @@ class StudentT(Distribution):
     def entropy(self) -> Tensor:
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)
         beta = f.lgamma(half) + math.lgamma(0.5) - f.lgamma(more)
-        spread = more * (f.digamma(more) - f.digamma(half))
-        return self.scale.log() + spread + 0.5 * self.df.log() + beta
+        digammas = more * (f.digamma(more) - f.digamma(half))
+        return self.scale.log() + digammas + 0.5 * self.df.log() + beta
 
 
 __all__ = ["StudentT"]

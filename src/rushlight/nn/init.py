@@ -92,8 +92,8 @@ def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
             bound.apply_defaults()
             tensor = bound.arguments["tensor"]
             if is_asked_about(tensor):
-                told = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
-                return cast("Tensor", told)
+                answer = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
+                return cast("Tensor", answer)
         return function(*args, **kwargs)
 
     return asking

@@ -202,10 +202,10 @@ def _order(archive: ArchiveReader, stem: str) -> str:
         ValueError: where it tells one that there isn't.
     """
     if f"{stem}/byteorder" in archive:
-        told = _small(archive, f"{stem}/byteorder").decode("ascii", "replace")
-        if told not in ("little", "big"):
-            raise ValueError(f"Unknown endianness type: {told}")
-        return told
+        order = _small(archive, f"{stem}/byteorder").decode("ascii", "replace")
+        if order not in ("little", "big"):
+            raise ValueError(f"Unknown endianness type: {order}")
+        return order
     kept = settings.get_default_load_endianness()
     if kept is settings.LoadEndianness.NATIVE:
         return sys.byteorder

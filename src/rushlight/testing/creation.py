@@ -113,8 +113,8 @@ def make_tensor(
             "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
             f"noncontiguous={noncontiguous} and memory_format={memory_format}"
         )
-    spread = noncontiguous and math.prod(size) > 1
-    if spread:
+    strided = noncontiguous and math.prod(size) > 1
+    if strided:
         size = (*size[:-1], 2 * size[-1])
     with no_grad():
         made: Tensor
@@ -123,7 +123,7 @@ def make_tensor(
             _fill(f.view_as_real(made) if dtype.is_complex else made, lowest, highest)
         else:
             made = f.randint(int(lowest), int(highest), size, dtype=dtype, device=device)
-        if spread:
+        if strided:
             made = made[..., 1::2]
         elif memory_format is not None:
             made = made.clone(memory_format=memory_format)

@@ -143,9 +143,9 @@ def _as_spec(
     if plain["type"] not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
         raise NotImplementedError(f"Deserializing {plain['type']} in pytree is not registered.")
     cls = SERIALIZED_TYPE_TO_PYTHON_TYPE[plain["type"]]
-    reading = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable
+    read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable
     given = plain["context"]
-    context = json.loads(given, object_hook=_whole) if reading is None else reading(given)
+    context = json.loads(given, object_hook=_whole) if read is None else read(given)
     return node(cls, context, [_as_spec(child, leaf, node) for child in plain["children_spec"]])
 
 

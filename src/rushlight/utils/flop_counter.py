@@ -113,9 +113,9 @@ def conv_flop(
     **__: object,
 ) -> int:
     """A convolution: each element of the output (of the input, where transposed) by the window."""
-    spread = x if transposed else out_shape
+    positions = x if transposed else out_shape
     c_out, c_in, *window = weight
-    return int(x[0] * math.prod(spread[2:]) * math.prod(window) * c_out * c_in * 2)
+    return int(x[0] * math.prod(positions[2:]) * math.prod(window) * c_out * c_in * 2)
 
 
 @register_flop_formula(aten.convolution_backward)

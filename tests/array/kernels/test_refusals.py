@@ -16,10 +16,10 @@ from rushlight._native.emitted import (
     depthwise as depthwise_code,
     gemm,
     grid_sample as sampling,
-    max_pool as maxima,
+    max_pool as max_pool_code,
     scan as scan_code,
     small_convolution as small_planes,
-    transpose as turning,
+    transpose,
 )
 from rushlight._native.llvm import loader as engine, target
 from tests.array.kernels.test_kernels import normal
@@ -48,7 +48,7 @@ def _sampled() -> Any:
 
 WAYS: dict[str, Callable[[], Any]] = {
     "lines": _convolved(1), "groups": _convolved(4), "depthwise": _convolved(32), "volumes": _deep,
-    "maxima": lambda: pool.max_pool(
+    "max_pool": lambda: pool.max_pool(
         normal(1, F32, 2, 8, 40, 40), (2, 2), (2, 2), NONE, ONE, (20, 20)
     )[0],
     "samples": _sampled, "scan": lambda: scan.cumsum(normal(1, F32, 300, 100), 1),
@@ -56,8 +56,8 @@ WAYS: dict[str, Callable[[], Any]] = {
     "plane sums": lambda: convolve.channel_sums(normal(1, F32, 4, 8, 40, 40)),
 }  # fmt: skip
 LOADERS: list[Any] = [
-    convolution_code.load, small_planes.load, depthwise_code.load, maxima.load, sampling.load,
-    scan_code.load, turning.addresses, plane_sums.load, gemm.load, gemm.load_chunks,
+    convolution_code.load, small_planes.load, depthwise_code.load, max_pool_code.load, sampling.load,
+    scan_code.load, transpose.addresses, plane_sums.load, gemm.load, gemm.load_chunks,
 ]  # fmt: skip
 
 

@@ -195,8 +195,8 @@ def _on_floats() -> dict[AnyCallable, AnyCallable]:
 
 def of_sum(kinds: str, step: str) -> Chains:
     """The chain of a sum of all elements, or of the gradient of one."""
-    told = (step, np.add, "fff", b"\0\1\2") if step in "tm" else (step, None, "f", b"\0")
-    return kinds, (((), (), 0, 0, False, (told,)),)
+    code = (step, np.add, "fff", b"\0\1\2") if step in "tm" else (step, None, "f", b"\0")
+    return kinds, (((), (), 0, 0, False, (code,)),)
 
 
 def _of_ufunc(ufunc: np.ufunc, kinds: str) -> Chain:
@@ -209,8 +209,8 @@ def _of_ufunc(ufunc: np.ufunc, kinds: str) -> Chain:
 
 
 def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
-    told = vars(raw)
-    arrays, numbers, usual = told["arrays"], told["numbers"], told["usual"]
+    row = vars(raw)
+    arrays, numbers, usual = row["arrays"], row["numbers"], row["usual"]
     names = (*arrays, *numbers)
     kinds = "f" * len(arrays) + "s" * len(numbers)
     found = []
@@ -219,7 +219,7 @@ def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
         function = generated.formula_of(raw, True)
         group = generated.traced(raw.__name__, function, arrays, names, {})
         found.append(_chain(group, kinds, asked))
-    group = generated.traced(raw.__name__, told["formula"], arrays, names, {})
+    group = generated.traced(raw.__name__, row["formula"], arrays, names, {})
     found.append(_chain(group, kinds))
     return tuple(found)
 
@@ -256,7 +256,7 @@ class _Symbols:
         if name == "keep":
             return lambda g, mask: W.where(mask, g, 0.0)
         if name == "overridden":
-            return lambda override, told, *args: told(*args)
+            return lambda override, formula, *args: formula(*args)
         if name == "sgn":
             return W.sign
         if name not in W.WORLDS[_symbol()] and name != "where":
@@ -309,7 +309,7 @@ def _chain(
     found = []
     for at, step in enumerate(steps):
         words = [first + constants[repr(a)] if type(a) is float else places[a] for a in step.args]
-        told = "".join("f" if type(a) is float else sorts[a] for a in step.args)
+        operands = "".join("f" if type(a) is float else sorts[a] for a in step.args)
         dying = {a for a in step.args if type(a) is int and last[a] == at}
         written_over = {a for a in dying if sorts[a] == step.sort}
         for arg in written_over:
@@ -321,10 +321,10 @@ def _chain(
             places[step.value], sorts[step.value] = place, step.sort
         for arg in dying - written_over:
             room.free(places[arg])
-        found.append((step, told + sorts[step.value], [*words, place]))
+        found.append((step, operands + sorts[step.value], [*words, place]))
     end = room.first + room.count
     return (asked, tuple(float(text) for text in constants), len(numbers), room.count,
-            steps[-1].sort == "b", tuple(_told(*one, end) for one in found))  # fmt: skip
+            steps[-1].sort == "b", tuple(_encode(*one, end) for one in found))  # fmt: skip
 
 
 def _bounded(step: Step) -> list[Step]:
@@ -371,7 +371,7 @@ class _Room:
             self.idle.append(place)
 
 
-def _told(step: Step, sorts: str, places: list[int], end: int) -> tuple[object, ...]:
+def _encode(step: Step, sorts: str, places: list[int], end: int) -> tuple[object, ...]:
     where = bytes(end if place < 0 else place for place in places)
     if step.sort == "s":
         return _OF_NUMBERS[step.op], None, sorts, where

@@ -193,10 +193,10 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = geometry.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
+    plan = geometry.transposed(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
     whole = plan.whole(w.shape[2] * w.shape[3])
     if groups == 1 and whole and small_convolution.suits(plan, x.shape[1], y.itemsize):
-        plan = geometry.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
+        plan = geometry.transposed(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
         small_convolution.correlate(plan, y, w, None, x4, False)
     else:
         _run_plan(plan, y, w, None, x4, _pair(stride), groups, False)

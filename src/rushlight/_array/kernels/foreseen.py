@@ -21,7 +21,7 @@ from ..._native.emitted import (
     depthwise as depthwise_code,
     gemm as gemm_code,
     grid_sample as sampling_code,
-    max_pool as maxima_code,
+    max_pool as max_pool_code,
     mt19937,
     places as places_code,
     rejection as rejection_code,
@@ -82,7 +82,7 @@ def emitted() -> None:
     for name in rejection_code.KINDS:
         rejection_code.load(name)
     for kind in (F32, F64):
-        for module in (bias_code, channel_code, convolution_code, maxima_code, planes_code):
+        for module in (bias_code, channel_code, convolution_code, max_pool_code, planes_code):
             module.load(kind)
         transpose_code.load(kind)
         gemm_code.load_chunks(kind)

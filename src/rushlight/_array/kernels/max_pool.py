@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..._native.emitted import max_pool as maxima
+from ..._native.emitted import max_pool as code
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
@@ -24,13 +24,13 @@ _CHUNK: Final = 1 << 15  # elements of a chunk, about
 _THREADED: Final = 1 << 17  # elements from which threads are worth waking
 _INDEX: Final = np.dtype(np.int64)
 _MOST: Final = 1 << 30  # elements of a plane: places are counted in 32 bits
-_LARGEST_FRAME = struct.Struct(f"{len(maxima.LARGEST)}q").pack
-_PLACE_FRAME = struct.Struct(f"{len(maxima.PLACE)}q").pack
+_LARGEST_FRAME = struct.Struct(f"{len(code.LARGEST)}q").pack
+_PLACE_FRAME = struct.Struct(f"{len(code.PLACE)}q").pack
 
 
 @cache
 def _code(dtype: RawType) -> dict[str, int]:
-    return maxima.load(F32 if dtype is FLOAT32 else F64)
+    return code.load(F32 if dtype is FLOAT32 else F64)
 
 
 def _threads(size: int) -> int:

@@ -93,7 +93,7 @@ def _agrees(draws: Draws) -> bool:
         np.random.RandomState(bits).seed(20260)
     try:
         words = draws.words(ours, 3)
-    except AttributeError:  # a NumPy without a door to the state
+    except AttributeError:  # a NumPy that does not show the state
         return False
     known = ours.state["state"], theirs.random_raw(3 * _BLOCK), theirs.state["state"]
     return bool(

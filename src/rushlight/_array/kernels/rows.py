@@ -144,4 +144,4 @@ def norm(
         np.add.reduce(r, 0).reshape(normalized) if kind == "c" else r
         for r, kind in zip(found, variant.kinds)
     ]
-    return variant.spread(results)
+    return variant.place(results)

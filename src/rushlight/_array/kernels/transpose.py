@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..._native.emitted import transpose as turning
+from ..._native.emitted import transpose as code
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
@@ -22,13 +22,13 @@ _BLOCK: Final = 64  # rows of a chunk: what is read and written at a time stays 
 _SHORT: Final = 8  # rows and columns from which squares of vectors are worth it
 _MANY: Final = 256  # calls at most
 _THREADED: Final = 1 << 20  # elements from which threads are worth waking
-_FRAME = struct.Struct(f"{len(turning.FRAME)}q").pack
+_FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 
 
 @cache
 def _code(size: int) -> int:
     # Only bits are moved: what has four bytes goes as float32, what has eight as float64.
-    return turning.load(F32 if size == 4 else F64)
+    return code.load(F32 if size == 4 else F64)
 
 
 def _axes(x: Array) -> list[tuple[int, int]]:

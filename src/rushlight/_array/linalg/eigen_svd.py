@@ -1,6 +1,6 @@
 """Eigenvalues and singular values; what is built on them: pseudo-inverses, ranks, least squares.
 
-Results are column-major, as PyTorch's are. See Note [Two doors to LAPACK] in `lapack`.
+Results are column-major, as PyTorch's are. See Note [Two ways to LAPACK] in `lapack`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LAPACK, as NumPy and SciPy bring it: in the operands' own type, on stacks, into any layout.
 
-Note [Two doors to LAPACK]
+Note [Two ways to LAPACK]
 The generalised ufuncs under `numpy.linalg` compute single precision in single precision, as PyTorch
 does and NumPy's public functions don't, and write into arrays of any layout: results are
 column-major, as PyTorch's are, at no cost. What NumPy hasn't got (LU factors, triangular systems,

@@ -1,6 +1,6 @@
 """Solving and inverting stacks of matrices, their determinants and Cholesky factors.
 
-Results are column-major, as PyTorch's are. See Note [Two doors to LAPACK] in `lapack`.
+Results are column-major, as PyTorch's are. See Note [Two ways to LAPACK] in `lapack`.
 """
 
 from __future__ import annotations

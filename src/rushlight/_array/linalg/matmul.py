@@ -380,7 +380,7 @@ def _add_scaled(c: Array, out: Array, beta: float, alpha: Scalar) -> Array:
 
 
 def _check_expands(c: Array, shape: tuple[int, ...]) -> None:
-    """Refuses what doesn't spread over `shape`.
+    """Refuses what doesn't broadcast to `shape`.
 
     Raises:
         RuntimeError: in PyTorch's words.

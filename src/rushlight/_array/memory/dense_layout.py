@@ -56,7 +56,7 @@ def empty_like(array: Array, raw: RawType | type) -> Array:
     try:
         if array.flags.c_contiguous:
             return keep_open_steps(np.empty_like(array, dtype=raw, subok=False), array)
-        if not _is_spread(array):
+        if not _repeats_strides(array):
             return np.empty_like(array, dtype=raw, subok=False)
         order = _order(array.shape, array.strides)
         made = np.empty([array.shape[d] for d in order], raw)
@@ -69,7 +69,7 @@ def copy(array: Array, raw: RawType | type) -> Array:
     """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
     if array.flags.c_contiguous:
         return keep_open_steps(array.astype(raw), array)
-    if not _is_spread(array):
+    if not _repeats_strides(array):
         return array.astype(raw)
     made = empty_like(array, raw)
     np.copyto(made, array, casting="unsafe")
@@ -145,7 +145,7 @@ def copied_in_format(x: Array) -> Array:
     return made
 
 
-def _is_spread(array: Array) -> bool:
+def _repeats_strides(array: Array) -> bool:
     strides = array.strides
     return 0 in strides or len(set(strides)) < len(strides) or 1 in array.shape
 

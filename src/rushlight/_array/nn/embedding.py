@@ -214,7 +214,7 @@ def embedding_bag(
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     rows = weight.take(index[: bags.size][counted], axis=0)
     if mode == 2:
-        return _bag_maxima(rows, bags[counted], starts.size)[0]
+        return _max_of_bags(rows, bags[counted], starts.size)[0]
     if scales is not None:
         rows = rows * scales[: bags.size][counted][:, None]
     sums = bag_sums(rows, bags[counted], starts.size)
@@ -247,12 +247,12 @@ def bag_places(
     if mode == 1:
         return bags.astype(index.dtype), counts, counts.copy()
     used = index[: bags.size][counted]
-    _, places = _bag_maxima(weight.take(used, axis=0), bags[counted], starts.size)
+    _, places = _max_of_bags(weight.take(used, axis=0), bags[counted], starts.size)
     rows = np.where(places >= 0, used[np.maximum(places, 0)] if used.size else 0, 0)
     return bags.astype(index.dtype), counts, rows.astype(index.dtype)
 
 
-def _bag_maxima(rows: Array, bags: Array, count: int) -> tuple[Array, Array]:
+def _max_of_bags(rows: Array, bags: Array, count: int) -> tuple[Array, Array]:
     """The largest of each bag's rows by column, and which row of `rows` it is (-1: none)."""
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     places = np.full((count, rows.shape[1]), -1)
@@ -320,7 +320,7 @@ def embedding_bag_rows(
     return sparse_gradient(used.reshape(1, -1), rows, shape)
 
 
-def bag_maxima_backward(
+def max_bag_backward(
     g: Array, weight: Array, index: Array, offsets: Array, include_last: bool, padding_idx: int
 ) -> Array:
     """The gradient of maxima of bags for their table."""
@@ -328,7 +328,7 @@ def bag_maxima_backward(
     bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     out = np.zeros(weight.shape, g.dtype)
-    _, places = _bag_maxima(weight.take(used, axis=0), owners, starts.size)
+    _, places = _max_of_bags(weight.take(used, axis=0), owners, starts.size)
     bag, column = np.nonzero(places >= 0)
     np.add.at(out, (used[places[bag, column]], column), g[bag, column])
     return out

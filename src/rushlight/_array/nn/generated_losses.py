@@ -249,7 +249,7 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     summed_.piece = BLOCK if general.calls > SHORT else _SHORT_PIECE
     asked = " and ".join(f"{p} == {n!r}" for p, n in summed_.usual.items())
     lines = [f"check_values({', '.join(form.required)})"] if form.formula.check_values else []
-    lines += _fixed(form) if short else _spread(f"by_element({listed})", form.formula.result)
+    lines += _fixed(form) if short else _unreduced(f"by_element({listed})", form.formula.result)
     lines += [
         f"n = {given[0]}.size",
         "if n > limits.few or n >= kernels.LEAST and n:",
@@ -267,7 +267,7 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     return lines + _divided(body_of(general, space, "b"), end), space
 
 
-def _spread(call: str, like: str) -> list[str]:
+def _unreduced(call: str, like: str) -> list[str]:
     return ["if not reduction:", f"    v = {call}", *[f"    {x}" for x in _laid_out("v", like)]]
 
 
@@ -301,7 +301,7 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
     tensors, numbers = f"({', '.join(given)},)", f"({', '.join(('s', *form.numbers))},)"
     asked = " and ".join(f"{p} == {n!r}" for p, n in form.usual())
     like = form.formula.gradient_like(form.key, given)
-    lines = _fixed(form) if short else _spread(f"spread({listed})", like)
+    lines = _fixed(form) if short else _unreduced(f"unreduced({listed})", like)
     lines += [
         f"n = {given[0]}.size",
         "if n >= kernels.LEAST and n:",
@@ -317,8 +317,8 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
         lines.append(f"return scaled({listed})")
     else:
         lines += [f"v = scaled({listed})", *_laid_out("v", like)]
-    spread = None if short else form.times(given, False)
-    return lines, SPACE | {"scaled": form.times(given, True), "spread": spread}
+    unreduced = None if short else form.times(given, False)
+    return lines, SPACE | {"scaled": form.times(given, True), "unreduced": unreduced}
 
 
 def _large(me: _Summed, known: bool, *args: Any) -> float:

@@ -145,15 +145,15 @@ def avg_pool_backward(
         shape = y.shape[:place] + (n,) + y.shape[place + 1 :]
         last = (out[axis] - 1) * step + 1
         apart = step >= k[axis]
-        spread = np.empty(shape, y.dtype) if step == k[axis] and last + k[axis] - 1 == n else (
+        widened = np.empty(shape, y.dtype) if step == k[axis] and last + k[axis] - 1 == n else (
             np.zeros(shape, y.dtype)
         )  # fmt: skip
         for j in range(k[axis]):
             if apart:
-                spread[(*lead, slice(j, j + last, step))] = y
+                widened[(*lead, slice(j, j + last, step))] = y
             else:
-                spread[(*lead, slice(j, j + last, step))] += y
-        y = spread
+                widened[(*lead, slice(j, j + last, step))] += y
+        y = widened
     y = y[(..., *[slice(p, p + n) for n, p in zip(size, pad)])]
     return np.ascontiguousarray(y).astype(dtype, copy=False)
 

@@ -57,8 +57,8 @@ _LEGACY = np.dtype(
 
 _LOW24 = np.uint32(0xFFFFFF)
 
-# Generators of streams that are gone, each with its door for seeding: making one takes NumPy 60 µs,
-# seeding one anew takes 1. Programs make a stream for a single draw.
+# Generators of streams that are gone, each with its way of seeding: making one takes NumPy
+# 60 µs, seeding one anew takes 1. Programs make a stream for a single draw.
 # A few locks shared by all streams: one of its own for each would have to be registered.
 # See Note [Locks and forks] in `_locks`.
 _LOCKS: Final = tuple([make_lock() for _ in range(16)])
@@ -125,7 +125,7 @@ class Stream:
         except IndexError:
             # The seed given here saves a question to the operating system; `restart` replaces it.
             self._bits = np.random.MT19937(0)
-            # NumPy's public door to the generator's first, 32-bit way of seeding.
+            # NumPy's public way to the generator's first, 32-bit way of seeding.
             self._seeder = np.random.RandomState(self._bits)
         self.next_normal: float | None = None
         self.next_float: float | None = None

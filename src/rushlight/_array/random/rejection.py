@@ -89,13 +89,13 @@ def _tail(k: float) -> float:
 
 
 def _transformed_binomial(
-    n: float, p: float, spread: float, c: float, r: float, m: float, source: _Source
+    n: float, p: float, deviation: float, c: float, r: float, m: float, source: _Source
 ) -> float:
     """Source: W. Hörmann, The generation of binomial random variates (1993), algorithm BTRS."""
-    b = 1.15 + 2.53 * spread
+    b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
     accept = 0.92 - 4.2 / b
-    alpha = (2.83 + 5.1 / b) * spread
+    alpha = (2.83 + 5.1 / b) * deviation
     while True:
         u = source.uniform() - 0.5
         v = source.uniform()
@@ -127,11 +127,11 @@ def _inverted_binomial(n: float, log_rest: float, source: _Source) -> float:
 
 
 def _one_binomial(
-    n: float, p: float, spread: float, c: float, r: float, m: float, log_rest: float,
+    n: float, p: float, deviation: float, c: float, r: float, m: float, log_rest: float,
     source: _Source,
 ) -> float:  # fmt: skip
-    if spread > 0:
-        return _transformed_binomial(n, p, spread, c, r, m, source)
+    if deviation > 0:
+        return _transformed_binomial(n, p, deviation, c, r, m, source)
     return _inverted_binomial(n, log_rest, source)
 
 
@@ -141,11 +141,12 @@ def _binomial_columns(n: Array, p: Array) -> Array:
     Shapes: flat, `p` in (0, 1/2] -> (7, elements).
     """
     mean = n * p
-    spread = np.where(mean >= 10, np.sqrt(mean * (1 - p)), 0)
+    deviation = np.where(mean >= 10, np.sqrt(mean * (1 - p)), 0)
     rest = np.log1p(-p.astype(np.float64)).astype(p.dtype)
     mode = np.floor((n + 1) * p)
     centre = mean.astype(np.float64) + 0.5
-    return np.stack([x.astype(np.float64) for x in (n, p, spread, centre, p / (1 - p), mode, rest)])
+    columns = (n, p, deviation, centre, p / (1 - p), mode, rest)
+    return np.stack([x.astype(np.float64) for x in columns])
 
 
 def _one_gamma(exponent: float, d: float, c: float, source: _Source) -> float:

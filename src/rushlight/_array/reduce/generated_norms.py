@@ -110,7 +110,7 @@ class Variant:
         self.asked = kinds
         self.kinds = [group.kind(out.value) for out in group.outputs]
         code = Code(group)
-        shown = map(str, self.spread(code.results))
+        shown = map(str, self.place(code.results))
         listed = ", ".join([*norm.kinds, "part", *norm.numbers])
         self.small = self._made(f"small({listed}, d, dim=1)", code, shown, dict(_SMALL))
         code = Code(group, "buffer" if "f" in self.kinds else "", scratch=True)
@@ -120,7 +120,7 @@ class Variant:
         self.block = self._made(f"block(d, buffer, {listed}, dim=1)", code, code.results,
                                 dict(_BLOCK))  # fmt: skip
 
-    def spread(self, results: Sequence[object]) -> Arguments:
+    def place(self, results: Sequence[object]) -> Arguments:
         """The results that are wanted, in their places, and None in those of the others."""
         left = iter(results)
         return [next(left) if n else None for n in self.need] if self.need else list(results)
@@ -208,7 +208,7 @@ def _general(variant: Variant, normalized: tuple[int, ...], operands: Arguments,
         found = variant.small(*arrays, 1 / columns, *numbers, dtype)
     if found is None:
         given = [a for a in arrays if a is not None]
-        found = variant.spread(_by_blocks(variant, dtype, rows, columns, given, numbers))
+        found = variant.place(_by_blocks(variant, dtype, rows, columns, given, numbers))
     ends = {"f": x.shape, "r": kept, "c": normalized}
     types = {"f": x.dtype, "r": dtype, "c": dtype}
     for p, a in zip(norm.kinds, operands, strict=True):
@@ -216,7 +216,7 @@ def _general(variant: Variant, normalized: tuple[int, ...], operands: Arguments,
             types["c"] = a.dtype
     return tuple(
         None if r is None else r.reshape(ends[kind]).astype(types[kind], copy=False)
-        for r, kind in zip(found, variant.spread(variant.kinds), strict=True)
+        for r, kind in zip(found, variant.place(variant.kinds), strict=True)
     )
 
 

@@ -52,10 +52,10 @@ def var_mean(
             part = slice(start, start + starts.step)
             sums[part], squares[part] = _centred_sums(rows[part], centre[part, None])
         # The sum of squares about c is that about the mean plus n (mean - c)².
-        spread = squares - np.divide(sums * sums, count)
-        spread = np.where(spread < 0, 0.0, spread)
+        squared_deviations = squares - np.divide(sums * sums, count)
+        squared_deviations = np.where(squared_deviations < 0, 0.0, squared_deviations)
         mean = centre + np.divide(sums, count)
-        variance = np.divide(spread, max(count - correction, 0.0))
+        variance = np.divide(squared_deviations, max(count - correction, 0.0))
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(raw.shape))
     return variance.reshape(shape).astype(x.dtype), mean.reshape(shape).astype(x.dtype)

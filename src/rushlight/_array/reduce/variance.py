@@ -66,10 +66,10 @@ def var_mean(
     mean = _add(wide, axis, None, None, True) / count
     wide -= mean
     wide *= wide
-    spread = _add(wide, axis, None, None, keepdim) / np.float64(freedom)
+    variance = _add(wide, axis, None, None, keepdim) / np.float64(freedom)
     if not keepdim:
-        mean = mean.reshape(spread.shape)
-    return spread, mean
+        mean = mean.reshape(variance.shape)
+    return variance, mean
 
 
 def _warn_few(name: str) -> None:
@@ -91,29 +91,29 @@ def var(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
 ) -> TensorLike:
     """The variance over `dim`."""
-    spread, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
-    return in_order(spread.astype(_real(x.dtype)), x)
+    variance, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
+    return in_order(variance.astype(_real(x.dtype)), x)
 
 
 def std(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
 ) -> TensorLike:
     """The square root of the variance over `dim`."""
-    spread, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
-    return in_order(np.sqrt(spread).astype(_real(x.dtype)), x)
+    variance, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
+    return in_order(np.sqrt(variance).astype(_real(x.dtype)), x)
 
 
 def var_and_mean(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
 ) -> Any:
     """The variance and the mean over `dim`, in the type of `x`."""
-    spread, mean = var_mean("var_mean", x, dim, correction, keepdim)
-    return in_order(spread.astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)
+    variance, mean = var_mean("var_mean", x, dim, correction, keepdim)
+    return in_order(variance.astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)
 
 
 def std_and_mean(
     x: Array, dim: Shape | None = None, correction: float | None = None, keepdim: bool = False
 ) -> Any:
     """The standard deviation and the mean over `dim`, in the type of `x`."""
-    spread, mean = var_mean("std_mean", x, dim, correction, keepdim)
-    return in_order(np.sqrt(spread).astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)
+    variance, mean = var_mean("std_mean", x, dim, correction, keepdim)
+    return in_order(np.sqrt(variance).astype(_real(x.dtype)), x), in_order(mean.astype(x.dtype), x)

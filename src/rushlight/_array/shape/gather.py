@@ -360,20 +360,20 @@ def index_put(
                     f"index {given} is out of bounds for dimension {axis} with size {n}"
                 )
         together = np.broadcast_arrays(*wrapped)
-        spread = np.broadcast_to(values, together[0].shape + rest)
-        if not spread.size:
+        expanded = np.broadcast_to(values, together[0].shape + rest)
+        if not expanded.size:
             return out
         flat = np.ravel_multi_index(tuple(together), lead).reshape(-1)
-        spread = spread.reshape((flat.size, *rest))
-        add_rows(out.reshape((prod(lead), *rest)), flat, spread)
+        expanded = expanded.reshape((flat.size, *rest))
+        add_rows(out.reshape((prod(lead), *rest)), flat, expanded)
         return out
     places = np.arange(out.size).reshape(out.shape)[indices]
-    spread = np.broadcast_to(values, places.shape)
+    expanded = np.broadcast_to(values, places.shape)
     if out.flags.c_contiguous:
-        add_rows(out.reshape(-1), places.reshape(-1), spread.reshape(-1))
+        add_rows(out.reshape(-1), places.reshape(-1), expanded.reshape(-1))
     else:
         flat_copy = out.reshape(-1)
-        out[...] = add_rows(flat_copy, places.reshape(-1), spread.reshape(-1)).reshape(out.shape)
+        out[...] = add_rows(flat_copy, places.reshape(-1), expanded.reshape(-1)).reshape(out.shape)
     return out
 
 

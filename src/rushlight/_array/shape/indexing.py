@@ -239,8 +239,8 @@ def _in_order(found: Array, x: Array, key: Sequence[Array | slice | None]) -> Ar
     at = list(where)
     before = at[0] if at[-1] - at[0] == len(at) - 1 else 0  # indices that lie apart come first
     kept = [step for d, step in enumerate(x.strides) if d not in at]
-    spread = found.ndim - len(kept)  # the dimensions of the indices
-    steps = (*kept[:before], *(0,) * spread, *kept[before:])
+    dims = found.ndim - len(kept)  # the dimensions of the indices
+    steps = (*kept[:before], *(0,) * dims, *kept[before:])
     operands = [(found.shape, steps)]
     for d in at:  # as PyTorch sees an index: with dimensions of size one for those that are kept
         k = where[d].reshape((1,) * before + where[d].shape + (1,) * (len(kept) - before))

@@ -23,7 +23,7 @@ from ...autograd.edges import place_of
 from ..ir.program import Instruction, Program, Value
 from ..refusal import Refusal
 from .output_structure import outlives
-from .replay_safety import check_rehearsal, rehearsed
+from .replay_safety import check_backward, rehearsed
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -82,7 +82,7 @@ def record_gradients(
             raise Refusal("the step returns a view whose history can still be used")
         if t._raw.dtype.name not in ("float32", "float64"):
             raise Refusal("the step returns a tensor with a history that isn't of a float type")
-    check_rehearsal(outputs)
+    check_backward(outputs)
     wanted: list[Any] = []
     tensors: list[Any] = []
     for position, t in enumerate(arguments):

@@ -36,7 +36,7 @@ _CHANGES: Final = frozenset({
 })  # fmt: skip
 
 
-def check_rehearsal(outputs: list[Tensor]) -> None:
+def check_backward(outputs: list[Tensor]) -> None:
     """Looks at all that a backward from some results would run.
 
     Raises:

@@ -38,8 +38,8 @@ def take_up(state: State) -> None:
     state.places.append(flags)
     chosen = {k: getattr(DETERMINISM, k) for k in ("on", "warns_only", "filling")}
     state.places.append(Place(DETERMINISM, "function", chosen, "determinism"))
-    told = {"told": DEFAULTS.told, "where": DEFAULTS.where}
-    state.places.append(Place(DEFAULTS, "function", told, "the default device"))
+    fields = {"changed": DEFAULTS.changed, "where": DEFAULTS.where}
+    state.places.append(Place(DEFAULTS, "function", fields, "the default device"))
     default = {"float_": dtypes._default.float_}
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
 

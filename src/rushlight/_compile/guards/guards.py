@@ -143,7 +143,7 @@ def guard_state(state: State, lines: SourceText) -> None:
         kinds.append(Is(Attribute(Held(x), "__dict__"), vars(x)))
     for start in range(0, len(kinds), 8):
         lines.unless(*kinds[start : start + 8])
-    if DEFAULTS.told:
+    if DEFAULTS.changed:
         asked, device = lines.name(default_device), lines.name(default_device())
         lines.python(f"if {asked}() is not {device}: return None", first=True)
     if state.classes_asked():

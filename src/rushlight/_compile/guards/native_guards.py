@@ -308,9 +308,9 @@ class NativeGuards:
             room = arena.words(1)
             self.rooms.append(room)
             slot = arena.address(room)
-        told = self._geometry(g.shape, g.strides, g.dtype)
-        told[2] = layout.WRITEABLE if a.written else 0
-        return id(a.kind), len(a.fields), conditions, told, slot
+        expected = self._geometry(g.shape, g.strides, g.dtype)
+        expected[2] = layout.WRITEABLE if a.written else 0
+        return id(a.kind), len(a.fields), conditions, expected, slot
 
     def _geometry(self, shape: Shape, strides: Shape, dtype: RawType) -> list[int]:
         flags = A.empty(shape, dtype).flags.num

@@ -108,7 +108,7 @@ def narrow_form(a: Matrix, b: Matrix, c: Matrix, ended: bool) -> str | None:
     return None
 
 
-def worth_turning(m: int, b: Matrix) -> bool:
+def worth_transposing(m: int, b: Matrix) -> bool:
     """Whether B is to be transposed before so many rows are multiplied by it."""
     return b.right != 1 and b.down == 1 and m >= 16 and b.rows >= 16 and b.columns >= 16
 

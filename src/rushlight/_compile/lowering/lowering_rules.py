@@ -30,8 +30,8 @@ def element_value(i: Instruction, written: bool = False) -> LoopFormula | None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)
-    told = losses.by_element(i) or reductions.along_rows(i) or reductions.norm_of_rows(i)
-    return told or _elementwise(i)
+    found = losses.by_element(i) or reductions.along_rows(i) or reductions.norm_of_rows(i)
+    return found or _elementwise(i)
 
 
 def _elementwise(i: Instruction) -> LoopFormula | None:

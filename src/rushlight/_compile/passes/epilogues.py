@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..._array.memory.aliasing import UFUNC_OF
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
-from ..lowering.gemm import Product, product_of, worth_turning
+from ..lowering.gemm import Product, product_of, worth_transposing
 from .fuse import fused
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def with_product(plan: Plan, i: Instruction) -> bool:
         else:
             product.out = plan.scratch(out)
     a, b, _ = product.parts[0]
-    if product.emitted and len(product.parts) == product.several == 1 and worth_turning(a.rows, b):
+    alone = len(product.parts) == product.several == 1
+    if product.emitted and alone and worth_transposing(a.rows, b):
         product.room = plan.scratch(out, (b.rows, b.columns))
     place = plan.append(product)
     plan.when[product.out.root] = place

@@ -16,7 +16,7 @@ from ..._native.emitted import (
     embedding_gradient as scatter,
     gemm,
     skinny_gemm as narrow,
-    transpose as turning,
+    transpose,
 )
 from ..._native.emitted.max_pool_plane import max_pool
 from ..._native.fusion.row_loops import REGISTERS, Frame, lowered
@@ -278,7 +278,7 @@ class Frames:
         words = [(b.value, b.offset), (to, offset), rows, columns, b.right, rows, 0, 0, grain,
                  chunks]  # fmt: skip
         self.threaded = self.threaded or chunks > 1
-        call = turning.load(type_of(b.value.dtype)), self.words_of(words), chunks
+        call = transpose.load(type_of(b.value.dtype)), self.words_of(words), chunks
         return call, Matrix(to, b.rows, b.columns, b.columns, 1, offset)
 
     def in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:

@@ -56,8 +56,8 @@ def containers() -> Reason:
     if word(id(line) + layout.SIZE) != 3 or word(id(pair) + layout.SIZE) != 2:
         return "lists and tuples keep their length elsewhere"
     items = word(id(line) + layout.LIST_ITEMS)
-    told = [id(x) for x in line]
-    if not leads_somewhere(items) or [word(items + 8 * k) for k in range(3)] != told:
+    addresses = [id(x) for x in line]
+    if not leads_somewhere(items) or [word(items + 8 * k) for k in range(3)] != addresses:
         return "lists keep their items elsewhere"
     return None if layout.cell_field() is not None else "closures keep their variables elsewhere"
 

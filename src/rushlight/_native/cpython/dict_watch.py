@@ -26,12 +26,12 @@ from .references import keep_forever
 
 _FIRST: Final = 256  # places of the first table
 _ROOM: Final = 512  # words that are made at once
-#: 2**64 divided by the golden ratio, odd, as a signed number: spreads addresses over places.
+#: 2**64 divided by the golden ratio, odd, as a signed number: hashes addresses to places.
 _FACTOR: Final = 0x9E3779B97F4A7C15 - (1 << 64)
 _lock = make_lock()
 
 
-def _spread(address: int) -> int:
+def _hash(address: int) -> int:
     """The same as the machine code computes."""
     return ((address * _FACTOR) & ((1 << 64) - 1)) >> 32
 
@@ -63,7 +63,7 @@ class _Watch:
 
     def _enter(self, table: int, word: int) -> None:
         block = self.block
-        k = _spread(table) & block[0]
+        k = _hash(table) & block[0]
         while block[1 + 2 * k]:
             k = (k + 1) & block[0]
         block[2 + 2 * k] = word  # before what makes it be found

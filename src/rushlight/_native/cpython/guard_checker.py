@@ -97,25 +97,25 @@ def _geometry(module: Module) -> Function:
     """1 where an array is as told; 0 where its kind or flags differ, -1 where its sizes do."""
     f = module.function("geometry", [("raw", PTR), ("told", PTR)], I64)
     f.internal = True
-    raw, told = f.params
-    right = f.load(f.at_bytes(raw, TYPE), I64).eq(f.load(told, I64))
+    raw, expected = f.params
+    right = f.load(f.at_bytes(raw, TYPE), I64).eq(f.load(expected, I64))
     with f.when(~right):
         f.ret(0)
-    count = f.load(f.at(told, 3, I64), I64)
+    count = f.load(f.at(expected, 3, I64), I64)
     with f.when(f.cast(f.load(f.at_bytes(raw, NDARRAY["ndim"]), I32), I64).ne(count)):
         f.ret(-1)
     for place, first in (("shape", f.constant(I64, 4)), ("strides", count + 4)):
         found = f.load(f.at_bytes(raw, NDARRAY[place]), PTR)
-        wanted = f.at(told, first, I64)
+        wanted = f.at(expected, first, I64)
         with f.loop(0, count) as loop:
             same = f.load(f.at(found, loop.index, I64), I64).eq(
                 f.load(f.at(wanted, loop.index, I64), I64)
             )
             with f.when(~same):
                 f.ret(-1)
-    same = f.load(f.at_bytes(raw, NDARRAY["dtype"]), I64).eq(f.load(f.at(told, 1, I64), I64))
+    same = f.load(f.at_bytes(raw, NDARRAY["dtype"]), I64).eq(f.load(f.at(expected, 1, I64), I64))
     flags = f.cast(f.load(f.at_bytes(raw, NDARRAY["flags"]), I32), I64)
-    wanted = f.load(f.at(told, 2, I64), I64)
+    wanted = f.load(f.at(expected, 2, I64), I64)
     f.ret(f.select(same & (flags & wanted).eq(wanted), f.constant(I64, 1), 0))
     return f
 
@@ -140,16 +140,16 @@ def _table(module: Module) -> Function:
             f.ret(0)
         with f.loop(0, count) as loop:
             there = f.call(following, [mapping, place, key, value], I32)
-            told = f.load(f.at(wanted, loop.index * 2, I64), I64)
-            with f.when(there.eq(0) | f.load(key, I64).ne(told)):
+            expected = f.load(f.at(wanted, loop.index * 2, I64), I64)
+            with f.when(there.eq(0) | f.load(key, I64).ne(expected)):
                 f.ret(0)
             expect(loop.index, f.load(value, I64))
         return []
 
     def by_key() -> list[Value]:
         with f.loop(0, count) as loop:
-            told = f.load(f.at(wanted, loop.index * 2, I64), PTR)
-            expect(loop.index, f.call(get, [mapping, told], I64))
+            expected = f.load(f.at(wanted, loop.index * 2, I64), PTR)
+            expect(loop.index, f.call(get, [mapping, expected], I64))
         return []
 
     f.choose(size >= 0, in_order, by_key)
@@ -202,8 +202,8 @@ class _Enter:
         count = self.word(name)
         return Entries()
 
-    def same(self, at: Value, told: Value) -> Value:
-        return self.f.load(at, I64).eq(told)
+    def same(self, at: Value, expected: Value) -> Value:
+        return self.f.load(at, I64).eq(expected)
 
     def write(self) -> None:
         """All of it, in order."""
@@ -239,14 +239,14 @@ class _Enter:
     def _fields(self, x: Value, count: Value, fields: Value, code: str) -> None:
         f = self.f
         with f.loop(0, count) as loop:
-            offset, bits, told = (
+            offset, bits, expected = (
                 f.load(f.at(fields, loop.index * 3 + n, I64), I64) for n in range(3)
             )
             found = f.load(f.at_bytes(x, offset), I64) & bits
-            self.unless(found.eq(told), code)
+            self.unless(found.eq(expected), code)
 
-    def _array(self, raw: Value, told: Value, code: str, miss: str) -> None:
-        state = self.f.call(self.geometry, [raw, told])
+    def _array(self, raw: Value, expected: Value, code: str, miss: str) -> None:
+        state = self.f.call(self.geometry, [raw, expected])
         self.unless(state >= 0, miss)
         self.unless(state.ne(0), code)
 
@@ -349,10 +349,10 @@ class _Enter:
         with self.each("lists", 3) as entry:
             items = entry(0, PTR)
             self.unless(self.same(f.at_bytes(items, SIZE), entry(1)), "UNSURE")
-            found, told = f.load(f.at_bytes(items, LIST_ITEMS), PTR), entry(2, PTR)
+            found, expected = f.load(f.at_bytes(items, LIST_ITEMS), PTR), entry(2, PTR)
             with f.loop(0, entry(1)) as loop:
                 item = f.load(f.at(found, loop.index, I64), I64)
-                self.unless(item.eq(f.load(f.at(told, loop.index, I64), I64)), "UNSURE")
+                self.unless(item.eq(f.load(f.at(expected, loop.index, I64), I64)), "UNSURE")
 
     def _held(self) -> None:
         f = self.f
@@ -371,14 +371,14 @@ class _Enter:
             self._fields(g, fields, words, "FRESH")
             with f.when(before.ne(0)):
                 self._bare(g, before, "FRESH", False)
-            raw, told = f.load(f.at_bytes(g, self.word("raw")), PTR), entry(1, PTR)
+            raw, expected = f.load(f.at_bytes(g, self.word("raw")), PTR), entry(1, PTR)
             self.unless(f.load(raw, I64).eq(own), "FRESH")
-            self._array(raw, told, "FRESH", "FRESH")
+            self._array(raw, expected, "FRESH", "FRESH")
             flags = f.cast(f.load(f.at_bytes(raw, NDARRAY["flags"]), I32), I64)
             alone = f.load(f.at_bytes(raw, NDARRAY["base"]), I64) | f.load(
                 f.at_bytes(raw, NDARRAY["weak"]), I64
             )
-            self.unless(flags.eq(f.load(f.at(told, 2, I64), I64)) & alone.eq(0), "FRESH")
+            self.unless(flags.eq(f.load(f.at(expected, 2, I64), I64)) & alone.eq(0), "FRESH")
             f.store(entry(2, PTR), raw)
 
     def _run(self) -> None:

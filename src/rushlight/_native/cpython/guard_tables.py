@@ -60,9 +60,9 @@ class Snapshot:
         self.keep.append(content)
         self.tables["exact"].append((id(thing) + offset, word(id(thing) + offset)))
 
-    def bits(self, thing: object, offset: int, bits: int, told: int) -> None:
+    def bits(self, thing: object, offset: int, bits: int, expected: int) -> None:
         """Some bits of a field."""
-        self.tables["masked"].append((id(thing) + offset, bits, told))
+        self.tables["masked"].append((id(thing) + offset, bits, expected))
 
     def is_none(self, thing: TensorLike, offset: int, none: bool) -> None:
         """Whether a field is None."""
@@ -181,9 +181,9 @@ class Entrance:
         self.keep, self.memory, self.starts = keep, memory, starts
         self._state[place("count")] = len(tables["arguments"]) + len(tables["given"])
 
-    def note(self, name: str, told: list[int]) -> None:
+    def note(self, name: str, expected: list[int]) -> None:
         """Writes anew what lies at the addresses of a table whose entries are such pairs."""
         if self.memory is not None:
             start = self.starts[name]
-            for k, value in enumerate(told):
+            for k, value in enumerate(expected):
                 self.memory[start + 2 * k + 1] = value

@@ -135,7 +135,7 @@ def same_words(one: object, other: object, apart: int) -> list[tuple[int, int, i
     """
     size = type(one).__basicsize__
     found = [(k, _ONES, word(id(one) + k)) for k in range(8, size // 8 * 8, 8) if k != apart]
-    if any(word(id(other) + k) != told for k, _, told in found):
+    if any(word(id(other) + k) != expected for k, _, expected in found):
         raise Unknown(f"a new {type(one).__name__}")
     return found
 

@@ -241,10 +241,10 @@ def _tile(module: Module, type: Type, rows: int, vectors: int) -> Function:
     wide = type.vector(lanes)
     mask = f.mask(count, lanes) if vectors == 1 else None
 
-    def spread(base: Value, row: int) -> Value:
+    def splat(base: Value, row: int) -> Value:
         return f.splat(f.load(f.at(base, row, type), type), lanes)
 
-    start = [spread(bias, row) for row in range(rows) for _ in range(vectors)]
+    start = [splat(bias, row) for row in range(rows) for _ in range(vectors)]
     with f.loop(0, depth, carried=[w, *start]) as loop:
         weights, *sums = loop.carried
         here = f.at(x, f.load(f.at(offsets, loop.index, I64), I64), type)
@@ -253,7 +253,7 @@ def _tile(module: Module, type: Type, rows: int, vectors: int) -> Function:
         else:
             across = [f.load_masked(here, wide, mask)]
         for row in range(rows):
-            factor = spread(weights, row)
+            factor = splat(weights, row)
             for v in range(vectors):
                 place = row * vectors + v
                 sums[place] = f.fma(factor, across[v], sums[place])

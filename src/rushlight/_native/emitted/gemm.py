@@ -34,7 +34,7 @@ from functools import cache
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import F64, I64, PTR, Function, Module, Type, Value
-from . import transpose as turning
+from . import transpose
 
 _BLOCK = 256  # steps of k in a copied panel
 _LONG = 2048  # bytes of a row of B from which panels are copied,
@@ -274,7 +274,7 @@ def _copied(module: Module, type: Type, lanes: int) -> Function:
         return []
 
     def squares() -> list[Value]:
-        name, address = f"turned_{type.suffix}", turning.addresses(type)["turned"]
+        name, address = f"transpose_{type.suffix}", transpose.addresses(type)["transpose"]
         f.call_external(name, address, [source, csb, to, pitch, count, depth])
         return []
 

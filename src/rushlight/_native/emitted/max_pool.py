@@ -1,6 +1,6 @@
 """Maxima of any windows of planes with their places, and elements put back there.
 
-    addresses = maxima.load(F32)   # largest, place: void (ptr frame, i64 chunk)
+    addresses = max_pool.load(F32)   # largest, place: void (ptr frame, i64 chunk)
 
 A chunk is `grain` planes. `largest` does some windows of a row at once, one tap after the other;
 what lies outside of the plane is read as -inf, by masks. A larger element wins, a nan always,
@@ -27,7 +27,7 @@ PLACE = ("g", "where", "x", "planes", "grain", "count", "area", "wrong")
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses of `largest` and `place` for float32 or float64."""
-    module = Module("maxima")
+    module = Module("max_pool")
     _largest(module, type)
     _place(module, type)
     return engine.load(module)

@@ -227,7 +227,8 @@ class _Poisson(_Transformed):
 
 
 class _Binomial(_Transformed):
-    """Columns: count, probability, spread (zero: few are expected), centre, odds, mode, log1p(-p).
+    """Columns: count, probability, standard deviation (0: few are expected), centre, odds,
+    mode, log1p(-p).
 
     Source: W. Hörmann, The generation of binomial random variates (1993), algorithm BTRS.
     """
@@ -235,9 +236,9 @@ class _Binomial(_Transformed):
     columns = 7
 
     def one(self, *columns: Value) -> Value:
-        count, log_rest, spread = columns[0], columns[6], columns[2]
+        count, log_rest, deviation = columns[0], columns[6], columns[2]
         return self.f.choose(
-            spread > 0.0,
+            deviation > 0.0,
             lambda: [self.large(*columns[:6])],
             lambda: [self.small(count, log_rest)],
         )[0]
@@ -252,13 +253,13 @@ class _Binomial(_Transformed):
         return self.f.repeat([self.number(0.0), self.number(-1.0)], turn)[1]
 
     def large(
-        self, n: Value, p: Value, spread: Value, centre: Value, odds: Value, mode: Value
+        self, n: Value, p: Value, deviation: Value, centre: Value, odds: Value, mode: Value
     ) -> Value:
         f = self.f
-        b = spread * 2.53 + 1.15
+        b = deviation * 2.53 + 1.15
         a = b * 0.0248 + -0.0873 + p * 0.01
         accept = 0.92 - 4.2 / b
-        alpha = (5.1 / b + 2.83) * spread
+        alpha = (5.1 / b + 2.83) * deviation
 
         def judge(us: Value, v: Value, k: Value) -> Value:
             def slowly() -> Value:

@@ -1,7 +1,7 @@
 """Matrices with rows and columns exchanged, in squares of vectors.
 
-    turned = turned_into(module, F32)   # void (source, line, to, line_to, rows, columns)
-    address = turning.load(F32)         # void (frame, chunk): one matrix of a stack, see FRAME
+    transpose = emit_transpose(module, F32)   # void (source, line, to, line_to, rows, columns)
+    address = transpose.load(F32)       # void (frame, chunk): one matrix of a stack, see FRAME
 
 `line` is how many elements lie between rows of the source, `line_to` the same for the result.
 """
@@ -19,18 +19,18 @@ FRAME = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to"
 
 @cache
 def addresses(type: Type) -> dict[str, int]:
-    """The addresses of `turned` and `turning` for elements of a type."""
-    module = Module("turning")
-    turned = emit_transpose(module, type)
-    turned.internal = False
-    f = module.function("turning", [("frame", PTR), ("chunk", I64)])
+    """The addresses of `transpose` and `transpose_chunk` for elements of a type."""
+    module = Module("transpose")
+    transpose = emit_transpose(module, type)
+    transpose.internal = False
+    f = module.function("transpose_chunk", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
     c = {
         name: f.load(f.at(frame, place, I64), PTR if name in ("source", "to") else I64)
         for place, name in enumerate(FRAME)
     }
     number, top = chunk // c["blocks"], chunk % c["blocks"] * c["block"]
-    f.call(turned, [
+    f.call(transpose, [
         f.at(c["source"], number * c["next"] + top * c["line"], type), c["line"],
         f.at(c["to"], number * c["next_to"] + top, type), c["line_to"],
         f.minimum(c["rows"] - top, c["block"]), c["columns"],
@@ -41,7 +41,7 @@ def addresses(type: Type) -> dict[str, int]:
 
 def load(type: Type) -> int:
     """The address for a stack of matrices with elements of a type."""
-    return addresses(type)["turning"]
+    return addresses(type)["transpose_chunk"]
 
 
 def emit_transpose(module: Module, type: Type) -> Function:
@@ -50,7 +50,7 @@ def emit_transpose(module: Module, type: Type) -> Function:
         ("source", PTR), ("line", I64), ("to", PTR), ("line_to", I64), ("rows", I64),
         ("columns", I64),
     ]  # fmt: skip
-    f = module.function("turned", params)
+    f = module.function("transpose", params)
     f.internal = True
     source, line, to, line_to, rows, columns = f.params
     side = min(8 if type.size == 4 else 4, target.lanes(type))

@@ -84,8 +84,8 @@ def apply(f: Function, one: Instruction, args: list[Value]) -> Value:
         "cast": lambda: f.cast(args[0], TYPES[one.dtype]),
         "floor": lambda: f.floor(args[0]),
         "rint": lambda: f.round_even(args[0]),
-        "spread_f": lambda: args[0],
-        "spread_r": lambda: args[0],
+        "broadcast_f": lambda: args[0],
+        "broadcast_r": lambda: args[0],
         "ceil": lambda: f.intrinsic("ceil", args[0]),
         "trunc": lambda: f.intrinsic("trunc", args[0]),
     }
@@ -111,7 +111,7 @@ class Lowering:
         self.plan: Plan = planned(group)
         self.frame = Frame(len(group.operands), len(group.outputs))
         self.scalars: dict[int, Value] = {}  # values of kind s and r
-        self.spread: dict[int, Value] = {}  # the same in all lanes
+        self.splats: dict[int, Value] = {}  # the same in all lanes
         self.bases: dict[int, Value] = {}
         self.strides: dict[int, Value] = {}
         self.turns: dict[int, tuple[Value, Value]] = {}  # of operands that repeat
@@ -185,7 +185,7 @@ class Lowering:
         self._scalar_instructions("s", 0)
         self._prepare()
         for value in self._values("s"):
-            self.spread[value] = f.splat(self.scalars[value], self.lanes)
+            self.splats[value] = f.splat(self.scalars[value], self.lanes)
         sums = [f.constant(F64, 0.0) for _ in self.totals]
         with f.loop(first, last, carried=sums) as loop:
             self._begin_row(loop.index)
@@ -214,7 +214,7 @@ class Lowering:
         self.row = row
         for number in [v for v in self.scalars if group.kind(v) == "r"]:
             del self.scalars[number]
-            self.spread.pop(number, None)
+            self.splats.pop(number, None)
         for number, operand in enumerate(group.operands):
             if operand.kind[0] in "fr":
                 index = row
@@ -276,8 +276,8 @@ class Lowering:
     def _splat_rows(self) -> None:
         """The numbers of the row known so far, in all lanes."""
         for value in self._values("r"):
-            if value in self.scalars and value not in self.spread:
-                self.spread[value] = self.f.splat(self.scalars[value], self.lanes)
+            if value in self.scalars and value not in self.splats:
+                self.splats[value] = self.f.splat(self.scalars[value], self.lanes)
 
     # -- vectors ----------------------------------------------------------------------------
 

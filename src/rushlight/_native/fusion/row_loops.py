@@ -82,7 +82,7 @@ class _Registers(Lowering):
         kind = self.group.kind(value)
         one = self.group.instruction(value)
         if kind in "sr":
-            found = [self.spread[value]] * len(self.starts)
+            found = [self.splats[value]] * len(self.starts)
         elif one is None:
             found = [
                 self._load(self.here[value], j, value, m)
@@ -311,8 +311,8 @@ class _Loops(Lowering):
     def _vector(
         self, value: int, level: int, index: Value, mask: Value | None, known: dict[int, Value]
     ) -> Value:
-        if value in self.spread:
-            return self.spread[value]
+        if value in self.splats:
+            return self.splats[value]
         if value in known:
             return known[value]
         one = self.group.instruction(value)

@@ -14,7 +14,7 @@
     f.ret()
 
 A `Value` is in single assignment form: each operation makes a new one. Python numbers are constants
-of the other operand's type, and a scalar beside a vector is spread over its lanes.
+of the other operand's type, and a scalar beside a vector is splat over its lanes.
 
 Note [No passes over the code]
 What is emitted goes to code generation as it stands: explicit vectors of the machine's width run as
@@ -147,7 +147,7 @@ class Function:
         return Value(self, PTR, table)
 
     def value(self, operand: Operand, like: Type) -> Value:
-        """A number as a constant of the type, a scalar spread over its lanes."""
+        """A number as a constant of the type, a scalar splat over its lanes."""
         if not isinstance(operand, Value):
             return self.constant(like, operand)
         if like.lanes and not operand.type.lanes:

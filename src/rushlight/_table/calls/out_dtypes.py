@@ -69,10 +69,10 @@ def _of_kthvalue(have: D.dtype, want: D.dtype, position: int) -> str:
 
 
 def _of_histogram(have: D.dtype, want: D.dtype, position: int) -> str:
-    part, told = ("bin_edges", " for dimension 0") if position else ("hist", "")
+    part, place = ("bin_edges", " for dimension 0") if position else ("hist", "")
     return (
         f"torch.histogram: input tensor and {part} tensor should have the same dtype, but got "
-        f"input {_c(have)} and {part} {_c(want)}{told}"
+        f"input {_c(have)} and {part} {_c(want)}{place}"
     )
 
 

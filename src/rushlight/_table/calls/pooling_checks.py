@@ -45,7 +45,7 @@ def each(value: Shape | int, dims: int) -> Sizes:
     return values * dims if len(values) == 1 else values
 
 
-def spread(value: object, dims: int) -> tuple[Any, ...]:
+def by_dimension(value: object, dims: int) -> tuple[Any, ...]:
     """What is given one after the other, or one value for all dimensions."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
@@ -112,8 +112,8 @@ def pool_shape(
         NotImplementedError: for element types.
     """
     dims = len(k)
-    maxima = name.startswith("max")
-    if maxima or dims == 3:
+    is_max = name.startswith("max")
+    if is_max or dims == 3:
         if x.ndim not in (dims + 1, dims + 2):
             raise RuntimeError(
                 f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
@@ -123,17 +123,17 @@ def pool_shape(
         raise IndexError(errors.dimension(-3, x.ndim))
     size = x.shape[x.ndim - dims :]
     out = []
-    for n, m, step, pad, spread in zip(size, k, s, p, d):
+    for n, m, step, pad, dilation in zip(size, k, s, p, d):
         if step == 0:
             raise RuntimeError("stride should not be zero")
         if pad < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
-        if pad > ((m - 1) * spread + 1) // 2:
+        if pad > ((m - 1) * dilation + 1) // 2:
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
-                f"pad={pad}, kernel_size={m} and dilation={spread}"
+                f"pad={pad}, kernel_size={m} and dilation={dilation}"
             )
-        out.append(raw.pooled_size(n, m, step, pad, spread, ceil_mode))
+        out.append(raw.pooled_size(n, m, step, pad, dilation, ceil_mode))
     _positive(dims, k, s, d)
     shape = list(x.shape)
     if dims == 2:
@@ -144,12 +144,12 @@ def pool_shape(
                 f"but got:{shape}"
             )
     elif not all(shape[x.ndim - 4 :]):
-        caller = "max_pool3d_with_indices_out_cpu_template()" if maxima else "avg_pool3d()"
+        caller = "max_pool3d_with_indices_out_cpu_template()" if is_max else "avg_pool3d()"
         raise RuntimeError(
             f"{caller}: Expected input's non-batch dimensions to have positive length, but input "
             f"has a shape of {shape} and non-batch dimension 0 has length zero!"
         )
-    if dims == 3 and not maxima and any(n < m for n, m in zip(size, k)):
+    if dims == 3 and not is_max and any(n < m for n, m in zip(size, k)):
         raise RuntimeError(
             "input image (T: {} H: {} W: {}) smaller than kernel size "
             "(kT: {} kH: {} kW: {})".format(*size, *k)
@@ -160,7 +160,7 @@ def pool_shape(
             f"Given input size: ({'x'.join(map(str, [planes, *size]))}). Calculated output size: "
             f"({'x'.join(map(str, [planes, *out]))}). Output size is too small"
         )
-    if maxima:
+    if is_max:
         require(x, "fViu", name)
     else:
         kernel = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"

@@ -42,8 +42,8 @@ def check_baddbmm(raws: Arguments) -> None:
     c, a, b = raws[:3]
     if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
         shape = (a.shape[0], a.shape[1], b.shape[2])
-        spreads = errors.broadcast(shape, c.shape) is None
-        if spreads and T.broadcast_shape(shape, c.shape) == shape and c.dtype == a.dtype:
+        broadcasts = errors.broadcast(shape, c.shape) is None
+        if broadcasts and T.broadcast_shape(shape, c.shape) == shape and c.dtype == a.dtype:
             if b.dtype != a.dtype:
                 have, want = (D.c_name(T.from_raw(x.dtype)) for x in (a, b))
                 raise RuntimeError(

@@ -293,17 +293,17 @@ def istft(
     _check_lengths(size, half, n_fft, hop, width, refusal)
     if window is None:
         dtype = D.float32 if input._raw.dtype.itemsize == 8 else D.float64
-        taper = table("ones")(width, dtype=dtype)
+        weights = table("ones")(width, dtype=dtype)
     else:
         if window._raw.shape != (width,):
             raise refusal("Invalid window shape. window has to be 1D and length of `win_length`")
-        taper = window
+        weights = window
     if width != n_fft:
-        taper = _centered(taper, n_fft)
+        weights = _centered(weights, n_fft)
     if return_complex:
         if half:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
-    elif taper._raw.dtype.kind == "c":
+    elif weights._raw.dtype.kind == "c":
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     single = len(shape) == 2
     parts = table("view_as_real")(input)
@@ -312,9 +312,9 @@ def istft(
     x = table("view_as_complex")(parts.transpose(1, 2))
     x = _inverted(x, n_fft, 1 if normalized else 2, half, return_complex)
     total = n_fft + hop * (count - 1)
-    x = x * taper.view(1, 1, n_fft)
+    x = x * weights.view(1, 1, n_fft)
     added = apply_n(unfold_backward.op, [x, (x._raw.shape[0], total), 1, n_fft, hop])
-    squares = taper.pow(2).expand(1, count, n_fft)
+    squares = weights.pow(2).expand(1, count, n_fft)
     weight = apply_n(unfold_backward.op, [squares, (1, total), 1, n_fft, hop])
     start = n_fft // 2 if center else 0
     if length is not None:

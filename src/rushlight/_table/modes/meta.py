@@ -315,12 +315,12 @@ class _Channels:
 def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed | None:
     """How the operation is run on fewer elements; None: on all."""
     arrays = [raw for raw in raws if isinstance(raw, T.ndarray)]
-    told = _of_row(op).without_data
-    if told == "channels":
+    rule = _of_row(op).without_data
+    if rule == "channels":
         return _convolution(*raws)
     if op.lists >= 0 or not arrays:
         return None
-    if (op.kind == "elementwise" and op.n_out == 1) or told.startswith("one"):
+    if (op.kind == "elementwise" and op.n_out == 1) or rule.startswith("one"):
         apart = any(raw.ndim and not raw.flags.c_contiguous for raw in arrays)
         if apart and sum(raw.size for raw in arrays) <= _FEW:
             return None
@@ -335,7 +335,7 @@ def _true_sizes(op: Op, args: Arguments, raws: Arguments) -> _Aligned | _Renamed
             count *= size
         return None if count <= _FEW else _Aligned(shape)
     count = sum(raw.size for raw in arrays)
-    if told == "fewer" and count > _FEW:
+    if rule == "fewer" and count > _FEW:
         return _Renamed(arrays)
     if count > _MANY:
         raise NotImplementedError(

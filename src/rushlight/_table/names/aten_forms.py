@@ -264,14 +264,14 @@ def _indexed(x: Any, key: object) -> Tensor:
     """Basic indexing, a dimension at a time."""
     keys = list(key) if isinstance(key, tuple) else [key]
     taken = sum(1 for k in keys if k is not None and k is not Ellipsis)
-    spread: list[Any] = []
+    indices: list[Any] = []
     for k in keys:
         if k is Ellipsis:
-            spread.extend([slice(None)] * (x.dim() - taken))
+            indices.extend([slice(None)] * (x.dim() - taken))
         else:
-            spread.append(k)
+            indices.append(k)
     at = 0
-    for k in spread:
+    for k in indices:
         if k is None:
             x = x.unsqueeze(at)
             at += 1

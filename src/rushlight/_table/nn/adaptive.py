@@ -46,9 +46,9 @@ def _sizes(output_size: int | Sequence[int], shape: Shape, dims: int) -> int | S
     return tuple([n if v is None else v for v, n in zip(output_size, own)])
 
 
-def _refuse_empty(name: str, x: Array, dims: int, maxima: bool) -> None:
-    first = 1 if maxima else x.ndim - dims
-    if maxima and x.ndim == dims + 1:
+def _refuse_empty(name: str, x: Array, dims: int, is_max: bool) -> None:
+    first = 1 if is_max else x.ndim - dims
+    if is_max and x.ndim == dims + 1:
         first = 0 if dims == 1 else 1
     for axis in range(first, x.ndim):
         if not x.shape[axis]:
@@ -392,8 +392,8 @@ def _fractional(dims: int) -> None:
             if input._raw.dtype.kind not in "fVc":
                 checks.require(input._raw, "", "check_uniform_bounds")
             _random_samples = table("rand")(count, planes, dims, dtype=input.dtype)
-        k = checks.spread(kernel_size, dims)
-        out = checks.spread(output_size, dims)
+        k = checks.by_dimension(kernel_size, dims)
+        out = checks.by_dimension(output_size, dims)
         return apply_n(row.op, [input, k, out, _random_samples])
 
     def function(

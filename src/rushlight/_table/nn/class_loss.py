@@ -339,10 +339,10 @@ def _margin_gradient(
     slope = active if p == 1 else 2 * z * active
     if weight is not None:
         slope = slope * weight.reshape(-1)[classes].unsqueeze(1)
-    spread = (
+    expanded = (
         g.reshape(-1, 1) if reduction == R.NONE else R.expand_gradient(g, rows.shape[0], reduction)
     )
-    slope = slope * (spread / rows.shape[1])
+    slope = slope * (expanded / rows.shape[1])
     return (slope - is_class * slope.sum(1, keepdim=True)).reshape(self.shape)
 
 
@@ -390,8 +390,8 @@ def _multilabel_gradient(g: Tensor, self: Tensor, target: Tensor, reduction: int
     rows = 1 if single else self.shape[0]
     ones = T.ones_like(self._raw[..., 0] if self.dim() else self._raw)
     slopes = new_tensor(raw.multilabel_margin_loss_backward(ones, self._raw, target._raw, R.NONE))
-    spread = R.expand_gradient(g, rows, reduction)
-    return slopes * (spread if reduction != R.NONE or single else spread.unsqueeze(-1))
+    expanded = R.expand_gradient(g, rows, reduction)
+    return slopes * (expanded if reduction != R.NONE or single else expanded.unsqueeze(-1))
 
 
 _multilabel_margin = general(

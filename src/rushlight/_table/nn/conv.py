@@ -347,13 +347,13 @@ def _same_or_valid(
             f"Expected {len(kernel)}-dimensional input for {len(kernel)}-dimensional weight{kernel}"
             f", but got {len(shape)}-dimensional input of size {shape} instead"
         )
-    steps, spread = _wide(stride, dims), _wide(dilation, dims)
-    for word, values in (("stride", steps), ("dilation", spread)):
+    steps, dilations = _wide(stride, dims), _wide(dilation, dims)
+    for word, values in (("stride", steps), ("dilation", dilations)):
         if len(values) != dims:
             raise RuntimeError(f"{word} cannot broadcast to {dims} dimensions")
     if any(s != 1 for s in steps):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
-    around = [d * (k - 1) for d, k in zip(spread, weight._raw.shape[2:])]
+    around = [d * (k - 1) for d, k in zip(dilations, weight._raw.shape[2:])]
     if any(total % 2 for total in around):
         # Only one side can be padded by the row; the odd element goes after the input first.
         _warn_uneven()

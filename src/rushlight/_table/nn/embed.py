@@ -177,7 +177,7 @@ def _bag_gradient(
     return _rows_added(rows, used, weight_shape[0], -1, scale_grad_by_freq)
 
 
-def _maxima_gradient(
+def _max_bag_gradient(
     g: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, include_last_offset: bool,
     padding_idx: int,
 ) -> NoReturn:  # fmt: skip
@@ -228,7 +228,7 @@ _sparse_bag = _bags(
     "The sums or means of bags of rows; the table's gradient has the rows that were read.",
 )  # fmt: skip
 _max_bag = _bags(
-    "_max_embedding_bag", False, recorded(_maxima_gradient, override=raw.bag_maxima_backward), (2,),
+    "_max_embedding_bag", False, recorded(_max_bag_gradient, override=raw.max_bag_backward), (2,),
     "The maxima of bags of rows.",
 )  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}

@@ -412,7 +412,7 @@ def _lp_pool(dims: int) -> AnyCallable:
         ceil_mode: bool = False,
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
-        k = checks.spread(kernel_size, dims) if dims > 1 else (kernel_size,)
+        k = checks.by_dimension(kernel_size, dims) if dims > 1 else (kernel_size,)
         if dims == 2:
             _, _ = k  # Python says what doesn't fit
         elif dims == 3:
@@ -511,9 +511,9 @@ def _unpool_function(dims: int) -> AnyCallable:
 
         Raises: ValueError for an impossible `output_size`, RuntimeError for wrong indices.
         """
-        k = checks.spread(kernel_size, dims)
-        s = k if stride is None else checks.spread(stride, dims)
-        p = checks.spread(padding, dims)
+        k = checks.by_dimension(kernel_size, dims)
+        s = k if stride is None else checks.by_dimension(stride, dims)
+        p = checks.by_dimension(padding, dims)
         if len(input.size()) < len(k):
             raise IndexError("tuple index out of range")
         size = checks.unpool_size(input, k, s, p, output_size)

@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 raw = later("_array.reduce.reduce")
 raw_scan = later("_array.reduce.scan")
-raw_spread = later("_array.reduce.variance")
+raw_variance = later("_array.reduce.variance")
 
 
-def _spread(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
+def _expand(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
     return xp.broadcast_to(g, self_shape)
 
 
-def _spread_evenly(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
+def _expand_mean(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
     return xp.broadcast_to(g / raw.count_of(self_shape, None), self_shape)
 
 
-small_arrays.OF_SUMS.update({_spread: ("-ft", "s"), _spread_evenly: ("-ft", "d")})
+small_arrays.OF_SUMS.update({_expand: ("-ft", "s"), _expand_mean: ("-ft", "d")})
 
 sum = linear(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.sum_all,
-    self=_spread,
+    self=_expand,
     lowering="sum",
     out_rules=OutRules(typed=as_out),
     doc="The sum of all elements; of integers as int64.",
@@ -66,7 +66,7 @@ sum_dim = linear(
 mean = linear(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.mean_all,
-    self=_spread_evenly,
+    self=_expand_mean,
     node_shows=element_count,
     lowering="mean",
     out_rules=OutRules(typed=as_asked),
@@ -339,7 +339,7 @@ def _std_mean_gradient(
     return second if first is None else first if second is None else first + second
 
 
-_SPREAD_ARGUMENTS = (
+_VARIANCE_ARGUMENTS = (
     "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"
 )
 
@@ -349,8 +349,8 @@ def _variance_samples(mk: Any) -> list[Any]:
 
 
 _var = general(
-    f"_var{_SPREAD_ARGUMENTS} -> Tensor",
-    raw_spread.var,
+    f"_var{_VARIANCE_ARGUMENTS} -> Tensor",
+    raw_variance.var,
     self=_var_gradient,
     holomorphic=False,
     namespace="private",
@@ -362,8 +362,8 @@ _var = general(
     doc="The variance over the dimensions `dim`.",
 )
 _std = general(
-    f"_std{_SPREAD_ARGUMENTS} -> Tensor",
-    raw_spread.std,
+    f"_std{_VARIANCE_ARGUMENTS} -> Tensor",
+    raw_variance.std,
     self=_std_gradient,
     holomorphic=False,
     namespace="private",
@@ -375,8 +375,8 @@ _std = general(
     doc="The standard deviation over the dimensions `dim`.",
 )
 _var_mean = general(
-    f"_var_mean{_SPREAD_ARGUMENTS} -> (Tensor, Tensor)",
-    raw_spread.var_and_mean,
+    f"_var_mean{_VARIANCE_ARGUMENTS} -> (Tensor, Tensor)",
+    raw_variance.var_and_mean,
     self=_var_mean_gradient,
     holomorphic=False,
     namespace="private",
@@ -388,8 +388,8 @@ _var_mean = general(
     doc="The variance and the mean over the dimensions `dim`.",
 )
 _std_mean = general(
-    f"_std_mean{_SPREAD_ARGUMENTS} -> (Tensor, Tensor)",
-    raw_spread.std_and_mean,
+    f"_std_mean{_VARIANCE_ARGUMENTS} -> (Tensor, Tensor)",
+    raw_variance.std_and_mean,
     self=_std_mean_gradient,
     holomorphic=False,
     namespace="private",

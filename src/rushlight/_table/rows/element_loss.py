@@ -70,7 +70,7 @@ def element_loss(
 ) -> Row:
     """Declares a loss by element; `fast_defaults` asks for a faster form of tensors alone."""
 
-    def told(each: Formula, short: bool = False) -> LossFormula:
+    def of_loss(each: Formula, short: bool = False) -> LossFormula:
         made = LossFormula(each.function, each.override)
         made.check, made.check_values, made.result = check, check_values, result
         made.gradient_like, made.in_steps, made.same_types = gradient_like, in_steps, same_types
@@ -81,7 +81,7 @@ def element_loss(
     short = {"raw": each, **slopes}
     return general(
         schema,
-        told(each),
-        at_defaults={key: told(f, True) for key, f in short.items()} if fast_defaults else None,
-        **{**declared, **{key: told(slope) for key, slope in slopes.items()}},
+        of_loss(each),
+        at_defaults={key: of_loss(f, True) for key, f in short.items()} if fast_defaults else None,
+        **{**declared, **{key: of_loss(slope) for key, slope in slopes.items()}},
     )

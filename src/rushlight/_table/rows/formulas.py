@@ -34,10 +34,10 @@ def generate_functions(row: Any, schema: Schema) -> None:
     """Puts the functions that are made of formulas in the places of these: see `_formula`."""
     if isinstance(row.raw, Formula):
         row.raw = _generated(row.name, "", row.raw, schema)
-    for told in (row.formulas, row.declared.at_defaults or {}):
-        for key, formula in told.items():
+    for formulas in (row.formulas, row.declared.at_defaults or {}):
+        for key, formula in formulas.items():
             if isinstance(formula, Formula):
-                told[key] = _generated(row.name, "" if key == "raw" else key, formula, schema)
+                formulas[key] = _generated(row.name, "" if key == "raw" else key, formula, schema)
     if isinstance(row.joint, Formula):
         row.joint = _generated(row.name, "joint", row.joint, schema)
 

@@ -67,9 +67,9 @@ def row_formula(
     empty: float = 0.0,
 ) -> Any:
     """Says that a row's function is in the vocabulary, along rows that lie in dimension `dim`."""
-    told = RowFormula(function, override)
-    told.prepare, told.of_block, told.by_row, told.empty = prepare, of_block, by_row, empty
-    return told
+    made = RowFormula(function, override)
+    made.prepare, made.of_block, made.by_row, made.empty = prepare, of_block, by_row, empty
+    return made
 
 
 class NormFormula(Formula):
@@ -102,6 +102,6 @@ def norm_formula(
     by_column: tuple[str, ...] = ("weight", "bias"),
 ) -> Any:
     """Says that a row's norm is in the vocabulary, along its input's last dimensions."""
-    told = NormFormula(function, None)
-    told.prepare, told.again, told.by_row, told.by_column = prepare, again, by_row, by_column
-    return told
+    made = NormFormula(function, None)
+    made.prepare, made.again, made.by_row, made.by_column = prepare, again, by_row, by_column
+    return made

@@ -215,7 +215,7 @@ def sum_to(r: Tensor, shape: tuple[int, ...]) -> Tensor:
 def expand_reduced(
     g: Tensor, shape: tuple[int, ...], dim: int | Shape | None, keepdim: bool
 ) -> Tensor:
-    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    """`g`, the gradient of a reduction over `dim`, expanded to the shape that was reduced."""
     if dim is not None and not keepdim and len(shape):
         dims = (dim,) if isinstance(dim, int) else dim
         if len(dims):

@@ -121,8 +121,8 @@ def _repeated_evenly(input: Tensor, repeats: int, dim: int | None, output_size: 
         )
     wide = apply_view(unsqueeze.op, input, (axis + 1 if input._raw.ndim else 0,))
     lead = shape[: axis + 1] if input._raw.ndim else ()
-    spread = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
-    copied = apply1(clone_contiguous.op, spread)
+    expanded = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
+    copied = apply1(clone_contiguous.op, expanded)
     return apply_view(
         view.op, copied, ((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),)
     )

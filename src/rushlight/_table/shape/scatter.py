@@ -369,7 +369,7 @@ def _index_reduce_backward(
     result: TensorLike,
     need: list[bool],
 ) -> Sequence[TensorLike]:
-    """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the
+    """The gradients of `index_reduce`: those of `scatter_reduce` with the index expanded over the
     source.
     """
     axis = dim % max(self.ndim, 1)
@@ -479,11 +479,11 @@ def take_along_dim(
     n = sizes[axis]
     if n and indices._raw.size and holds(lambda x: x.min() < 0 or x.max() >= n, indices):
         indices = table("remainder")(indices, n)
-    spread = apply_view(expand.op, input, (tuple(sizes), False))
+    expanded = apply_view(expand.op, input, (tuple(sizes), False))
     where = apply_view(expand.op, indices, (tuple(places), False))
     if out is not None:
-        return apply_out(gather, [spread, axis, where, False], out)
-    return apply_n(gather.op, [spread, axis, where, False])
+        return apply_out(gather, [expanded, axis, where, False], out)
+    return apply_n(gather.op, [expanded, axis, where, False])
 
 
 # ---- masks ------------------------------------------------------------------------------------

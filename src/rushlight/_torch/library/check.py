@@ -68,8 +68,8 @@ def _check_fake(op: Any, values: list[Any]) -> None:
             if "CompositeImplicitAutograd" in op.kernels:
                 return
             raise OpCheckError(f"{op}: no fake implementation was registered")
-        told = fake(*_copies(values))
-    for a, b in zip(_tensors(real), _tensors(told)):
+        faked = fake(*_copies(values))
+    for a, b in zip(_tensors(real), _tensors(faked)):
         if a._raw.shape != b._raw.shape or a._raw.dtype != b._raw.dtype:
             raise OpCheckError(
                 f"{op}: the fake implementation tells shape {tuple(b._raw.shape)} and "

@@ -1,4 +1,4 @@
-"""Signal processing: the tapering windows of spectra, in `signal.windows`."""
+"""Signal processing: the windows of spectra, in `signal.windows`."""
 
 from __future__ import annotations
 

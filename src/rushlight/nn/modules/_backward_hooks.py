@@ -129,10 +129,10 @@ class BackwardHook:
 
 def _place(places: list[int], values: Sequence[object], count: int) -> tuple[object, ...]:
     """`values` at `places` in a tuple of `count`; None elsewhere, where no tensors are."""
-    spread: list[Any] = [None] * count
+    placed: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):
-        spread[place] = value
-    return tuple(spread)
+        placed[place] = value
+    return tuple(placed)
 
 
 def _through_identity(

@@ -325,11 +325,11 @@ class _ConvTransposeNd(_ConvNd):
                 f"{input.dim()} elements (got {len(output_size)})"
             )
         lead = input.dim() - dims
-        spread = dilation if dilation is not None else (1,) * dims
+        dilations = dilation if dilation is not None else (1,) * dims
         smallest = [
             (input.size(d + lead) - 1) * stride[d]
             - 2 * padding[d]
-            + spread[d] * (kernel_size[d] - 1)
+            + dilations[d] * (kernel_size[d] - 1)
             + 1
             for d in range(dims)
         ]

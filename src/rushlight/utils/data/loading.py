@@ -49,13 +49,13 @@ def _end_of(process: BaseProcess) -> RuntimeError | None:
             f"{who} exited unexpectedly with exit code {code}. Details are lost due to "
             "multiprocessing. Rerunning with num_workers=0 may give better error trace."
         )
-    told = f"{who} is killed by signal: {signal.strsignal(-code)}. "
+    text = f"{who} is killed by signal: {signal.strsignal(-code)}. "
     if -code == getattr(signal, "SIGBUS", None):
-        told += (
+        text += (
             "It is possible that dataloader's workers are out of shared memory. Please try to "
             "raise your shared memory limit."
         )
-    return RuntimeError(told)
+    return RuntimeError(text)
 
 
 def _as_it_is(loader: Any) -> Any:

@@ -196,11 +196,11 @@ def _tell_where(error: Exception, pipe: object) -> None:
     args, where = error.args, "thrown by __iter__ of"
     if args and isinstance(args[0], str) and (where in args[0] or _FEEDBACK[-60:] in args[0]):
         return
-    told = f"\nThis exception is {where} {_with_arguments(pipe)}"
+    note = f"\nThis exception is {where} {_with_arguments(pipe)}"
     if args and isinstance(args[0], str):
-        error.args = (args[0] + told, *args[1:])
+        error.args = (args[0] + note, *args[1:])
     else:
-        error.args = (told,)
+        error.args = (note,)
 
 
 def _with_arguments(pipe: object) -> str:
