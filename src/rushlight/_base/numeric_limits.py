@@ -12,7 +12,7 @@ _FORMATS: Final = {"float16": (10, 15, 3), "bfloat16": (7, 127, 2), "float32": (
                    "float64": (52, 1023, 15)}  # fmt: skip
 
 
-def _checked(name: str, value: D.dtype) -> D.dtype:
+def _check(name: str, value: D.dtype) -> D.dtype:
     if isinstance(value, type) and value in D.OF_PYTHON:
         return D.OF_PYTHON[value]
     if not isinstance(value, D.dtype):
@@ -41,7 +41,7 @@ class finfo:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, type: D.dtype | None = None) -> None:
-        found = D.get_default_dtype() if type is None else _checked("finfo", type)
+        found = D.get_default_dtype() if type is None else _check("finfo", type)
         if found.category < D.FLOAT:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
@@ -85,7 +85,7 @@ class iinfo:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, type: D.dtype) -> None:
-        found = _checked("iinfo", type)
+        found = _check("iinfo", type)
         if found.category >= D.FLOAT:
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle "

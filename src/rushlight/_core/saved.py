@@ -66,7 +66,7 @@ def unpack(node: Node, k: int, traced: bool) -> Any:
             versions = node.versions
             expected = 0 if versions is None else versions[k]
             if cell.n != expected:
-                raise RuntimeError(_modified(node, k, value._raw, value, cell.n, expected))
+                raise RuntimeError(_explain_write(node, k, value._raw, value, cell.n, expected))
         return value if traced else value._raw
     if k >= node.op.n_args:
         return _unpack_output(node, k, value, traced)
@@ -103,7 +103,7 @@ def _unpack_output(node: Node, k: int, value: Any, traced: bool) -> Any:
         now: int = cells[number].n
         expected = 0 if node.versions is None else node.versions[k]
         if now != expected:
-            raise RuntimeError(_modified(node, k, value, None, now, expected))
+            raise RuntimeError(_explain_write(node, k, value, None, now, expected))
     if not traced:
         return value
     return output_tensor(node, number, value)
@@ -159,7 +159,7 @@ def _unpack_packed(node: Node, packed: Packed, traced: bool) -> Any:
         edge, nr = packed.leaf
         again = new_tensor(result._raw)
         if isinstance(edge, TensorBase):
-            return _rejoined(edge, again)
+            return _rejoin(edge, again)
         again._node = edge
         again._nr = nr
         again._requires_grad = True
@@ -167,7 +167,7 @@ def _unpack_packed(node: Node, packed: Packed, traced: bool) -> Any:
     return result
 
 
-def _rejoined(leaf: TensorBase, value: TensorBase) -> TensorBase:
+def _rejoin(leaf: TensorBase, value: TensorBase) -> TensorBase:
     """A tensor with `value`'s elements whose gradient goes to `leaf`."""
     value._node = IDENTITY.make(leaf)
     value._requires_grad = True
@@ -300,7 +300,7 @@ def _holds_tensors(items: tuple[Any, ...]) -> bool:
     return False
 
 
-def _modified(
+def _explain_write(
     node: Node, k: int, array: Array, t: TensorBase | None, now: int, expected: int
 ) -> str:
     producer = ""

@@ -164,7 +164,7 @@ def vocabulary(formula: Any) -> set[str]:
         if not isinstance(code, CodeType) or code in seen:
             continue
         seen.add(code)
-        for inner in _nested(code):
+        for inner in _walk_nested(code):
             found.update(_words_used(inner))
             for name in inner.co_names:
                 called = function.__globals__.get(name)
@@ -176,11 +176,11 @@ def vocabulary(formula: Any) -> set[str]:
     return found
 
 
-def _nested(code: CodeType) -> Iterator[CodeType]:
+def _walk_nested(code: CodeType) -> Iterator[CodeType]:
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _nested(constant)
+            yield from _walk_nested(constant)
 
 
 def _words_used(code: CodeType) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _binary(name: str) -> Binary:
     return operator
 
 
-def _commuted(name: str, row: str) -> Binary:
+def _commute(name: str, row: str) -> Binary:
     """A commutative operator for a number on the left: the operator the other way round."""
     op = _simple(row)
     function: Any = TENSOR_METHODS.get(row) or op.function
@@ -198,7 +198,7 @@ def _inplace(name: str) -> Binary:
     return operator
 
 
-def _reflected(name: str, overload: str) -> Binary:
+def _reflect(name: str, overload: str) -> Binary:
     """The operator for a number, or what can be made a tensor, on the left."""
     op = _overload(name, overload)
 
@@ -274,7 +274,7 @@ def _unary(name: str) -> Unary:
     return operator
 
 
-def _inverted() -> Unary:
+def _make_invert() -> Unary:
     """`~x`, for integers and bools only."""
     op = _simple("bitwise_not")
 
@@ -314,15 +314,17 @@ def operators() -> dict[str, Maker]:
     made: dict[str, Maker] = {name: partial(_binary, row) for name, row in BINARY.items()}
     made.update({name: partial(_equality, name) for name in ("eq", "ne")})
     for name in ("radd", "rmul", "rand", "ror", "rxor"):
-        made[name] = partial(_commuted, name, BINARY[name])
+        made[name] = partial(_commute, name, BINARY[name])
     made.update({name: partial(_inplace, method) for name, method in INPLACE.items()})
     for name, row in REFLECTED.items():
         overload = "" if row[0] == "_" else ("Scalar" if row == "pow" else "Scalar_Tensor")
-        made[name] = partial(_reflected, row, overload)
+        made[name] = partial(_reflect, row, overload)
     made["mod"] = partial(_by_method, "remainder")
     made["pow"] = _power
     made["rtruediv"] = _reciprocal_times
-    made.update({"neg": partial(_unary, "neg"), "invert": _inverted, "abs": partial(_unary, "abs")})
+    made.update(
+        {"neg": partial(_unary, "neg"), "invert": _make_invert, "abs": partial(_unary, "abs")}
+    )
     made["pos"] = partial(TENSOR_METHODS.__getitem__, "positive")
     made["matmul"] = _matmul
     made["rmatmul"] = _matmul_reflected

@@ -68,10 +68,10 @@ def reduce_tensor(t: Tensor) -> Any:
     attributes = attributes_of(t) or None
     lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)
     sent = DupFd(block.fd)
-    return _received, (type(t), sent, len(block), dtype, lying, t._requires_grad, attributes)
+    return _receive, (type(t), sent, len(block), dtype, lying, t._requires_grad, attributes)
 
 
-def _received(
+def _receive(
     cls: type[Any],
     sent: Any,
     size: int,

@@ -116,7 +116,7 @@ def _get_dtype_from_pickle_storage_type(pickle_storage_type: str) -> D.dtype:
         raise KeyError(f'pickle storage type "{pickle_storage_type}" is not recognized') from None
 
 
-def _warned(name: str) -> AnyCallable:
+def _add_warning(name: str) -> AnyCallable:
     """The public method over a private one, which warns that storages of elements will go."""
 
     def method(self: TypedStorage, *args: object, **kwargs: object) -> object:
@@ -404,7 +404,7 @@ for _public, _private in {
     "pin_memory": "_pin_memory", "pickle_storage_type": "_pickle_storage_type", "type": "_type",
     "__str__": "_str", "__repr__": "_str", "__sizeof__": "_sizeof",
 }.items():  # fmt: skip
-    _method = _warned(_private)
+    _method = _add_warning(_private)
     _method.__name__ = _public
     setattr(TypedStorage, _public, _method)
 

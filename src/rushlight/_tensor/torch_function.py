@@ -89,7 +89,7 @@ class _WithoutRules:
 disabled: Final = _WithoutRules()
 
 
-def _inherited(
+def _inherit(
     cls: type[object],
     func: Callable[..., object],
     types: Sequence[type],
@@ -457,15 +457,15 @@ def _note(cls: type[Any], /, **kwargs: object) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
     own = getattr(rule, "__func__", rule)
-    if "__torch_dispatch__" in cls.__dict__ and own is _inherited:
+    if "__torch_dispatch__" in cls.__dict__ and own is _inherit:
         cls.__torch_function__ = own = disabled  # it is asked below autograd, and not above
     cls._overrides = not getattr(own, "_opts_out", False)
     if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
         cls._dispatches = True
         torch_dispatch()
-    if cls._overrides and own is not _inherited and not is_own(cls.__module__):
+    if cls._overrides and own is not _inherit and not is_own(cls.__module__):
         stand_in(cls)
 
 
-Tensor.__torch_function__ = classmethod(_inherited)
+Tensor.__torch_function__ = classmethod(_inherit)
 Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]

@@ -91,14 +91,14 @@ def _again(
     known = view._view
     assert known is not None
     if known.exact:
-        return _replayed(_visited(known.replay, visit, visit_tensor), new_base)
+        return _replay(_visit(known.replay, visit, visit_tensor), new_base)
     return _strided(new_base, view)
 
 
-def _replayed(step: Step | None, whole: Tensor) -> Tensor:
+def _replay(step: Step | None, whole: Tensor) -> Tensor:
     if step is None:
         return whole
-    found: Any = slow.apply(step.op, [_replayed(step.before, whole), *step.args])
+    found: Any = slow.apply(step.op, [_replay(step.before, whole), *step.args])
     return found if step.index < 0 else found[step.index]
 
 
@@ -116,7 +116,7 @@ def _laid_out_alike(a: Tensor, b: Tensor) -> bool:
     return all(n == 1 or s == t for n, s, t in zip(a.shape, mine, theirs))
 
 
-def _visited(step: Step | None, visit: Visit, visit_tensor: Visit) -> Step | None:
+def _visit(step: Step | None, visit: Visit, visit_tensor: Visit) -> Step | None:
     """The steps to a view with other numbers and tensors."""
     if step is None or (visit is None and visit_tensor is None):
         return step
@@ -125,7 +125,7 @@ def _visited(step: Step | None, visit: Visit, visit_tensor: Visit) -> Step | Non
         value if name in _DIMENSIONS else _each(value, visit, visit_tensor)
         for name, value in zip(names, step.args)
     )
-    return Step(step.op, args, step.index, _visited(step.before, visit, visit_tensor))
+    return Step(step.op, args, step.index, _visit(step.before, visit, visit_tensor))
 
 
 def _each(value: object, visit: Visit, visit_tensor: Visit) -> object:

@@ -39,7 +39,7 @@ class Attribute(NamedTuple):
     type: Any
 
 
-def _marked(fn: Callable[..., Any], mark: str) -> Callable[..., Any]:
+def _mark(fn: Callable[..., Any], mark: str) -> Callable[..., Any]:
     target: Any = fn.fget if isinstance(fn, property) else fn
     target._torchscript_modifier = mark
     return fn
@@ -47,12 +47,12 @@ def _marked(fn: Callable[..., Any], mark: str) -> Callable[..., Any]:
 
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The method itself, marked: it stays callable on the scripted module."""
-    return _marked(fn, FunctionModifiers.EXPORT)
+    return _mark(fn, FunctionModifiers.EXPORT)
 
 
 def unused(fn: Any) -> Any:
     """The method itself, marked as one that scripted code won't call."""
-    return _marked(fn, FunctionModifiers.UNUSED)
+    return _mark(fn, FunctionModifiers.UNUSED)
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Callable[..., Any]:
@@ -62,21 +62,21 @@ def ignore(drop: Any = False, **kwargs: Any) -> Callable[..., Any]:
         RuntimeError: for an argument that is neither a function nor a bool.
     """
     if callable(drop):
-        return _marked(drop, FunctionModifiers.IGNORE)
+        return _mark(drop, FunctionModifiers.IGNORE)
     if not isinstance(drop, bool):
         raise RuntimeError(
             f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}"
         )
     mark = FunctionModifiers.UNUSED if drop else FunctionModifiers.IGNORE
-    return lambda fn: _marked(fn, mark)
+    return lambda fn: _mark(fn, mark)
 
 
 def _drop(fn: Any) -> Any:
-    return _marked(fn, FunctionModifiers._DROP)
+    return _mark(fn, FunctionModifiers._DROP)
 
 
 def _copy_to_script_wrapper(fn: Any) -> Any:
-    return _marked(fn, FunctionModifiers.COPY_TO_SCRIPT_WRAPPER)
+    return _mark(fn, FunctionModifiers.COPY_TO_SCRIPT_WRAPPER)
 
 
 def module_has_exports(mod: Any) -> bool:

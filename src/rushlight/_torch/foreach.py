@@ -40,7 +40,7 @@ def _is_tensor(value: Tensor | float) -> bool:
     return isinstance(value, TensorBase)
 
 
-def _checked(tensors: Any, *others: Any) -> list[Any]:
+def _check(tensors: Any, *others: Any) -> list[Any]:
     """The list, if it and lists beside it fit.
 
     Raises:
@@ -74,8 +74,8 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
 
 
 def _writable(tensors: list[Tensor], *others: float) -> list[Any]:
-    """The list, as `_checked`; a leaf in it is refused before anything is written."""
-    own = _checked(tensors, *others)
+    """The list, as `_check`; a leaf in it is refused before anything is written."""
+    own = _check(tensors, *others)
     mode = ready()
     if mode.grad and not mode.inference:
         for t in own:
@@ -101,7 +101,7 @@ def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., A
 def _unary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def fresh(self: Any) -> tuple[Any, ...]:
         own = getattr(_f, stem)
-        return tuple([own(t) for t in _checked(self)])
+        return tuple([own(t) for t in _check(self)])
 
     def written(self: Any) -> Any:
         for t in _writable(self):
@@ -123,9 +123,9 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def fresh(self: Any, other: Any = None, **named: Any) -> tuple[Any, ...]:
         other = _other(other, named)
         if not isinstance(self, (list, tuple)):  # _foreach_pow(number, exponents)
-            return tuple([getattr(_f, stem)(self, t) for t in _checked(other)])
+            return tuple([getattr(_f, stem)(self, t) for t in _check(other)])
         own = getattr(_f, chosen(other))
-        tensors = _checked(self, other)
+        tensors = _check(self, other)
         pairs = zip(tensors, _each(other, len(tensors)))
         return tuple([
             _NUMBERS[stem](t, o) if not named and by_number(t, o) else own(t, o, **named)
@@ -168,7 +168,7 @@ def _ternary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def fresh(
         self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any
     ) -> tuple[Any, ...]:
-        tensors = _checked(self, tensor1, tensor2, value)
+        tensors = _check(self, tensor1, tensor2, value)
         own = getattr(_f, stem)
         factors = values(value, named, len(tensors))
         rows = zip(tensors, tensor1, tensor2, factors)
@@ -188,7 +188,7 @@ def _foreach_lerp(self: Any, tensors1: Any, weights: Any = None, *, weight: Any 
                   scalars: Any = None) -> tuple[Any, ...]:  # fmt: skip
     """`lerp` of each tensor towards its end."""
     share = next(w for w in (weights, weight, scalars) if w is not None)
-    own = _checked(self, tensors1, share)
+    own = _check(self, tensors1, share)
     rows = zip(own, tensors1, _each(share, len(own)))
     return tuple([_f.lerp(t, e, w) for t, e, w in rows])
 
@@ -206,28 +206,28 @@ def _foreach_lerp_(self: Any, tensors1: Any, weights: Any = None, *, weight: Any
 def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
     """The norm of each tensor, over all its elements."""
     norm = ops.PUBLIC[("linalg", "vector_norm")]
-    return tuple([norm(t, ord, dtype=dtype) for t in _checked(self)])
+    return tuple([norm(t, ord, dtype=dtype) for t in _check(self)])
 
 
 def _foreach_powsum(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
     """The sum of |x| to the power `ord`, over the elements of each tensor."""
-    own = [t if dtype is None else t.to(dtype) for t in _checked(self)]
+    own = [t if dtype is None else t.to(dtype) for t in _check(self)]
     return tuple([_f.pow(_f.abs(t), ord).sum() for t in own])
 
 
 def _foreach_max(self: Any) -> tuple[Any, ...]:
     """The largest element of each tensor."""
-    return tuple([_f.max(t) for t in _checked(self)])
+    return tuple([_f.max(t) for t in _check(self)])
 
 
 def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
     """The product of each pair of matrices."""
-    return tuple([_f.mm(a, b) for a, b in zip(_checked(self, mat2), mat2)])
+    return tuple([_f.mm(a, b) for a, b in zip(_check(self, mat2), mat2)])
 
 
 def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Any, ...]:
     """A copy of each tensor."""
-    return tuple([t.clone() for t in _checked(self)])
+    return tuple([t.clone() for t in _check(self)])
 
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:

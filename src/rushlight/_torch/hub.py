@@ -231,7 +231,7 @@ def download_url_to_file(
     write_whole(os.path.expanduser(dst), fetch)
 
 
-def _unzipped(path: str, folder: str) -> str | None:
+def _unzip(path: str, folder: str) -> str | None:
     """The only file of an archive of the old kind; None for a file that torch.load reads."""
     if not zipfile.is_zipfile(path):
         return None
@@ -269,7 +269,7 @@ def load_state_dict_from_url(
         print(f'Downloading: "{url}" to {cached}')
         match = HASH_REGEX.search(filename) if check_hash else None
         download_url_to_file(url, cached, match[1] if match else None, progress=progress)
-    path = _unzipped(cached, model_dir) or cached
+    path = _unzip(cached, model_dir) or cached
     return serialization.load(path, map_location=map_location, weights_only=weights_only)
 
 

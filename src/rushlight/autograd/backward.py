@@ -92,7 +92,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
         recorder = ready().recorder
         if recorder is not None:
             recorder.constant(one)
-        return _started(one) if traced else one
+        return _start(one) if traced else one
     if not isinstance(g, TensorBase):
         raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
     shape = g._raw.shape
@@ -217,11 +217,11 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
     mode = ready()
     if not traced and any(type(v) is meta_arrays.MetaArray for v in values):
         with META:
-            return _watched(roots, nrs, values, keep, places, accumulate)
+            return _run_watched(roots, nrs, values, keep, places, accumulate)
     watched: Any = mode.profiler is not None or mode.recorder is not None or mode.dispatch
     watched = watched or _meta.LIVE
     if watched and not traced:
-        return _watched(roots, nrs, values, keep, places, accumulate)
+        return _run_watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
     if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:
         return engine.backward(roots, nrs, values, keep, traced, places, accumulate, given)
@@ -244,14 +244,14 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
     return results
 
 
-def _started(g: TensorLike) -> Tensor:
+def _start(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
     if type(g) is meta_arrays.MetaArray:
         return _meta.without_data(g)
     return wrapped(g, False)
 
 
-def _watched(
+def _run_watched(
     roots: list[Vertex],
     nrs: list[int],
     values: Arguments,
@@ -263,7 +263,7 @@ def _watched(
     before = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), carrying=True))
-        started = [_started(g) for g in values]
+        started = [_start(g) for g in values]
         return run(roots, nrs, started, keep, True, places, accumulate)
     finally:
         CURRENT.set(before)
@@ -385,7 +385,7 @@ def grad(
     showing = {i: x for i, x in enumerate(wanted) if isinstance(x, TensorOfValues)}
     places = _places([showing[i].held if i in showing else x for i, x in enumerate(wanted)], roots)
     if is_grads_batched:
-        found = _batched(roots, nrs, values, keep, create_graph, places)
+        found = _run_batched(roots, nrs, values, keep, create_graph, places)
     else:
         found = _gradients(roots, nrs, values, keep, create_graph, places, grads)
         if not create_graph:  # a gradient that has passed through unchanged is the tensor given
@@ -433,7 +433,7 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: Arguments, keep: boo
     return [shown[place] for place in places]
 
 
-def _batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
+def _run_batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
              places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     """One run on whole batches, whose entries are along the gradients' first dimension."""
     from .._tensor.batching import Batching, unwrapped, wrap

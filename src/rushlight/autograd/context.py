@@ -401,12 +401,16 @@ class FunctionNode(CoreNode):
             )
             now = 0 if cell is None else cell.n
             if now != entry.version:
-                raise RuntimeError(_modified(entry.array, entry.number, self, now, entry.version))
+                raise RuntimeError(
+                    _explain_write(entry.array, entry.number, self, now, entry.version)
+                )
             return output_tensor(self, entry.number, entry.array)
         t, version = entry
         now = version_of(t)
         if now != version:
-            raise RuntimeError(_modified(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version))
+            raise RuntimeError(
+                _explain_write(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version)
+            )
         return t
 
     def release(self) -> None:
@@ -465,7 +469,7 @@ class SavedValue(SavedTensor):
         return new_tensor(value.array) if type(value) is _Output else value
 
 
-def _modified(array: Array, number: int, node: Any, now: int, expected: int) -> str:
+def _explain_write(array: Array, number: int, node: Any, now: int, expected: int) -> str:
     producer = "" if node is None else f"{number} of {operation_name(node)}"
     anomaly = ready().anomaly
     name = T.internal_type_name(array.dtype)

@@ -134,7 +134,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
     @classmethod
     def _recorded(cls, args: tuple[object, ...], mode: Mode, separate: bool) -> Any:
         """Runs `forward` unrecorded and records this function as one node."""
-        node, executable = _opened(cls, args, mode)
+        node, executable = _open(cls, args, mode)
         ctx = node.shown()
         before = CURRENT.get()
         try:
@@ -146,7 +146,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
                 result = cls.forward(ctx, *args)
         finally:
             CURRENT.set(before)
-        return _closed(node, args, result, executable, separate, mode)
+        return _close(node, args, result, executable, separate, mode)
 
 
 class Function(_SingleLevelFunction):
@@ -249,7 +249,7 @@ def _wants(t: TensorBase) -> bool:
     return t._requires_grad or (t._view is not None and follows(t))
 
 
-def _opened(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[FunctionNode, bool]:
+def _open(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[FunctionNode, bool]:
     """The node of a call about to happen, with its edges, and whether the call is recorded."""
     targets: list[Vertex | None] = []
     nrs: list[int] = []
@@ -285,7 +285,7 @@ def _opened(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[Funct
     return node, executable
 
 
-def _closed(node: FunctionNode, args: tuple[object, ...], result: object, executable: bool,
+def _close(node: FunctionNode, args: tuple[object, ...], result: object, executable: bool,
             separate: bool, mode: Mode) -> object:  # fmt: skip
     """The outputs of a finished forward, tied to the node; does what `ctx` was asked for."""
     outputs = list(result) if isinstance(result, tuple) else [result]
@@ -339,7 +339,7 @@ def _closed(node: FunctionNode, args: tuple[object, ...], result: object, execut
         if missing:
             continue
         if not recorded:
-            o = _untied(o, mine, dirt, mode)
+            o = _untie(o, mine, dirt, mode)
         elif dirt:
             o = _rewritten(o, node, number, mine, len(outputs))
         else:
@@ -381,7 +381,7 @@ INPUT_SAVED: Final = (
 )
 
 
-def _untied(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
+def _untie(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
     """An output without a gradient: an input comes out as an alias, anything else as it is."""
     if not _wants(o):
         return _alias(o) if mine and not dirt else o

@@ -131,7 +131,7 @@ def _gradient(outputs: Tensors, inputs: Tensors, seeds: Any, create_graph: bool,
     )  # fmt: skip
 
 
-def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
+def _fill(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Gradients with zeros for the missing ones; in strict mode a missing one is an error."""
     filled: list[Any] = []
     for i, (g, x) in enumerate(zip(grads, like)):
@@ -176,7 +176,7 @@ UNRECORDED: Final = {
 }
 
 
-def _recorded(values: Tensors, what: str, strict: bool) -> None:
+def _require_recorded(values: Tensors, what: str, strict: bool) -> None:
     """Refuses, in strict mode, gradients that are missing or have no history."""
     if strict:
         for i, g in enumerate(values):
@@ -186,7 +186,7 @@ def _recorded(values: Tensors, what: str, strict: bool) -> None:
                 raise RuntimeError(UNRECORDED[what].format(i=i))
 
 
-_fill_in_zeros = _filled
+_fill_in_zeros = _fill
 
 
 def _single(outputs: Tensors, is_tuple: bool, caller: str) -> None:
@@ -237,7 +237,7 @@ def vjp(
         else:
             _only_without_v(outputs, "output")
         found = _gradient(outputs, group, v, create_graph)
-        found = _filled(found, group, strict, create_graph, "back")
+        found = _fill(found, group, strict, create_graph, "back")
     return (
         _packed(_detach_results(outputs, create_graph), out_tuple),
         _packed(_detach_results(found, create_graph), is_tuple),
@@ -273,9 +273,9 @@ def jvp(
         _need_history(outputs, strict)
         seeds = _zeros_with_history(outputs)
         pulled = _gradient(outputs, group, seeds, True)
-        _recorded(pulled, "grad_inputs", strict)
+        _require_recorded(pulled, "grad_inputs", strict)
         found = _gradient(pulled, seeds, v, create_graph)
-        found = _filled(found, outputs, strict, create_graph, "back_trick")
+        found = _fill(found, outputs, strict, create_graph, "back_trick")
     return (
         _packed(_detach_results(outputs, create_graph), out_tuple),
         _packed(_detach_results(found, create_graph), out_tuple),
@@ -360,7 +360,7 @@ def jacobian(
                 found = _gradient((flat[k],), group, None, create_graph, True)
                 for j, (g, x) in enumerate(zip(found, group)):
                     rows[j].append(_row(g, x, strict, create_graph, i, j))
-            blocks.append(tuple(_stacked(r, out, x) for r, x in zip(rows, group)))
+            blocks.append(tuple(_stack(r, out, x) for r, x in zip(rows, group)))
         if not blocks:
             raise IndexError("tuple index out of range")
         settled = tuple(_detach_results(block, create_graph) for block in blocks)
@@ -383,7 +383,7 @@ def _row(
     return g
 
 
-def _stacked(rows: list[Tensor], out: Tensor, x: Tensor) -> Tensor:
+def _stack(rows: list[Tensor], out: Tensor, x: Tensor) -> Tensor:
     return PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
 
 
@@ -492,7 +492,7 @@ def hessian(
         if outer_jacobian_strategy == "forward-mode":
             values = tuple(v.requires_grad_() for v in values)
         found = jacobian(scalar, values, create_graph=True)
-        _recorded(found, "jacobian", strict)
+        _require_recorded(found, "jacobian", strict)
         return found
 
     blocks = jacobian(first, group, create_graph, strict, vectorize, outer_jacobian_strategy)
@@ -517,7 +517,7 @@ def vhp(
         v = _direction(v, group, is_tuple, create_graph, "vhp")
         outputs, first = _first(func, group, strict, "vhp")
         found = _gradient(first, group, v, create_graph)
-        found = _filled(found, group, strict, create_graph, "double_back")
+        found = _fill(found, group, strict, create_graph, "double_back")
     return _detach_results(outputs, create_graph)[0], _packed(
         _detach_results(found, create_graph), is_tuple
     )
@@ -542,9 +542,9 @@ def hvp(
         outputs, first = _first(func, group, strict, "hvp")
         seeds = _zeros_with_history(group)
         second = _gradient(first, group, seeds, True)
-        _recorded(second, "hessian", strict)
+        _require_recorded(second, "hessian", strict)
         found = _gradient(second, seeds, v, create_graph)
-        found = _filled(found, group, strict, create_graph, "double_back_trick")
+        found = _fill(found, group, strict, create_graph, "double_back_trick")
     return _detach_results(outputs, create_graph)[0], _packed(
         _detach_results(found, create_graph), is_tuple
     )
@@ -569,7 +569,7 @@ def _first(
     _single(outputs, out_tuple, caller)
     _need_history(outputs, strict)
     first = _gradient(outputs, group, None, True)
-    _recorded(first, "jacobian", strict)
+    _require_recorded(first, "jacobian", strict)
     return outputs, first
 
 

@@ -97,11 +97,11 @@ def differences(
         elements[where] = before
     for a, b in zip(up, down):
         if a is not None and b is not None and (a.shape != b.shape or a.dtype != b.dtype):
-            raise AssertionError(_changed(a, b, where, eps))
+            raise AssertionError(_explain_change(a, b, where, eps))
     return [None if a is None else _slope(a, b, eps) for a, b in zip(up, down)]
 
 
-def _changed(up: Any, down: Any, where: Any, eps: float) -> str:
+def _explain_change(up: Any, down: Any, where: Any, eps: float) -> str:
     """The message for outputs whose shape or dtype depends on the inputs' values."""
     at = "" if where is ... else f"on index {tuple(int(i) for i in where)} "
     if up.shape != down.shape:
@@ -140,12 +140,12 @@ def numerical_jacobians(
             for o in values_at(func, inputs)
         ]
     return [
-        None if column[0] is None else _stacked([c.reshape(-1) for c in column], x, column[0])
+        None if column[0] is None else _stack([c.reshape(-1) for c in column], x, column[0])
         for column in zip(*rows)
     ]
 
 
-def _stacked(rows: list[Array], x: Tensor, o: Array) -> Any:
+def _stack(rows: list[Array], x: Tensor, o: Array) -> Any:
     """Rows of a Jacobian; complex where the input or the output is."""
     return T.stacked(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
 
@@ -207,7 +207,7 @@ def forward_jacobians(
             for o in values_at(func, inputs)
         ]
     return [
-        None if column[0] is None else _stacked([c.reshape(-1) for c in column], x, column[0])
+        None if column[0] is None else _stack([c.reshape(-1) for c in column], x, column[0])
         for column in zip(*rows)
     ]
 

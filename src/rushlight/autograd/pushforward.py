@@ -53,7 +53,7 @@ def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
     before = CURRENT.get()
     try:
         CURRENT.set(replaced(mode, forward_grad=False, saved_hooks=(), anomaly=False))
-        found = _carried(op, args, outs, tangents, mode.grad)
+        found = _carry(op, args, outs, tangents, mode.grad)
     except NotImplementedError as error:
         name = str(error).removeprefix("the derivative for '").removesuffix("' is not implemented.")
         if len(name) == len(str(error)):
@@ -71,7 +71,7 @@ def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
         if usual and t._raw.dtype != o._raw.dtype:
             t = formulas.WORLDS.traced.to_dtype(t, o._raw.dtype)
         if not op.is_view and any(t is u or _shared(t, u) for u in tangents.values()):
-            t = _copied(t)
+            t = _copy(t)
         set_tangent(o, t)
         node = o._node
         if node is not None and node.op.saves_out:
@@ -83,7 +83,7 @@ def _shared(t: Tensor, other: Tensor) -> bool:
     return not t._layered and not other._layered and T.may_share(t._raw, other._raw)
 
 
-def _copied(t: Tensor) -> Tensor:
+def _copy(t: Tensor) -> Tensor:
     """A tangent with memory of its own: a later write to the result must not reach an operand."""
     former_mode = CURRENT.get()
     try:
@@ -115,7 +115,7 @@ def _tangents(op: Op, args: Arguments) -> dict[Any, Any]:
     return found
 
 
-def _carried(
+def _carry(
     op: Op, args: list[object], outs: list[Tensor], tangents: dict[object, object], grad: bool
 ) -> list[Any]:
     kind = op.row.kind if op.row is not None else op.kind
@@ -125,7 +125,7 @@ def _carried(
         isinstance(a, TensorBase) and a._raw.dtype.kind == "c" for a in args
     )
     if op.is_view or (kind == "linear" and op.holomorphic and not _has_number(op)):
-        result = slow.apply(op, _replaced(op, args, tangents, zeros=True))
+        result = slow.apply(op, _replace(op, args, tangents, zeros=True))
         return [result] if op.n_out == 1 else list(result)
     if kind == "elementwise" and op.joint is None and (op.holomorphic or not complex_):
         return [_by_formulas(op, args, outs, tangents, grad)]
@@ -180,7 +180,7 @@ def _has_number(op: Op) -> bool:
     return op.row is not None and any(p.type in ("Scalar", "float") for p in op.row.schema.params)
 
 
-def _replaced(op: Op, args: Arguments, tangents: dict[object, object], zeros: bool) -> list[Any]:
+def _replace(op: Op, args: Arguments, tangents: dict[object, object], zeros: bool) -> list[Any]:
     """The arguments with tangents in place of the differentiable tensors."""
     result = list(args)
     first = 1 if op.lists >= 0 else 0

@@ -65,7 +65,7 @@ def apply(cls: Any, args: tuple[object, ...]) -> Any:
             f"and implement the vmap staticmethod or set generate_vmap_rule=True. {MORE}"
         )
     leaves, spec = flatten(args)
-    values, dims = _opened(leaves, layer)
+    values, dims = _open(leaves, layer)
     before = CURRENT.get()
     try:
         CURRENT.set(layer.outside(mode))
@@ -78,17 +78,17 @@ def apply(cls: Any, args: tuple[object, ...]) -> Any:
     finally:
         CURRENT.set(before)
     outs, out_spec = flatten(result)
-    return unflatten(_closed(outs, made.out_dims, layer), out_spec)
+    return unflatten(_close(outs, made.out_dims, layer), out_spec)
 
 
-def _opened(leaves: Sequence[Any], layer: Layer) -> tuple[list[object], list[int | None]]:
+def _open(leaves: Sequence[Any], layer: Layer) -> tuple[list[object], list[int | None]]:
     """The batches behind wrappers, and their dimensions."""
     mine = [isinstance(x, BatchedTensor) and x._layer is layer for x in leaves]
     values = [x._value if m else x for x, m in zip(leaves, mine)]
     return values, [x._dim if m else None for x, m in zip(leaves, mine)]
 
 
-def _closed(values: Sequence[Tensor], dims: Any, layer: Layer) -> list[Any]:
+def _close(values: Sequence[Tensor], dims: Any, layer: Layer) -> list[Any]:
     return [
         x
         if d is None or not isinstance(x, TensorBase)
@@ -122,7 +122,7 @@ def _by_user(
             f"out_dims has structure {format_spec(flatten(out_dims)[1])} but output has structure "
             f"{format_spec(out_spec)}. {MORE}"
         )
-    return unflatten(_closed(outs, places, layer), out_spec)
+    return unflatten(_close(outs, places, layer), out_spec)
 
 
 # ---- a rule made from forward and backward -----------------------------------------------------
@@ -135,7 +135,7 @@ class BatchContext:
         object.__setattr__(self, "_key", key)
 
     def _keep(self, method: str, tensors: tuple[Tensor, ...]) -> None:
-        values, dims = _opened(tensors, self._layer)
+        values, dims = _open(tensors, self._layer)
         setattr(self._ctx, self._key, dims)
         getattr(self._ctx, method)(*values)
 
@@ -151,15 +151,15 @@ class BatchContext:
     def saved_tensors(self) -> tuple[Tensor, ...]:
         """What was saved, as this vmap's examples."""
         dims = getattr(self._ctx, self._key, ())
-        return tuple(_closed(self._ctx.saved_tensors, dims, self._layer))
+        return tuple(_close(self._ctx.saved_tensors, dims, self._layer))
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Marks the batches behind tensors."""
-        self._ctx.mark_dirty(*_opened(tensors, self._layer)[0])
+        self._ctx.mark_dirty(*_open(tensors, self._layer)[0])
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Marks the batches behind tensors."""
-        self._ctx.mark_non_differentiable(*_opened(tensors, self._layer)[0])
+        self._ctx.mark_non_differentiable(*_open(tensors, self._layer)[0])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ctx, name)
@@ -174,9 +174,9 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
 
     def forward(*values: Tensor) -> object:
         with Batching(layer.size, layer.randomness) as inner:
-            result = cls.forward(*unflatten(_closed(values, dims, inner), spec))
+            result = cls.forward(*unflatten(_close(values, dims, inner), spec))
         outs, out_spec = flatten(result)
-        found, made.out_dims = _opened(outs, inner)
+        found, made.out_dims = _open(outs, inner)
         return unflatten(found, out_spec)
 
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
@@ -184,20 +184,20 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
         with Batching(layer.size, layer.randomness) as inner:
             cls.setup_context(
                 BatchContext(ctx, inner, key),
-                unflatten(_closed(inputs, dims, inner), spec),
-                unflatten(_closed(outs, made.out_dims, inner), out_spec),
+                unflatten(_close(inputs, dims, inner), spec),
+                unflatten(_close(outs, made.out_dims, inner), out_spec),
             )
 
     def backward(ctx: Any, *grads: Tensor) -> object:
         with Batching(layer.size, layer.randomness) as inner:
-            given = _closed(grads, made.out_dims, inner)
+            given = _close(grads, made.out_dims, inner)
             result = cls._backward_method()(BatchContext(ctx, inner, key), *given)
         parts = result if isinstance(result, tuple) else (result,)
-        return tuple([_fitted(g, d, inner) for g, d in zip(parts, dims)])
+        return tuple([_fit(g, d, inner) for g, d in zip(parts, dims)])
 
     def jvp(ctx: Any, *tangents: Any) -> object:
         with Batching(layer.size, layer.randomness) as inner:
-            given = _closed(tangents, dims, inner)
+            given = _close(tangents, dims, inner)
             result = cls.jvp(BatchContext(ctx, inner, key), *given)
         parts = result if isinstance(result, tuple) else (result,)
         found = [
@@ -221,7 +221,7 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
     return made
 
 
-def _fitted(g: Tensor, dim: int | None, layer: Layer) -> Tensor:
+def _fit(g: Tensor, dim: int | None, layer: Layer) -> Tensor:
     """A gradient laid out like its argument: summed over the batch where that had none."""
     if g is None:
         return None

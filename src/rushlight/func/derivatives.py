@@ -252,7 +252,7 @@ def differentiated(outs: list[Tensor], inputs: list[Tensor], cotangents: list[Te
         CURRENT.set(before)
 
 
-def _parted(result: object, has_aux: bool, api: str) -> tuple[object, object]:
+def _part(result: object, has_aux: bool, api: str) -> tuple[object, object]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -291,7 +291,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         aliases = Aliases(leaves)
         result = func(*unflatten(aliases.shown, spec))
         aliases.look_at(result)
-        out, aux = _parted(result, has_aux, "vjp(f, *primals)")
+        out, aux = _part(result, has_aux, "vjp(f, *primals)")
         outs, out_spec = flatten(out)
         _only_tensors(outs, "vjp(f, *primals)")
         whole = [aliases.whole(o) for o in outs]
@@ -367,7 +367,7 @@ def grad_and_value(
                 full[k] = value
             result = func(*full, **kwargs)
             aliases.look_at(result)
-            out, aux = _parted(result, has_aux, api)
+            out, aux = _part(result, has_aux, api)
             if not isinstance(out, TensorBase):
                 raise RuntimeError(f"{api}: Expected f(*args) to return a Tensor, got {type(out)}")
             if out._raw.ndim != 0:
@@ -423,7 +423,7 @@ class Linear:
         self.aliases = Aliases(leaves, writable=True)
         result = func(*unflatten(self.aliases.shown, spec))
         self.aliases.look_at(result)
-        out, self.aux = _parted(result, has_aux, api)
+        out, self.aux = _part(result, has_aux, api)
         self.outs, self.out_spec = flatten(out)
         _only_tensors(self.outs, api, api.startswith("linearize"))
         whole = [self.aliases.whole(o) for o in self.outs]

@@ -96,7 +96,7 @@ class Muon(Optimizer):
                     update, group["ns_coefficients"], group["ns_steps"], group["eps"]
                 )
                 p.mul_(float(1 - lr * group["weight_decay"]))
-                p.add_(update, alpha=-float(_adjusted(lr, group["adjust_lr_fn"], p.shape)))
+                p.add_(update, alpha=-float(_adjust(lr, group["adjust_lr_fn"], p.shape)))
         return loss
 
     def _check(self, params: list[Tensor], group: ParamGroup) -> None:
@@ -123,7 +123,7 @@ class Muon(Optimizer):
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
 
 
-def _adjusted(lr: float, how: str | None, shape: Shape) -> float:
+def _adjust(lr: float, how: str | None, shape: Shape) -> float:
     rows, columns = shape[:2]
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))

@@ -390,7 +390,7 @@ class Optimizer:
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in parameters:
-                state[parameters[key]] = _fitted(parameters[key], value, options[key])
+                state[parameters[key]] = _fit(parameters[key], value, options[key])
             else:
                 state[key] = value
         merged = []
@@ -421,7 +421,7 @@ def _split_names(group: _Group) -> None:
     group["param_names"] = [pair[0] for pair in pairs]
 
 
-def _fitted(parameter: Tensor, value: object, group: _Group, key: Hashable = None) -> object:
+def _fit(parameter: Tensor, value: object, group: _Group, key: Hashable = None) -> object:
     """Loaded state in the parameter's dtype; step counts keep theirs."""
     if isinstance(value, Tensor):
         if key == "step":
@@ -430,10 +430,10 @@ def _fitted(parameter: Tensor, value: object, group: _Group, key: Hashable = Non
             return value.to(dtype=parameter.dtype, device=parameter.device)
         return value.to(device=parameter.device)
     if isinstance(value, dict):
-        return {k: _fitted(parameter, v, group, k) for k, v in value.items()}
+        return {k: _fit(parameter, v, group, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         kind: Any = type(value)
-        return kind(_fitted(parameter, v, group) for v in value)
+        return kind(_fit(parameter, v, group) for v in value)
     return value
 
 

@@ -193,7 +193,7 @@ class ArchiveReader:
             place += name_size
             if _LIMIT in (packed, size, start):
                 extra = directory[place : place + extra_size]
-                size, packed, start = _widened(extra, size, packed, start)
+                size, packed, start = _widen(extra, size, packed, start)
             place += extra_size + comment_size
             name = raw.decode("utf-8", "surrogateescape")
             if name in self.records:
@@ -335,7 +335,7 @@ class ArchiveReader:
             raise RuntimeError(broken(f"reading file {name}", "its checksum is wrong"))
 
 
-def _widened(extra: bytes, size: int, packed: int, start: int) -> tuple[int, int, int]:
+def _widen(extra: bytes, size: int, packed: int, start: int) -> tuple[int, int, int]:
     """The numbers that didn't fit into 32 bits, from the extra fields of an entry."""
     place = 0
     while place + 4 <= len(extra):

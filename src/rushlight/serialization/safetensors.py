@@ -140,7 +140,7 @@ def _layout(header: dict[str, object], size: int) -> dict[str, tuple[D.dtype, li
     """
     found = {}
     for name, entry in header.items():
-        dtype, shape, (start, stop) = _checked(name, entry)
+        dtype, shape, (start, stop) = _check(name, entry)
         count = 0 if 0 in shape else dtype.itemsize
         for n in shape:
             count *= n
@@ -197,7 +197,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return made
 
 
-def _checked(name: str, entry: object) -> tuple[D.dtype, list[int], list[int]]:
+def _check(name: str, entry: object) -> tuple[D.dtype, list[int], list[int]]:
     if isinstance(entry, dict) and entry.keys() == {"dtype", "shape", "data_offsets"}:
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         shape, offsets = entry["shape"], entry["data_offsets"]

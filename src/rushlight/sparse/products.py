@@ -98,18 +98,16 @@ def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
 @rule("softmax")
 def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """Softmax along `dim` over the elements that are there: the others count as -inf."""
-    return _normalised(input, dim, dtype, False)
+    return _normalise(input, dim, dtype, False)
 
 
 @rule("log_softmax")
 def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """The logarithm of `softmax`."""
-    return _normalised(input, dim, dtype, True)
+    return _normalise(input, dim, dtype, True)
 
 
-def _normalised(
-    input: SparseTensor, dim: int, dtype: dtype | None, logarithm: bool
-) -> SparseTensor:
+def _normalise(input: SparseTensor, dim: int, dtype: dtype | None, logarithm: bool) -> SparseTensor:
     whole = input.coalesce()
     held = whole.held if dtype is None else whole.held.to(dtype)
     d, n = dim % whole.dim(), whole.sparse_dim()

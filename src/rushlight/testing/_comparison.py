@@ -81,7 +81,7 @@ def originate_pairs(
     """
     parts = _parts(actual, expected, sequence_types, mapping_types, id)
     if parts is None:
-        return [_paired(actual, expected, pair_types, id, options)]
+        return [_pair(actual, expected, pair_types, id, options)]
     found: list[Pair] = []
     for key, own, other in parts:
         found += originate_pairs(
@@ -127,7 +127,7 @@ def _parts(
     return [(key, actual[key], expected[key]) for key in keys]
 
 
-def _paired(
+def _pair(
     actual: object,
     expected: object,
     pair_types: Sequence[type[Pair]],

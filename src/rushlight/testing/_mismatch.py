@@ -117,7 +117,7 @@ def get_tolerances(
     return default_tolerances(*inputs)
 
 
-def _named(default_identifier: str, identifier: Identifier) -> str:
+def _name(default_identifier: str, identifier: Identifier) -> str:
     if callable(identifier):
         return identifier(default_identifier)
     return default_identifier if identifier is None else identifier
@@ -137,7 +137,7 @@ def _make_mismatch_msg(
 ) -> str:
     exact = rtol == 0 and atol == 0
     lines = [
-        f"{_named(default_identifier, identifier)} are not {'equal' if exact else 'close'}!",
+        f"{_name(default_identifier, identifier)} are not {'equal' if exact else 'close'}!",
         "",
     ]
     if extra:
@@ -161,7 +161,7 @@ def _make_bitwise_mismatch_msg(
     extra: str | None = None,
     first_mismatch_idx: tuple[int, ...] | None = None,
 ) -> str:
-    lines = [f"{_named(default_identifier, identifier)} are not 'equal'!"]
+    lines = [f"{_name(default_identifier, identifier)} are not 'equal'!"]
     if extra or first_mismatch_idx is not None:
         lines.append("")
     if extra:

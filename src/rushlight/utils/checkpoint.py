@@ -351,7 +351,7 @@ def _without_reentry(
     def rerun() -> None:
         values = list(rest)
         for k, t in zip(places, saved.saved_tensors):
-            values[k] = _detached(t) if t.requires_grad else t
+            values[k] = _detach(t) if t.requires_grad else t
         with contextlib.ExitStack() as stack:
             if state is not None:
                 stack.enter_context(random.fork_rng())
@@ -364,7 +364,7 @@ def _without_reentry(
         return function(*args, **kwargs)
 
 
-def _detached(t: Any) -> Tensor:
+def _detach(t: Any) -> Tensor:
     alias = t.detach()
     alias._requires_grad = t._requires_grad
     return alias
@@ -377,7 +377,7 @@ def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
             "Only tuple of tensors is supported. Got Unsupported input type: "
             + type(inputs).__name__
         )
-    return tuple(_detached(x) if isinstance(x, TensorBase) else x for x in inputs)
+    return tuple(_detach(x) if isinstance(x, TensorBase) else x for x in inputs)
 
 
 def check_backward_validity(inputs: Iterable[object]) -> None:
@@ -415,7 +415,7 @@ class CheckpointFunction(Function):
             )
         values = list(ctx.rest)
         for k, t in zip(ctx.places, ctx.saved_tensors):
-            values[k] = _detached(t)
+            values[k] = _detach(t)
         with contextlib.ExitStack() as stack:
             if ctx.rng_state is not None:
                 stack.enter_context(random.fork_rng())

@@ -84,20 +84,20 @@ def graph_dot(
     }
     lines = ["digraph autograd {", '  node [fontname="monospace", fontsize=11];']
     if graph.is_cut:
-        lines.append(f"  label={_quoted(_note(graph))};")
+        lines.append(f"  label={_quote(_note(graph))};")
     for number, vertex in enumerate(graph.vertices):
         label = f"{vertex.name}\n{vertex.detail}" if vertex.detail else vertex.name
         style = styles[vertex.kind]
         if number == 0:
             style += ', penwidth=2, color="#d99312"'
-        lines.append(f"  n{number} [label={_quoted(label)}, {style}];")
+        lines.append(f"  n{number} [label={_quote(label)}, {style}];")
     for start, end, output in graph.edges:
         lines.append(f"  n{start} -> n{end}{f' [label={output}]' if output else ''};")
     lines.append("}")
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 

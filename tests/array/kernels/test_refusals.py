@@ -56,8 +56,9 @@ WAYS: dict[str, Callable[[], Any]] = {
     "plane sums": lambda: convolve.channel_sums(normal(1, F32, 4, 8, 40, 40)),
 }  # fmt: skip
 LOADERS: list[Any] = [
-    convolution_code.load, small_planes.load, depthwise_code.load, max_pool_code.load, sampling.load,
-    scan_code.load, transpose.addresses, plane_sums.load, gemm.load, gemm.load_chunks,
+    convolution_code.load, small_planes.load, depthwise_code.load, max_pool_code.load,
+    sampling.load, scan_code.load, transpose.addresses, plane_sums.load,
+    gemm.load, gemm.load_chunks,
 ]  # fmt: skip
 
 

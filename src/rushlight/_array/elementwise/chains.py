@@ -286,7 +286,7 @@ def _chain(
         raise Unchained
     steps = steps_of(group)
     if by_hand:
-        steps = [one for step in steps for one in _bounded(step)]
+        steps = [one for step in steps for one in _split_clip(step)]
     result = group.outputs[0].value
     if not steps or steps[-1].value != result or steps[-1].sort not in ("f", "b"):
         raise Unchained
@@ -309,7 +309,7 @@ def _chain(
     found = []
     for at, step in enumerate(steps):
         words = [first + constants[repr(a)] if type(a) is float else places[a] for a in step.args]
-        operands = "".join("f" if type(a) is float else sorts[a] for a in step.args)
+        letters = "".join("f" if type(a) is float else sorts[a] for a in step.args)
         dying = {a for a in step.args if type(a) is int and last[a] == at}
         written_over = {a for a in dying if sorts[a] == step.sort}
         for arg in written_over:
@@ -321,13 +321,13 @@ def _chain(
             places[step.value], sorts[step.value] = place, step.sort
         for arg in dying - written_over:
             room.free(places[arg])
-        found.append((step, operands + sorts[step.value], [*words, place]))
+        found.append((step, letters + sorts[step.value], [*words, place]))
     end = room.first + room.count
     return (asked, tuple(float(text) for text in constants), len(numbers), room.count,
             steps[-1].sort == "b", tuple(_encode(*one, end) for one in found))  # fmt: skip
 
 
-def _bounded(step: Step) -> list[Step]:
+def _split_clip(step: Step) -> list[Step]:
     """A step by `clip` as those that give 0 for the larger one of 0 and -0."""
     if step.op != "clip":
         return [step]

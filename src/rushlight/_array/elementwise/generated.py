@@ -349,7 +349,7 @@ def generate(
         lines += ["    " + line for line in body_of(short, space, "a")]
     lines += body_of(general, space, "b")
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
-    space |= {"elsewhere": _elsewhere, "mixed": _mixed, "large": _large, "kernels": kernels,
+    space |= {"elsewhere": _elsewhere, "mixed": _write_mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
     assert space.keys().isdisjoint(names), f"{name}: a parameter is called as a helper is"
     made = defined(name, source, name, space)
@@ -411,7 +411,7 @@ def _elsewhere(me: Any, *args: object) -> TensorLike:
     return me.formula(*args) if run is None else run(args[0], me, args)
 
 
-def _mixed(me: Any, *args: Any) -> Array:
+def _write_mixed(me: Any, *args: Any) -> Array:
     """The formula where arrays aren't of one shape and of float32 or float64, or numbers odd."""
     dtype = args[0].dtype
     if is_half(dtype):

@@ -45,11 +45,11 @@ def anywhere(mask: Array) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
-def _kept(g: Symbol, mask: Symbol) -> Symbol:
+def _keep(g: Symbol, mask: Symbol) -> Symbol:
     return words.where(mask, g, 0.0)
 
 
-@with_formula(_kept)
+@with_formula(_keep)
 def keep(g: Array, mask: Array) -> Array:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype

@@ -37,7 +37,7 @@ def _suits(x: Array, w: Array, work: int) -> bool:
     )
 
 
-def _stacked(x: Array, places: list[list[int]]) -> Array:
+def _stack_planes(x: Array, places: list[list[int]]) -> Array:
     """The planes of x (N, C, D, H, W) at some places along the depth, for each output depth, as
     (N · outputs, C · places, H, W); places outside have zeros."""
     n, channels, depth, *plane = x.shape
@@ -54,7 +54,7 @@ def _samples(x: Array, outputs: int, places: int) -> int:
     return max(1, min(int(x.shape[0]), _BLOCK // max(each, 1)))
 
 
-def _met(out: int, k: int, stride: int, pad: int, dilation: int) -> list[list[int]]:
+def _list_met(out: int, k: int, stride: int, pad: int, dilation: int) -> list[list[int]]:
     """For each output depth, the input depths that it meets."""
     return [[z * stride - pad + j * dilation for j in range(k)] for z in range(out)]
 
@@ -75,11 +75,11 @@ def correlate(
         return None
     rows, per_group, k = w.shape[:3]
     flat = np.ascontiguousarray(w).reshape(rows, per_group * k, *w.shape[3:])
-    met = _met(out[0], k, stride[0], pad[0], dilation[0])
+    met = _list_met(out[0], k, stride[0], pad[0], dilation[0])
     y = np.empty((x.shape[0], rows, *out), x.dtype)
     block = _samples(x, out[0], k)
     for start in range(0, x.shape[0], block):
-        part = _stacked(x[start : start + block], met)
+        part = _stack_planes(x[start : start + block], met)
         found = convolution.correlate(
             part, flat, bias, stride[1:], pad[1:], dilation[1:], out[1:], groups
         )
@@ -110,7 +110,7 @@ def correlate_transposed(
         flat = np.ascontiguousarray(chosen).reshape(rows * len(taps), per_group, *w.shape[3:])
         block = _samples(y, len(depths), len(taps))
         for start in range(0, count, block):
-            part = _stacked(y[start : start + block], met)
+            part = _stack_planes(y[start : start + block], met)
             found = convolution.correlate_transposed(
                 part, flat, size[1:], stride[1:], pad[1:], dilation[1:], groups
             )
@@ -130,11 +130,11 @@ def weigh(
     rows, out = y.shape[1:3]
     if not _suits(x, y, y.size * (channels // groups) * prod(k)):
         return None
-    met = _met(out, k[0], stride[0], pad[0], dilation[0])
+    met = _list_met(out, k[0], stride[0], pad[0], dilation[0])
     total: Any = None
     block = _samples(x, out, k[0])
     for start in range(0, count, block):
-        part = _stacked(x[start : start + block], met)
+        part = _stack_planes(x[start : start + block], met)
         slopes = np.ascontiguousarray(y[start : start + block].swapaxes(1, 2))
         found = convolution.weigh(
             part, slopes.reshape(-1, rows, *y.shape[3:]), k[1:], stride[1:], pad[1:],

@@ -19,7 +19,7 @@ _GLU = Kernel(gated_linear.gate, "f", "f")
 _GLU_BACK = Kernel(gated_linear.gate_backward, "f", "f", "f")
 
 
-def _halved(x: Array, dim: int) -> tuple[int, int] | None:
+def _find_halves(x: Array, dim: int) -> tuple[int, int] | None:
     """Rows, and columns of a half, where both halves lie side by side; None where x isn't plain."""
     if not plain(x) or not ready():
         return None
@@ -31,7 +31,7 @@ def _halved(x: Array, dim: int) -> tuple[int, int] | None:
 
 def glu(x: Array, dim: int) -> Array | None:
     """See `gated_linear.glu`."""
-    found = _halved(x, dim)
+    found = _find_halves(x, dim)
     if found is None or not _GLU.prepared(x.dtype):
         return None
     rows, columns = found
@@ -46,7 +46,7 @@ def glu(x: Array, dim: int) -> Array | None:
 
 def glu_backward(g: Array, x: Array, dim: int) -> Array | None:
     """See `gated_linear.glu_backward`."""
-    found = _halved(x, dim)
+    found = _find_halves(x, dim)
     if found is None or not plain(g, x) or 2 * g.size != x.size:
         return None
     if not _GLU_BACK.prepared(x.dtype):

@@ -77,7 +77,7 @@ def _works() -> bool:
     x = np.arange(100.0, dtype=FLOAT32)
     out = np.empty_like(x)
     try:
-        if not _launched(PROBE.compile(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
+        if not _launch(PROBE.compile(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
             return False
     except _REFUSALS:  # LLVM or the linker refuses
         return False
@@ -318,7 +318,7 @@ class Kernel:
         """Runs over `size` elements of flat arrays, and says whether it did; numbers stand for
         operands of kind `s`."""
         found = self.whole.get(dtype) or self._compiled(dtype, None, True)
-        return found is not None and _launched(found, size, FLAT, inputs, outputs)
+        return found is not None and _launch(found, size, FLAT, inputs, outputs)
 
     def rows(
         self,
@@ -337,7 +337,7 @@ class Kernel:
         if vectors is not None and vectors > REGISTERS:
             vectors = None
         found = self.general.get((dtype, vectors)) or self._compiled(dtype, vectors, False)
-        return found is not None and _launched(found, rows * columns, columns, inputs, outputs)
+        return found is not None and _launch(found, rows * columns, columns, inputs, outputs)
 
     def prepared(self, dtype: RawType) -> bool:
         """Whether `at` can be called for a dtype."""
@@ -367,7 +367,7 @@ class Kernel:
         found.run(frame, -(-rows // grain), rows * columns)
 
 
-def _launched(
+def _launch(
     found: _Compiled,
     elements: int,
     columns: int,

@@ -40,10 +40,10 @@ class RowEnds:
 
         def sums(*symbols: Symbol) -> list[Symbol]:
             known = dict(enumerate(symbols))
-            return [_computed(group, a, known) for a in ends]
+            return [_compute(group, a, known) for a in ends]
 
         def last(*symbols: Symbol) -> Symbol:
-            return _computed(group, group.outputs[0].value, dict(zip(ends, symbols, strict=True)))
+            return _compute(group, group.outputs[0].value, dict(zip(ends, symbols, strict=True)))
 
         sums.__name__, last.__name__ = f"{formula.__name__}_sums", f"{formula.__name__}_ends"
         self.count = len(ends)
@@ -74,12 +74,12 @@ def _of_rows_alone(group: Group) -> list[int]:
     ]  # fmt: skip
 
 
-def _computed(group: Group, value: int, known: dict[int, Symbol]) -> Symbol:
+def _compute(group: Group, value: int, known: dict[int, Symbol]) -> Symbol:
     """A value of a group, of symbols for some of its values."""
     if value not in known:
         one = group.instruction(value)
         assert one is not None
-        args = [_computed(group, a, known) for a in one.args]
+        args = [_compute(group, a, known) for a in one.args]
         like = args[0] if args else next(iter(known.values()))
         known[value] = like.trace.add(one.op, args, like.dtype, one.payload)
     return known[value]

@@ -197,7 +197,7 @@ def planned(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
     for i, j in path(once, output, found):
         right, left = work.pop(max(i, j)), work.pop(min(i, j))
         keep = set(output).union(*[term for term, _ in work])
-        pair, result = _paired(left, right, keep)
+        pair, result = _pair(left, right, keep)
         pair.first, pair.second = min(i, j), max(i, j)
         plan.pairs.append(pair)
         work.append(result)
@@ -213,7 +213,7 @@ def planned(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
 _Operand = tuple[list[Any], dict[Any, int]]  # its letters, and the size of each
 
 
-def _paired(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Operand]:
+def _pair(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Operand]:
     """The contraction of two operands, and what comes of it; `keep`: letters needed later."""
     pair = Pair()
     (ta, size_a), (tb, size_b) = left, right

@@ -36,7 +36,7 @@ def _scipy() -> Any:
     return scipy.fft
 
 
-def _transformed(y: Array, count: int, forward: bool, norm: Any) -> Any:
+def _transform(y: Array, count: int, forward: bool, norm: Any) -> Any:
     """The transform over the last `count` dimensions."""
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
@@ -56,7 +56,7 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
     dim = _by_stride(strides, dim)
     order = _order(strides, dim)
     norm = (_FORWARD if forward else _INVERSE)[normalization]
-    return _back(_transformed(x.transpose(order), len(dim), forward, norm), order)
+    return _back(_transform(x.transpose(order), len(dim), forward, norm), order)
 
 
 def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
@@ -67,7 +67,7 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
     norm: Any = _FORWARD[normalization]
     y = x.transpose(order)
     if not onesided:
-        return _back(_transformed(y, len(dim), True, norm), order)
+        return _back(_transform(y, len(dim), True, norm), order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         return _back(better.rfftn(y, axes=tuple(range(-len(dim), 0)), norm=norm), order)

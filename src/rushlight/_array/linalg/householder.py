@@ -25,7 +25,7 @@ def _by_numpy(x: Array) -> bool:
     return bool(math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL)
 
 
-def _factored(x: Array) -> tuple[Array, Array]:
+def _factor(x: Array) -> tuple[Array, Array]:
     """R above and the reflectors below the diagonal, column-major; the reflectors' factors."""
     count = min(x.shape[-2:])
     tau = np.zeros((*x.shape[:-2], count), x.dtype)
@@ -58,7 +58,7 @@ def geqrf(x: Array) -> tuple[Array, Array]:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     if x.dtype.kind in "biu" or is_half(x.dtype):
         raise NotImplementedError(errors.not_implemented("geqrf_cpu", name_of(x.dtype)))
-    return _factored(x)
+    return _factor(x)
 
 
 def qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ def qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
             "'r', or 'complete'"
         )
     rows, columns = x.shape[-2:]
-    factored, tau = _factored(x)
+    factored, tau = _factor(x)
     count = rows if mode == "complete" else min(rows, columns)
     r = lapack.columns((*x.shape[:-2], count, columns), x.dtype)
     r[...] = 0

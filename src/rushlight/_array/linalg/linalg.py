@@ -95,7 +95,7 @@ def _no_info(x: Array) -> Array:
 
 
 # ---- inverse ----------------------------------------------------------------------------------
-def _inverted(x: Array) -> tuple[Any, bool]:
+def _invert(x: Array) -> tuple[Any, bool]:
     """The inverses, and whether all of them exist."""
     check(x, "linalg.inv")
     out = columns(x.shape, x.dtype)
@@ -125,7 +125,7 @@ def inv(x: Array, name: str = "linalg.inv") -> Array:
     Raises:
         LinAlgError: where one has none.
     """
-    out, found = _inverted(x)
+    out, found = _invert(x)
     if not found:
         _, info = _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
         if info.any():
@@ -139,7 +139,7 @@ def inv(x: Array, name: str = "linalg.inv") -> Array:
 
 def inverse_adjoint(x: Array) -> Array:
     """The conjugate transpose of each inverse: of a singular matrix what its factors give."""
-    out, found = _inverted(x)
+    out, found = _invert(x)
     if found:
         return adjoint(out)
     turned = x.flags.c_contiguous and x.dtype.kind != "c"  # as PyTorch factors it
@@ -152,7 +152,7 @@ def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     """The inverse of each matrix, and for each the number of its first pivot that is zero."""
     if check_errors:
         return inv(x, "linalg.inv_ex"), _no_info(x)
-    out, found = _inverted(x)
+    out, found = _invert(x)
     if found:
         return out, _no_info(x)
     return _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
@@ -307,7 +307,7 @@ def cofactors(x: Array) -> Array:
         return np.zeros_like(x)
     if x.dtype.itemsize == 2:
         return cofactors(x.astype(np.float32)).astype(x.dtype)
-    inverse, found = _inverted(x)
+    inverse, found = _invert(x)
     if found:
         product = np.asarray(lapack.call("det", x))[..., None, None] * inverse.swapaxes(-1, -2)
         if np.isfinite(product).all():
@@ -320,7 +320,7 @@ def cofactors(x: Array) -> Array:
 
 
 # ---- Cholesky ---------------------------------------------------------------------------------
-def _factored(x: Array, upper: bool) -> tuple[Any, bool]:
+def _factor(x: Array, upper: bool) -> tuple[Any, bool]:
     """The factors, and whether all of them exist.
 
     The upper factor of A is the transpose of the lower one of conj(A), whose lower triangle is the
@@ -352,7 +352,7 @@ def _minor(x: Array, upper: bool) -> int:
         code = int(found(x, not upper)[1])
         return code or _first_nan(x, upper)
     for k in range(1, len(x) + 1):
-        if not _factored(x[:k, :k], upper)[1]:
+        if not _factor(x[:k, :k], upper)[1]:
             return k
     return _first_nan(x, upper)
 
@@ -376,7 +376,7 @@ def former_cholesky(x: Array, upper: bool) -> Array:
 
 
 def _cholesky(x: Array, upper: bool, name: str) -> Array:
-    factor, found = _factored(x, upper)
+    factor, found = _factor(x, upper)
     if not found or not _is_number(factor):
         info = _minors(x, upper)
         if info.any():
@@ -399,7 +399,7 @@ def cholesky_ex(x: Array, upper: bool = False, check_errors: bool = False) -> tu
     if check_errors:
         return cholesky(x, upper, "linalg.cholesky_ex"), _no_info(x)
     check(x, "linalg.cholesky", "cholesky_cpu")
-    factor, found = _factored(x, upper)
+    factor, found = _factor(x, upper)
     if found and _is_number(factor):
         return factor, _no_info(x)
     info = _minors(x, upper)
@@ -418,9 +418,9 @@ def _partial(x: Array, code: int) -> Array:
     comes after is the triangle of what was given.
     """
     if not code:
-        return _factored(x, False)[0]
+        return _factor(x, False)[0]
     out, k = np.tril(x), code - 1
-    head = _factored(x[:k, :k], False)[0]
+    head = _factor(x[:k, :k], False)[0]
     out[:k, :k] = head
     out[k:, :k] = adjoint(solve_triangular(head, adjoint(x[k:, :k]), False))
     out[k, k] = x[k, k].real - np.vdot(out[k, :k], out[k, :k]).real

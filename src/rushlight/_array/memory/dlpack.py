@@ -41,15 +41,15 @@ def capsule_of(array: Array, wishes: dict[str, object]) -> object:
     """The capsule of an array's memory; `wishes` are what `__dlpack__` may be asked for."""
     bits = bits_of(array.dtype)
     if bits is array.dtype:
-        return _asked(array, wishes)
-    capsule = _asked(array.view(bits), wishes)
+        return _ask(array, wishes)
+    capsule = _ask(array.view(bits), wishes)
     held = capsules.held(capsule)
     if held is not None:
         held[0].tensor.code = _CODES[from_raw(array.dtype)]
     return capsule
 
 
-def _asked(value: Any, wishes: dict[str, object]) -> object:
+def _ask(value: Any, wishes: dict[str, object]) -> object:
     try:
         return value.__dlpack__(**wishes)
     except TypeError:
@@ -67,7 +67,7 @@ def array_from(value: Any, copy: bool | None) -> Array:
         ValueError: for negative strides.
     """
     wishes = {"max_version": (1, 0), **({"copy": False} if copy is False else {})}
-    capsule = _asked(value, wishes) if hasattr(type(value), "__dlpack__") else value
+    capsule = _ask(value, wishes) if hasattr(type(value), "__dlpack__") else value
     if isinstance(value, np.ndarray):  # the capsule was made to ask whether there is one
         refuse_backwards(value.strides)
         return value.copy() if copy else fix(value.view(np.ndarray))

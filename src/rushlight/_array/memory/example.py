@@ -27,7 +27,7 @@ CONTROL_FLOW = (
 )
 
 
-def _refused(*args: object, **kwargs: object) -> NoReturn:
+def _refuse(*args: object, **kwargs: object) -> NoReturn:
     raise BatchRead(CONTROL_FLOW)
 
 
@@ -45,11 +45,11 @@ def _no_item(*args: object, **kwargs: object) -> NoReturn:
 class Example(np.ndarray[Any, Any]):
     """The shape, strides and type of one example of a batch; its elements can't be read."""
 
-    __array_ufunc__ = _refused
+    __array_ufunc__ = _refuse
 
     def __array_function__(self, func: Any, types: object, args: Any, kwargs: Any) -> Any:
         if func not in FORM_ONLY:
-            return _refused()
+            return _refuse()
         plain = [a.view(np.ndarray) if isinstance(a, Example) else a for a in args]
         return func(*plain, **kwargs)
 
@@ -61,7 +61,7 @@ for _name in (
     "nonzero", "prod", "ravel", "repeat", "reshape", "round", "sort", "sum", "swapaxes", "take",
     "tobytes", "transpose",
 ):  # fmt: skip
-    setattr(Example, _name, _refused)
+    setattr(Example, _name, _refuse)
 
 
 for _name in ("item", "tolist", "__float__", "__int__", "__complex__", "__index__"):

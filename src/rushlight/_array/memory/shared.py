@@ -72,11 +72,11 @@ def shared(array: Array) -> Array:
         # The memory isn't a plain run: the elements go over in the order in which they lie.
         order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
         lying = np.ascontiguousarray(array.transpose(order))
-        return _moved(lying.reshape(-1)).reshape(lying.shape).transpose(np.argsort(order))
-    return view_into(_moved(flat), offset, array.shape, strides_of(array))
+        return _move(lying.reshape(-1)).reshape(lying.shape).transpose(np.argsort(order))
+    return view_into(_move(flat), offset, array.shape, strides_of(array))
 
 
-def _moved(flat: Any) -> Array:
+def _move(flat: Any) -> Array:
     copy = np.frombuffer(_fresh(flat.nbytes), flat.dtype, flat.size)
     copy[...] = flat
     return copy

@@ -191,13 +191,13 @@ def _correlate_columns(
             columns = part.reshape(n, groups, per_group * prod(k), area)
             matrix_product(matrix, columns, out=target.reshape(n, groups, rows // groups, area))
         else:
-            columns = _joined(part, groups, k, area)
+            columns = _join(part, groups, k, area)
             product = matrix_product(matrix, columns).reshape(rows, n, *out)
             target[...] = product.swapaxes(0, 1)
     return y
 
 
-def _joined(part: Array, groups: int, k: Sizes, area: int) -> Array:
+def _join(part: Array, groups: int, k: Sizes, area: int) -> Array:
     """The windows of all samples side by side: (groups, C / groups · k, N · area)."""
     n, channels = part.shape[:2]
     moved = part.transpose(1, *range(2, 2 + len(k)), 0, *range(2 + len(k), part.ndim))
@@ -267,7 +267,7 @@ def correlate_transposed(
     if per_group == 1 and rows == groups > 1:
         x = _transposed_depthwise(y, w, size, stride, pad, dilation)
     elif _mirrors(size, tuple(out), k, stride, pad, dilation) and rows <= channels:
-        x = _mirrored(y, w, size, pad, dilation, groups)
+        x = _mirror(y, w, size, pad, dilation, groups)
     elif all(s == 1 for s in stride):
         x = _transposed_by_lines(y, w, size, pad, dilation, groups)
     else:
@@ -293,7 +293,7 @@ def _transpose_weights(w: TensorLike, groups: int) -> Array:
     return np.ascontiguousarray(turned).reshape(groups * per_group, rows // groups, *k)
 
 
-def _mirrored(y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Array:
+def _mirror(y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Array:
     k = w.shape[2:]
     around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, k, pad)])
     ones = (1,) * len(k)
@@ -339,7 +339,7 @@ def _transposed_by_columns(
         target = x[start : start + block]
         for j, where in enumerate(taken):
             target[where] += columns[:, :, j]
-    return _cropped(x, size, pad)
+    return _crop(x, size, pad)
 
 
 def _lines(room: Sizes, out: Sizes, k: Sizes, dilation: Sizes) -> tuple[int, list[int]]:
@@ -384,10 +384,10 @@ def _transposed_by_lines(
         target = x[start : start + block]
         for j, shift in enumerate(shifts):
             target[:, :, shift : shift + length] += columns[:, :, j, :length]
-    return _cropped(x.reshape(count, channels, *room), size, pad)
+    return _crop(x.reshape(count, channels, *room), size, pad)
 
 
-def _cropped(x: Array, size: Sizes, pad: Sizes) -> Array:
+def _crop(x: Array, size: Sizes, pad: Sizes) -> Array:
     if x.shape[2:] == size:
         return x
     inner = tuple([slice(p, p + n) for n, p in zip(size, pad)])
@@ -409,7 +409,7 @@ def _transposed_depthwise(
     column = (channels,) + (1,) * len(k)
     for j, where in enumerate(places(tuple(out), k, stride, dilation)):
         x[where] += y * w.reshape(channels, -1)[:, j].reshape(column)
-    return _cropped(x, size, pad)
+    return _crop(x, size, pad)
 
 
 # ---- the weights ------------------------------------------------------------------------------
@@ -454,7 +454,7 @@ def weigh(
             own = inputs[start : start + block].transpose(1, 2, 0, 3)
             right = own.reshape(groups, per_group, n * area)
         else:
-            right = _joined(view[start : start + block], groups, k, area)
+            right = _join(view[start : start + block], groups, k, area)
         piece = matrix_product(left, right.swapaxes(-1, -2))
         total = piece if total is None else total + piece
     return total.reshape(shape).astype(dtype, copy=False)

@@ -91,7 +91,7 @@ class Form:
 
     def bound(self, given: tuple[str, ...]) -> Function:
         """The function of the tensors that are given, and of the numbers."""
-        return _bound(self.function, self.reads, given + self.numbers)
+        return _bind(self.function, self.reads, given + self.numbers)
 
     def usual(self) -> tuple[tuple[str, Any], ...]:
         """The numbers that have defaults."""
@@ -114,7 +114,7 @@ class Form:
 
 
 @cache
-def _bound(function: Function, reads: tuple[str, ...], names: tuple[str, ...]) -> Function:
+def _bind(function: Function, reads: tuple[str, ...], names: tuple[str, ...]) -> Function:
     def weighted(*values: object) -> Any:
         known = dict(zip(names, values, strict=True))
         found = function(*[known.get(p) for p in reads])
@@ -235,7 +235,7 @@ class _More(dict[tuple[bool, ...], Function]):
         return made
 
 
-def _fixed(form: Form) -> list[str]:
+def _write_fixed(form: Form) -> list[str]:
     return [f"{p} = {n!r}" for p, n in form.fixed.items() if p in form.numbers]
 
 
@@ -249,7 +249,8 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     summed_.piece = BLOCK if general.calls > SHORT else _SHORT_PIECE
     asked = " and ".join(f"{p} == {n!r}" for p, n in summed_.usual.items())
     lines = [f"check_values({', '.join(form.required)})"] if form.formula.check_values else []
-    lines += _fixed(form) if short else _unreduced(f"by_element({listed})", form.formula.result)
+    each = _write_unreduced(f"by_element({listed})", form.formula.result)
+    lines += _write_fixed(form) if short else each
     lines += [
         f"n = {given[0]}.size",
         "if n > limits.few or n >= kernels.LEAST and n:",
@@ -263,11 +264,11 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     if summed_.usual:
         lines.append(f"if {asked}:")
         code = Code(traced(form.name, summed_.formula, given, names, summed_.usual))
-        lines += [f"    {line}" for line in _divided(body_of(code, space, "a"), end)]
-    return lines + _divided(body_of(general, space, "b"), end), space
+        lines += [f"    {line}" for line in _write_mean(body_of(code, space, "a"), end)]
+    return lines + _write_mean(body_of(general, space, "b"), end), space
 
 
-def _unreduced(call: str, like: str) -> list[str]:
+def _write_unreduced(call: str, like: str) -> list[str]:
     return ["if not reduction:", f"    v = {call}", *[f"    {x}" for x in _laid_out("v", like)]]
 
 
@@ -290,7 +291,7 @@ def _laid_out_like(value: Array, like: Array | None) -> Array:
     return made
 
 
-def _divided(lines: list[str], end: str) -> list[str]:
+def _write_mean(lines: list[str], end: str) -> list[str]:
     """The lines that give a sum, as those of a mean."""
     return [*lines[:-1], lines[-1].replace("return", "s ="), f"return divide(s, n){end}"]
 
@@ -301,7 +302,7 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
     tensors, numbers = f"({', '.join(given)},)", f"({', '.join(('s', *form.numbers))},)"
     asked = " and ".join(f"{p} == {n!r}" for p, n in form.usual())
     like = form.formula.gradient_like(form.key, given)
-    lines = _fixed(form) if short else _unreduced(f"unreduced({listed})", like)
+    lines = _write_fixed(form) if short else _write_unreduced(f"unreduced({listed})", like)
     lines += [
         f"n = {given[0]}.size",
         "if n >= kernels.LEAST and n:",
@@ -340,7 +341,7 @@ def _large(me: _Summed, known: bool, *args: Any) -> float:
 # ---- what takes no generated code ----------------------------------------------------------------
 
 
-def _given(form: Form, args: Positional) -> tuple[dict[str, Any], dict[str, Any]]:
+def _sort_arguments(form: Form, args: Positional) -> tuple[dict[str, Any], dict[str, Any]]:
     """All arguments by their names, and the arrays among them, as floats of at least 32 bits."""
     known = {**form.fixed, **dict(zip(form.names, args, strict=True))}
     for p in form.tensors:
@@ -351,11 +352,11 @@ def _given(form: Form, args: Positional) -> tuple[dict[str, Any], dict[str, Any]
     for p in form.tensors:
         x = known[p]
         if x is not None:
-            arrays[p] = _computed(x) if x.dtype.kind in "fVc" else x.astype(_computed(first).dtype)
+            arrays[p] = _compute(x) if x.dtype.kind in "fVc" else x.astype(_compute(first).dtype)
     return known, arrays
 
 
-def _computed(x: Array) -> Any:
+def _compute(x: Array) -> Any:
     return x if x.dtype.kind == "c" else lifted(x)
 
 
@@ -366,7 +367,7 @@ def _other_loss(me: Any, *args: Any) -> Any:
     named = dict(zip(form.names, args, strict=True))
     if formula.check is not None:
         formula.check(*[named[p] for p in form.tensors])
-    known, arrays = _given(form, args)
+    known, arrays = _sort_arguments(form, args)
     x = known["self"]
     for y in arrays.values():
         grown = broadcast_shape(x.shape, y.shape)
@@ -396,8 +397,8 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
     first = args[1]
     if not isinstance(first, np.ndarray | np.generic):
         run = getattr(type(first), "run_formula", None)
-        return _recorded(form, *args) if run is None else run(first, me, args)
-    known, arrays = _given(form, args)
+        return _record(form, *args) if run is None else run(first, me, args)
+    known, arrays = _sort_arguments(form, args)
     x, key, g = known[next(iter(arrays))], form.key, known["g"]
     if form.formula.same_types:
         require_dtype(known["target"], x)
@@ -413,7 +414,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
     return _laid_out_like(found, known[like] if like else None)
 
 
-def _recorded(form: Form, g: Any, *args: Any) -> Tensor:
+def _record(form: Form, g: Any, *args: Any) -> Tensor:
     """The gradient in operations that are recorded."""
     known = {**form.fixed, **dict(zip(form.names[1:], args, strict=True))}
     given = tuple(p for p in form.tensors if known[p] is not None)

@@ -39,7 +39,7 @@ class AxisPlan(NamedTuple):
     neighbours: list[tuple[Any, Any]]  # (index, whether it exists)
 
 
-def _reflected(x: Array, size: int, align: bool) -> tuple[Array, Array]:
+def _reflect(x: Array, size: int, align: bool) -> tuple[Array, Array]:
     low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
     if span == 0:
         return np.zeros_like(x), np.zeros_like(x)
@@ -58,7 +58,7 @@ def _inside(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Arra
         return x, 1
     slope: Any = 1
     if padding == REFLECTION:
-        x, slope = _reflected(x, size, align)
+        x, slope = _reflect(x, size, align)
     slope = np.where((x <= 0) | (x >= size - 1), 0, slope)
     return np.fmin(np.fmax(x, 0), size - 1), slope
 

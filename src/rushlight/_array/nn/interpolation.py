@@ -119,13 +119,13 @@ def along(x: Array, axis: int, lines: LineMap) -> Array:
             return np.repeat(x, lines.times, axis)
         return np.take(x, lines.index[0], axis)
     if x.size and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and axis == x.ndim - 1:
-        y = _multiplied(x, lines)
+        y = _multiply(x, lines)
         if y is not None and np.isfinite(y.sum()):
             return y
     return _by_taps(x, axis, lines)
 
 
-def _multiplied(x: Array, lines: LineMap) -> Array | None:
+def _multiply(x: Array, lines: LineMap) -> Array | None:
     """Lines of the last axis times the map's matrix, by bands where they are long."""
     single = x.dtype is FLOAT32
     with np.errstate(all="ignore"):

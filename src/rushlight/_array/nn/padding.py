@@ -54,7 +54,7 @@ def borrowed(x: Array, padding: Padding, mode: str) -> Array:
     if not axes:
         return x.copy()
     if _thin(padding) and x.size:
-        return _framed(x, axes, padding)
+        return _add_borders(x, axes, padding)
     out = x
     for axis, at in axes:
         out = out.take(at, axis=axis)
@@ -68,7 +68,7 @@ def _border(axis: int, ndim: int, padding: Padding, extent: int) -> tuple[int, l
     return before, [*range(before), *range(before + extent, before + extent + after)]
 
 
-def _framed(x: Array, axes: list[tuple[int, Any]], padding: Padding) -> Array:
+def _add_borders(x: Array, axes: list[tuple[int, Any]], padding: Padding) -> Array:
     """The middle in one copy, then the borders of each axis, from what is there already."""
     shape, middle = list(x.shape), [slice(None)] * x.ndim
     for axis, at in axes:

@@ -71,7 +71,7 @@ def _divisors(
     return tuple(line.reshape((-1,) + (1,) * (len(size) - 1 - i)) for i, line in enumerate(lines))
 
 
-def _divided(y: Array, divisors: tuple[Array, ...] | int) -> Any:
+def _divide(y: Array, divisors: tuple[Array, ...] | int) -> Any:
     """`y / divisors`, in place where it can be; integers towards zero."""
     whole: Any = divisors
     if not isinstance(divisors, int):
@@ -113,7 +113,7 @@ def avg_pool(
         y = total
     if prod(k) == 1:
         y = np.array(y)
-    y = _divided(
+    y = _divide(
         y, divisor if divisor is not None else _divisors(size, out, k, stride, pad, include)
     )
     return np.ascontiguousarray(y).astype(dtype, copy=False)
@@ -136,7 +136,7 @@ def avg_pool_backward(
     out = tuple(g.shape[g.ndim - dims :])
     size = tuple(size[-dims:])
     found = divisor if divisor is not None else _divisors(size, out, k, stride, pad, include)
-    y = _divided(np.array(g), found)
+    y = _divide(np.array(g), found)
     need = _need(out, k, stride, (1,) * dims)
     for axis in range(dims - 1, -1, -1):
         place = g.ndim - dims + axis
@@ -276,10 +276,10 @@ def _flat(where: Array, dims: int, area: int) -> Array:
 
 def place_in_planes(g: Array, indices: Array, size: Sizes) -> Array:
     """Zeros with planes of `size`, and each element of g added at its position in its plane."""
-    return follow_layout(_placed(g, indices, size), indices)
+    return follow_layout(_place(g, indices, size), indices)
 
 
-def _placed(g: Array, indices: Array, size: Sizes) -> Array:
+def _place(g: Array, indices: Array, size: Sizes) -> Array:
     dims = len(size)
     area = prod(size)
     shape = g.shape[: g.ndim - dims] + tuple(size)
@@ -291,7 +291,7 @@ def _placed(g: Array, indices: Array, size: Sizes) -> Array:
             return found
     flat = _flat(indices, dims, area)
     if g.dtype.kind == "c":
-        parts = [_placed(part, indices, size) for part in (g.real, g.imag)]
+        parts = [_place(part, indices, size) for part in (g.real, g.imag)]
         return (parts[0] + 1j * parts[1]).astype(g.dtype)
     sums = np.bincount(flat, weights=g.reshape(-1).astype(np.float64), minlength=prod(shape))
     return sums.astype(g.dtype).reshape(shape)

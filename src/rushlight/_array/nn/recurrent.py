@@ -81,7 +81,7 @@ def _flat(x: Array) -> Array:
     return x.reshape(-1, x.shape[-1])
 
 
-def _shaped(rows: Array, x: Array) -> Array:
+def _shape_rows(rows: Array, x: Array) -> Array:
     """Rows in the shape that `x` has but for its last dimension."""
     return rows.reshape(*x.shape[:-1], rows.shape[-1])
 
@@ -127,7 +127,7 @@ def _ends(
     shift = dz.sum(0) if biased and need[4] else None
     other = dz_hidden.sum(0) if biased and need[5] else None
     return [
-        _shaped(_product(dz, w_ih), x) if need[0] else None,
+        _shape_rows(_product(dz, w_ih), x) if need[0] else None,
         dh if need[1] else None,
         _product(dz.T, _flat(x)) if need[2] else None,
         _product(dz_hidden.T, before) if need[3] else None,
@@ -164,7 +164,7 @@ def rnn(
         else:
             np.tanh(row, row)
         h[:batch] = row
-    return _shaped(out, x), h
+    return _shape_rows(out, x), h
 
 
 def rnn_backward(
@@ -295,7 +295,7 @@ def lstm(
             whole[:batch] = cell
     if h.base is not None:  # a part of the output
         h = h.copy()
-    return _shaped(out, x), h, c.copy() if whole is None else whole, gates, cells
+    return _shape_rows(out, x), h, c.copy() if whole is None else whole, gates, cells
 
 
 def lstm_backward(
@@ -481,7 +481,7 @@ def gru(
         np.multiply(row, z[:, size:two], row)
         np.add(row, last, row)
         now[...] = row
-    return _shaped(out, x), h, gates, inner
+    return _shape_rows(out, x), h, gates, inner
 
 
 def gru_backward(

@@ -151,10 +151,10 @@ class Update:
             loop += [f"    if n <= {self.rule.tiny}:"]
             loop += ["        if not wide:", "            wide = True"]
             loop += [f"            {name}_wide = {name}.astype(F64)" for name in wide]
-            loop += [f"        {line}" for line in _freed(tiny)]
+            loop += [f"        {line}" for line in _free(tiny)]
             test = "elif"
         loop.append(f"    {test} n <= {SMALL}{' and p.ndim' if small.reuses else ''}:")
-        loop += [f"        {line}" for line in _freed(small)]
+        loop += [f"        {line}" for line in _free(small)]
         loop += ["    else:", f"        large(({', '.join(arrays)}), numbers)"]
         space["large"] = self._large
         plain = self._defined([*lists, "numbers"], lines + loop, space)
@@ -270,7 +270,7 @@ def _program(code: Code, slots: dict[str, int]) -> tuple[tuple[object, ...], ...
 _APART: Final = {"copy": "c", "wide": "w", "add once": "+", "sub once": "-"}
 
 
-def _freed(code: Code) -> list[str]:
+def _free(code: Code) -> list[str]:
     """The lines, and that the next parameter's temporaries take the place of this one's."""
     made = [line.partition(" = ")[0] for line in code.lines if " = " in line]
     return [*code.lines, f"del {', '.join(made)}"] if made else code.lines

@@ -242,7 +242,7 @@ def randperm(stream: Stream, n: int, dtype: RawType | type) -> Array:
             j = i + word % (n - i)
             order[i], order[j] = order[j], order[i]
         return np.array(order, np.int64).astype(dtype)
-    return _shuffled(words, n).astype(dtype, copy=False)
+    return _shuffle(words, n).astype(dtype, copy=False)
 
 
 @allocating
@@ -361,7 +361,7 @@ def _reduce(values: Array, count: int) -> None:
     np.subtract(values, multiples, values)
 
 
-def _shuffled(words: Array, n: int) -> Array:
+def _shuffle(words: Array, n: int) -> Array:
     """What swapping i with j[i] = i + words[i] % (n - i), for i = 0, 1, …, makes of range(n).
 
     Place i ends with what lay in place j[i] at step i: what an earlier step had swapped into j[i],
@@ -437,7 +437,7 @@ def _check_bounds(dtype: RawType, low: int, last: int) -> None:
                 )
 
 
-def _rounded(value: int, dtype: RawType) -> int:
+def _round(value: int, dtype: RawType) -> int:
     """The int64 that `value` becomes by way of a floating dtype."""
     wide = np.float64(value) if dtype.itemsize == 8 else np.float32(value)
     with np.errstate(over="ignore"):
@@ -448,7 +448,7 @@ def _rounded(value: int, dtype: RawType) -> int:
 
 def _on_grid_up(low: int, dtype: RawType) -> int:
     """A lower bound that is at least `low` after rounding to `dtype`."""
-    above = _rounded(low + 1, dtype)
+    above = _round(low + 1, dtype)
     if above >= low:
         return low
     return above + (1 << (abs(low + 1).bit_length() - _DIGITS[name_of(dtype)]))
@@ -456,7 +456,7 @@ def _on_grid_up(low: int, dtype: RawType) -> int:
 
 def _on_grid_down(high: int, dtype: RawType) -> int:
     """An upper bound whose predecessor stays below it after rounding to `dtype`."""
-    below = _rounded(high - 1, dtype)
+    below = _round(high - 1, dtype)
     if below < high:
         return high
     return below - (1 << ((high - 1).bit_length() - _DIGITS[name_of(dtype)]))

@@ -108,7 +108,7 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
             with np.errstate(over="ignore"):
                 _normal(stream, flat, float(mean), float(std))
         else:
-            flat[...] = _narrowed(fused(_standard(stream, flat.size), std, mean), flat.dtype)
+            flat[...] = _narrow(fused(_standard(stream, flat.size), std, mean), flat.dtype)
 
     return _fill(stream, out, draw)
 
@@ -180,9 +180,7 @@ def log_normal_(stream: Stream, out: Array, mean: float = 1.0, std: float = 2.0)
 
     def draw(flat: Array, _: bool) -> None:
         with np.errstate(over="ignore"):
-            flat[...] = _narrowed(
-                np.exp(fused(_standard(stream, flat.size), std, mean)), flat.dtype
-            )
+            flat[...] = _narrow(np.exp(fused(_standard(stream, flat.size), std, mean)), flat.dtype)
 
     return _fill(stream, out, draw)
 
@@ -211,12 +209,12 @@ def _each_double(stream: Stream, out: Array, transform: Callable[[Any], Any]) ->
         with np.errstate(divide="ignore", over="ignore"):
             for part in parts(flat.size):
                 u = doubles(stream, part.stop - part.start)
-                flat[part] = _narrowed(transform(u), flat.dtype)
+                flat[part] = _narrow(transform(u), flat.dtype)
 
     return _fill(stream, out, draw)
 
 
-def _narrowed(values: Array, dtype: RawType) -> Array:
+def _narrow(values: Array, dtype: RawType) -> Array:
     """Doubles on their way to `dtype`: half precision is reached through float32."""
     if dtype.itemsize > 2:
         return values
@@ -374,10 +372,10 @@ def _copy_blocks(normals: Array, start: int, flat: Array, mean: float, std: floa
     """Fills `flat` from the normals of a block's words, from the word `start` on."""
     shape = (flat.size // 16, 2, 8)
     z = np.ndarray(shape, np.float32, normals, 4 * start, (64, normals.strides[0], 4))
-    flat.reshape(shape)[...] = _scaled(z, mean, std)
+    flat.reshape(shape)[...] = _scale(z, mean, std)
 
 
-def _scaled(z: Array, mean: float, std: float) -> Array:
+def _scale(z: Array, mean: float, std: float) -> Array:
     """Standard normals with the mean and the standard deviation given, in float32."""
     if mean != 0.0:
         wide = z * np.float64(np.float32(std))
@@ -389,7 +387,7 @@ def _scaled(z: Array, mean: float, std: float) -> Array:
 def _place(polar: Polar, flat: Array, mean: float, std: float) -> None:
     """Fills `flat` from points, one for each pair."""
     for k, direction in enumerate((polar.cos, polar.sin)):
-        z = _scaled(polar.radius * direction, mean, std)
+        z = _scale(polar.radius * direction, mean, std)
         if flat.itemsize == 4:
             flat.view("V32")[k::2] = z.view("V32")
         else:

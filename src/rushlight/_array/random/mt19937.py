@@ -303,7 +303,7 @@ class Stream:
         with self.lock:
             block, at, self.next_normal, self.next_float = mark
             if self._block is not block:
-                state = {"key": _untempered(block), "pos": BLOCK}
+                state = {"key": _untemper(block), "pos": BLOCK}
                 self._bits.state = {"bit_generator": "MT19937", "state": state}
                 self._block = block
                 self._forget_block()
@@ -315,7 +315,7 @@ class Stream:
         self._normals = None
 
 
-def _untempered(words: Array) -> Array:
+def _untemper(words: Array) -> Array:
     """The state of which a block of words was made: the last step of each word, undone."""
     y = words.astype(np.uint32)
     y ^= y >> np.uint32(18)

@@ -87,7 +87,7 @@ def in_order(r: Array, x: Array) -> Array:
     return np.ascontiguousarray(r).ravel().reshape(r.shape)
 
 
-def _converted(x: Array, dtype: D.dtype | None) -> Array:
+def _convert(x: Array, dtype: D.dtype | None) -> Array:
     if dtype is None or x.dtype == to_raw(dtype):
         return x
     return converted(x, dtype)
@@ -103,7 +103,7 @@ def sum(
 ) -> Any:
     """The sum; integers and bools in int64, 16-bit floats accumulated in float32."""
     if dtype is not None:
-        x = _converted(x, dtype)
+        x = _convert(x, dtype)
     axis = None if dim is None else axes_of(x.ndim, dim)
     kind = x.dtype.kind
     if kind in "fc" and x.dtype.itemsize != 2:
@@ -171,7 +171,7 @@ def mean(
     if given:
         if dtype.category < D.FLOAT:  # type: ignore[union-attr]
             raise RuntimeError(_not_floating("Optional", D.scalar_name(dtype)))  # type: ignore[arg-type]
-        x = _converted(x, dtype)
+        x = _convert(x, dtype)
     kind = x.dtype.kind
     if kind in "biu":
         raise RuntimeError(_not_floating("Input", name_of(x.dtype)))
@@ -223,7 +223,7 @@ def prod(
 ) -> TensorLike:
     """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
     axis = axes_of(x.ndim, dim)
-    x = _converted(x, dtype)
+    x = _convert(x, dtype)
     if x.dtype.kind in "biu":
         wide = _multiply(x, axis, _INT64, None, keepdim)
         return in_order(wide if dtype is None else wide.astype(x.dtype), x)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
 
 
-def _checked(x: Array, dim: int) -> int:
+def _check(x: Array, dim: int) -> int:
     limit = x.ndim or 1
     if not -limit <= dim < limit:
         raise IndexError(errors.dimension(dim, x.ndim))
@@ -36,7 +36,7 @@ def _wide(dtype: Any) -> Any:
 
 
 def _accumulated(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) -> TensorLike:
-    axis = _checked(x, dim)
+    axis = _check(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = converted(x, dtype)
     if dtype is D.bool_ and x.size and x.ndim:
@@ -74,7 +74,7 @@ def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
         steps = np.array(x, wide, order="C")
     else:
         steps = np.empty((n, lanes), wide)
-        _transposed(x, steps)
+        _transpose(x, steps)
     rows = list(steps)
     before = rows[0]
     for row in rows[1:]:
@@ -83,11 +83,11 @@ def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
     if axis == 0:
         return steps.astype(stored, copy=False)
     result = np.empty(x.shape, stored)
-    _transposed(steps, result)
+    _transpose(steps, result)
     return result
 
 
-def _transposed(source: Array, out: Array) -> None:
+def _transpose(source: Array, out: Array) -> None:
     """Writes the transpose of a matrix to `out`, by squares that the cache holds."""
     rows, columns = source.shape
     for r in range(0, rows, _TILE):
@@ -196,7 +196,7 @@ def logcumsumexp(x: Array, dim: int) -> Array:
     Raises:
         NotImplementedError: for integers.
     """
-    axis = _checked(x, dim)
+    axis = _check(x, dim)
     if x.dtype.kind in "biu":
         name = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(errors.not_implemented("logcumsumexp_out_cpu", name))
@@ -230,7 +230,7 @@ def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Arra
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     if not x.size:
         return np.empty(x.shape, x.dtype), np.empty(x.shape, np.int64)
-    axis = _checked(x, dim)
+    axis = _check(x, dim)
     if x.dtype.kind == "c" and x.ndim:
         raise NotImplementedError(
             errors.not_implemented(f"{name}_cpu", D.scalar_name(from_raw(x.dtype)))

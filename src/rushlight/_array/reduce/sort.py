@@ -211,16 +211,16 @@ def _at_rank(x: Array, rank: int, axis: int, keepdim: bool) -> tuple[Array, Arra
     if isinstance(rank, int) and flat.size >= _LARGE:
         found = _single_places(flat, rank, axis)
         if found is not None:
-            return _shaped(x, flat, found, axis, keepdim)
+            return _shape(x, flat, found, axis, keepdim)
     ranked = order(flat, axis)
     if isinstance(rank, int):
         places = ranked.take([rank], axis)
     else:
         places = np.take_along_axis(ranked, rank, axis)
-    return _shaped(x, flat, places, axis, keepdim)
+    return _shape(x, flat, places, axis, keepdim)
 
 
-def _shaped(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> tuple[Any, Any]:
+def _shape(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> tuple[Any, Any]:
     values = np.take_along_axis(flat, places, axis)
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())
@@ -299,7 +299,7 @@ def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[
         raise NotImplementedError(errors.not_implemented("median_out", name_of(x.dtype)))
     flat = at_least_1d(x)
     places = _median_places(flat, axis, ignore_nan)
-    return _shaped(x, flat, places, axis, keepdim)
+    return _shape(x, flat, places, axis, keepdim)
 
 
 def median_along(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
@@ -330,7 +330,7 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     length = ranks - np.maximum.accumulate(np.where(starts, ranks, 0), -1)
     ends = np.argmax(length, -1, keepdims=True)
     found = np.moveaxis(np.take_along_axis(places, ends, -1), -1, axis)
-    return _shaped(x, flat, found, axis, keepdim)
+    return _shape(x, flat, found, axis, keepdim)
 
 
 def rank_slopes(ordered: Array, ignore_nan: bool) -> Array:

@@ -267,12 +267,12 @@ def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     if np.ndim(source):
         values = source[tuple(slice(extent) for extent in index.shape)].reshape(-1)
     if index.size:
-        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
+        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grow(index, x))
         out.reshape(-1)[flat_places] = values
     return out
 
 
-def _grown(index: Array, x: Array) -> Array:
+def _grow(index: Array, x: Array) -> Array:
     return index.reshape(1) if index.ndim == 0 and x.ndim else index
 
 
@@ -296,7 +296,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
+        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grow(index, x))
         values = np.ascontiguousarray(source, out.dtype).reshape(-1)
         np.add.at(out.reshape(-1), flat_places, values)
     return out.astype(x.dtype, copy=False)

@@ -192,7 +192,7 @@ def index(x: Array, indices: Positional) -> Array:
     lone = _lone(indices)
     if 0 <= lone < x.ndim:
         try:
-            found = _taken(x, indices[lone], lone)
+            found = _take(x, indices[lone], lone)
         except IndexError:
             found = None
         if found is None or not (found.size or x.shape[lone]):
@@ -206,7 +206,7 @@ def index(x: Array, indices: Positional) -> Array:
             if x.ndim == 1 or x.flags.c_contiguous:
                 return np.ascontiguousarray(x[mask])
             indices = mask.nonzero()
-            found = _taken(x, indices[0], 0) if len(indices) == 1 else x[mask]
+            found = _take(x, indices[0], 0) if len(indices) == 1 else x[mask]
             return _in_order(found, x, indices)
     key = _plain_key(x, indices)
     if key is None:
@@ -218,7 +218,7 @@ def index(x: Array, indices: Positional) -> Array:
     return _in_order(found if found.flags.c_contiguous else np.ascontiguousarray(found), x, key)
 
 
-def _taken(x: Array, where: Array, axis: int) -> Array:
+def _take(x: Array, where: Array, axis: int) -> Array:
     """`x.take`, which would copy the whole of an array that isn't in C order."""
     if x.size < _LARGE or where.ndim != 1 or x.flags.c_contiguous:
         return x.take(where, axis)

@@ -142,11 +142,11 @@ def array_of(
     if kind in _NUMBERS:
         return _array_of_numbers([value], {kind}, (), dtype or infer(value))
     if kind not in _SEQUENCES and (isinstance(value, np.ndarray) or hasattr(value, "_raw")):
-        return _converted(value, dtype)
+        return _convert(value, dtype)
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
     if errors.is_pytorchs(kind):
-        return _converted(_array_of_pytorchs(value), dtype)
+        return _convert(_array_of_pytorchs(value), dtype)
     regular = _regular(value)
     if regular is not None:
         flat, shape, kinds = regular
@@ -171,7 +171,7 @@ def element_of(value: Any, dtype: D.dtype) -> Array:
     return _array_of_numbers([number], {type(number)}, (), dtype)
 
 
-def _converted(value: Array, dtype: D.dtype | None) -> Array:
+def _convert(value: Array, dtype: D.dtype | None) -> Array:
     """A fresh array with the elements of an array or a tensor."""
     if isinstance(value, np.ndarray):
         refuse_array(value)
@@ -315,7 +315,7 @@ def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype
     """
     target = to_raw(dtype)
     if dtype.category == D.INT:
-        whole = _unsigned(flat, kinds) if dtype is D.uint64 else _integers(flat, kinds, target)
+        whole = _make_unsigned(flat, kinds) if dtype is D.uint64 else _integers(flat, kinds, target)
         return whole.reshape(shape)
     if target.kind == "V":  # a type that NumPy doesn't know takes no large integers
         flat = [float(number) for number in flat]
@@ -353,7 +353,7 @@ def _integers(flat: Any, kinds: set[type], target: RawType) -> Array:
     return whole.astype(target)
 
 
-def _unsigned(flat: Any, kinds: set[type]) -> Array:
+def _make_unsigned(flat: Any, kinds: set[type]) -> Array:
     """Integers of 64 bits without a sign, of which nothing is cut off or wraps.
 
     Raises:

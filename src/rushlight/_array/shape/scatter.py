@@ -311,7 +311,7 @@ def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array
     if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
         if not index.flags.c_contiguous:
             index = np.ascontiguousarray(index)  # NumPy's result would be laid out like it
-        found = _gathered(x, axis, index)
+        found = _gather(x, axis, index)
         if found is not None:
             return found
     wrong_size = "Size does not match at dimension {} expected"
@@ -323,7 +323,7 @@ _SMALL: Final = 1 << 12  # places up to which NumPy's own indexing is the fastes
 _INT64: Final = np.dtype(np.int64)
 
 
-def _gathered(x: Array, axis: int, index: Array) -> Array | None:
+def _gather(x: Array, axis: int, index: Array) -> Array | None:
     """`gather` by one look-up on an open grid; None where something doesn't fit."""
     ndim = x.ndim
     key: list[Any] = [index] * ndim
@@ -345,7 +345,7 @@ def _arange(n: int, after: int) -> Array:
     return np.arange(n).reshape((n,) + (1,) * after)
 
 
-def _grown(x: Array, index: Array, source: Array) -> tuple[Array, Array, Array]:
+def _grow(x: Array, index: Array, source: Array) -> tuple[Array, Array, Array]:
     """A vector of one element in place of every array without dimensions."""
     return (x.reshape(1) if x.ndim == 0 else x, index.reshape(1) if index.ndim == 0 else index,
             source.reshape(1) if source.ndim == 0 else source)  # fmt: skip
@@ -363,7 +363,7 @@ def scatter(
         if not index.size:
             return x.copy()
         shape = x.shape
-        x, index, src = _grown(x, index, src)
+        x, index, src = _grow(x, index, src)
         return fast.scatter(x, axis, index, src).reshape(shape)
     _check_index(x, axis, index, None)
     return fast.scatter(x, axis, index, number_like(src, x.dtype))
@@ -381,7 +381,7 @@ def _scatter_with(x: Array, dim: int, index: Array, src: Array | Scalar, reduce:
         return x.copy()
     if not isinstance(src, np.ndarray):
         src = np.full(index.shape, number_like(src, x.dtype), x.dtype)
-    return _combined(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
+    return _combine(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
 
 
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
@@ -389,7 +389,7 @@ def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
     axis = axis_of(dim, x.ndim)
     _check_scatter(x, axis, index, src)
     shape = x.shape
-    x, index, src = _grown(x, index, src)
+    x, index, src = _grow(x, index, src)
     return fast.scatter_add(x, axis, index, src).reshape(shape)
 
 
@@ -408,12 +408,12 @@ def _identity(reduce: str, dtype: Any) -> Any:
     return value
 
 
-def _combined(
+def _combine(
     x: Array, axis: int, index: Array, src: Array, ufunc: np.ufunc, start: object
 ) -> Array:
     """A copy of `x` combined with `src` at every place named; `start` first replaces `x` there."""
     shape = x.shape
-    x, index, src = _grown(x, index, src)
+    x, index, src = _grow(x, index, src)
     _inside(index, x.shape[axis], axis, RuntimeError)
     out = x.copy()
     if index.size:
@@ -446,10 +446,10 @@ def scatter_reduce(
             errors.not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", kind)
         )
     start = None if include_self else _identity(reduce, x.dtype)
-    out = _combined(x, axis, index, src, _COMBINE[reduce], start)
+    out = _combine(x, axis, index, src, _COMBINE[reduce], start)
     if reduce == "mean":
         ones = np.ones(x.shape, np.int64)
-        count = _combined(ones, axis, index, np.ones(src.shape, np.int64), np.add,
+        count = _combine(ones, axis, index, np.ones(src.shape, np.int64), np.add,
                           None if include_self else 0)  # fmt: skip
         count = np.maximum(count, 1)
         if x.dtype.kind in "iu":
@@ -473,7 +473,7 @@ def index_reduce(
         _refuse_reduction(x, reduce, include_self)
     if x.ndim == 0 or source.ndim == 0:
         shape = x.shape
-        x, index, source = _grown(x, index, source)
+        x, index, source = _grow(x, index, source)
         return scatter_reduce(x, axis, index, source, reduce, include_self).reshape(shape)
     wide = np.broadcast_to(
         index.reshape((1,) * axis + (-1,) + (1,) * (x.ndim - 1 - axis)), source.shape

@@ -111,7 +111,7 @@ class Observation:
                 self._blame("the step reads the environment's variables", frame)
             if code not in self.codes:
                 user = not is_library(code.co_filename)
-                if user and (self._imports(frame) or _generated(frame)):
+                if user and (self._imports(frame) or _is_generated(frame)):
                     return  # runs once in any case, or belongs to who calls it
                 self.codes[code] = user
                 if not user and is_rushlight(code.co_filename):
@@ -178,7 +178,7 @@ class Observation:
         return None
 
 
-def _generated(frame: FrameType) -> bool:
+def _is_generated(frame: FrameType) -> bool:
     """Whether the library runs code that was made for one of its own classes: a dataclass's."""
     caller = frame.f_back
     if frame.f_code.co_filename != "<string>" or caller is None:

@@ -153,12 +153,12 @@ def _numbers(
         for k, x in place.entries.items():
             if _is_number(x) and (place.guarded is None or k in place.guarded):
                 key = (id(place.container), k, type(x))
-                text = _described(place, k)
+                text = _describe(place, k)
                 found.append((key, Source(place.kind, place.container, k, type(x), text), x))
     return found
 
 
-def _described(place: Place, key: int | str) -> str:
+def _describe(place: Place, key: int | str) -> str:
     label = place.label.strip("`")
     if place.kind in ("cell", "names"):
         return str(key)
@@ -195,7 +195,7 @@ def _current(kind: str, container: Any, key: Any) -> Any:
     return container.get(key, _MISSING)
 
 
-def _resized(place: Place) -> bool:
+def _is_resized(place: Place) -> bool:
     """Whether entries have come or gone: then the step is refused, and nothing is put back."""
     return place.kind in ("dict", "list") and len(place.container) != len(place.entries)
 
@@ -259,7 +259,7 @@ class Substitution:
             elif now is not _MISSING:
                 replaced.add((id(source.container), source.key))
         for place in self.state.places:
-            if place.kind not in _WRITABLE or _resized(place):
+            if place.kind not in _WRITABLE or _is_resized(place):
                 continue
             for key, old in place.entries.items():
                 now = _current(place.kind, place.container, key)
@@ -281,7 +281,7 @@ class Substitution:
         value: float | SymbolicFloat | SymbolicInt | ReadFloat | str,
         expr: Expr,
     ) -> None:
-        source = Source(place.kind, place.container, key, type(value), _described(place, key))
+        source = Source(place.kind, place.container, key, type(value), _describe(place, key))
         self.effects.append(NumberEffect(source, expr))
         self.state.moved.add((id(place.container), key))
         if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on

@@ -113,12 +113,12 @@ def described(result: object, recorder: Recorder, arguments: list[Tensor]) -> An
     Raises:
         Refusal: for what can't be made anew.
     """
-    found = _described(result, recorder, arguments)
+    found = _describe(result, recorder, arguments)
     _share_counts(recorder, arguments)
     return found
 
 
-def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
+def _describe(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
     if isinstance(result, TensorBase):
         return _tensor(result, recorder, arguments)
     kind = type(result)
@@ -127,13 +127,13 @@ def _described(result: Any, recorder: Recorder, arguments: list[Tensor]) -> Any:
     if result is None or kind in (bool, int, float, complex, str, bytes):
         return result
     if kind in (list, tuple):
-        return kind(_described(x, recorder, arguments) for x in result)
+        return kind(_describe(x, recorder, arguments) for x in result)
     if kind is dict:
-        return {k: _described(v, recorder, arguments) for k, v in result.items()}
+        return {k: _describe(v, recorder, arguments) for k, v in result.items()}
     if isinstance(result, tuple) and hasattr(kind, "_fields"):
-        return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
+        return NamedResult(kind, [_describe(x, recorder, arguments) for x in result])
     if hasattr(kind, "n_sequence_fields"):
-        return NamedResult(kind, [_described(x, recorder, arguments) for x in result])
+        return NamedResult(kind, [_describe(x, recorder, arguments) for x in result])
     raise Refusal(f"the step returns a {kind.__name__}, which can't be made anew at each call")
 
 

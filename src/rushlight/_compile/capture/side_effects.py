@@ -105,10 +105,10 @@ class Uses:
             if i.opname in _STORES:
                 self.stores.add(i.argval)
             elif "FAST" not in i.opname and i.opname not in _OTHER:
-                self.loads.setdefault(i.argval, set()).add(_followed(all_, k + 1))
+                self.loads.setdefault(i.argval, set()).add(_follow(all_, k + 1))
 
 
-def _followed(code: list[Any], k: int) -> tuple[str, ...]:
+def _follow(code: list[Any], k: int) -> tuple[str, ...]:
     first, second = code[k], code[k + 1]
     if first is None or second is None:
         return ("read",)
@@ -118,7 +118,7 @@ def _followed(code: list[Any], k: int) -> tuple[str, ...]:
         if second.opname == "STORE_SUBSCR":
             return ("key", first.argval, "store")
         if second.opname == "BINARY_SUBSCR" or second.argrepr == "[]":
-            return ("key", first.argval, _followed(code, k + 2)[0])
+            return ("key", first.argval, _follow(code, k + 2)[0])
     return ("read",)
 
 
@@ -263,12 +263,12 @@ class SideEffects:
         """Has an entry be whatever it is when a call begins."""
         self.state.moved.add((id(place.container), key))
         self.loose.append((place, key))
-        _loosened(place, key)
+        _loosen(place, key)
 
     def loosen_again(self) -> None:
         """The same for all that was loosened, where names were found since: guards are anew."""
         for place, key in self.loose:
-            _loosened(place, key)
+            _loosen(place, key)
 
     def loosen_numbers(self, effects: list[Any]) -> None:
         """The same for places where numbers are left that nothing reads."""
@@ -311,7 +311,7 @@ class SideEffects:
                 stack.extend(x.values())
 
 
-def _loosened(place: Place, key: str) -> None:
+def _loosen(place: Place, key: str) -> None:
     guarded = frozenset(place.entries) if place.guarded is None else place.guarded
     place.guarded = frozenset(guarded) - {key}
 

@@ -180,7 +180,7 @@ def released(numbers: list[Any]) -> None:
         for _ in range(8):  # tuples in tuples
             if not things:
                 break
-            things, by = _replaced(by, [h for h in holders_of(things) if h is not things])
+            things, by = _replace(by, [h for h in holders_of(things) if h is not things])
 
 
 def _held_elsewhere(numbers: Sequence[object]) -> list[Any]:
@@ -195,7 +195,7 @@ def _young_holders(things: Sequence[object]) -> list[Any]:
     return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
 
 
-def _replaced(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], dict[int, Any]]:
+def _replace(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], dict[int, Any]]:
     """Puts others in the places of some things; the tuples that hold them, and what replaces those.
 
     Tuples that the interpreter or the recorder itself holds are left as they are.
@@ -247,7 +247,7 @@ def _part(x: Any) -> Any:
     return x.expr if type(x) in NUMBERS else x
 
 
-def _computed(function: AnyCallable, recorder: Recorder | None, *operands: object) -> Any:
+def _compute(function: AnyCallable, recorder: Recorder | None, *operands: object) -> Any:
     """The result of arithmetic, with its expression."""
     value = function(*[plain_number(x) for x in operands])
     if recorder is None:
@@ -269,12 +269,12 @@ def _arithmetic(function: AnyCallable) -> tuple[AnyCallable, AnyCallable]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
-        return _computed(function, recorder_of(self), self, other)
+        return _compute(function, recorder_of(self), self, other)
 
     def backward(self: Any, other: object) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, True)
-        return _computed(function, recorder_of(self), other, self)
+        return _compute(function, recorder_of(self), other, self)
 
     return forward, backward
 
@@ -287,7 +287,7 @@ def _elsewhere(self: object, other: object, function: AnyCallable, reflected: bo
     return NotImplemented
 
 
-def _compared(function: AnyCallable) -> AnyCallable:
+def _compare(function: AnyCallable) -> AnyCallable:
     def compare(self: Any, other: object) -> Any:
         if not _is_plain(other):
             return _elsewhere(self, other, function, False)
@@ -310,7 +310,7 @@ def _truth(self: Any) -> bool:
 
 def _unary(function: AnyCallable) -> AnyCallable:
     def compute(self: Any) -> Any:
-        return _computed(function, recorder_of(self), self)
+        return _compute(function, recorder_of(self), self)
 
     return compute
 
@@ -323,9 +323,7 @@ def _noting(name: str) -> AnyCallable:
     return use
 
 
-def _reduced(
-    self: SymbolicNumber | ReadFloat | ReadInt, protocol: int
-) -> tuple[type, tuple[float]]:
+def _reduce(self: SymbolicNumber | ReadFloat | ReadInt, protocol: int) -> tuple[type, tuple[float]]:
     value = used(self, "copying")
     return type(value), (value,)
 
@@ -346,12 +344,12 @@ def _install() -> None:
                 setattr(kind, f"__{stem}__", forward)
                 setattr(kind, f"__r{stem}__", backward)
         for name in _COMPARISONS:
-            setattr(kind, f"__{name}__", _compared(getattr(operator, name)))
+            setattr(kind, f"__{name}__", _compare(getattr(operator, name)))
         for name in ("neg", "pos", "abs", "invert"):
             if hasattr(base, f"__{name}__"):
                 setattr(kind, f"__{name}__", _unary(getattr(operator, name)))
         kind.__bool__ = _truth
-        kind.__reduce_ex__ = _reduced
+        kind.__reduce_ex__ = _reduce
         given = issubclass(kind, SymbolicNumber)
         for name in _USES:
             if hasattr(base, f"__{name}__"):

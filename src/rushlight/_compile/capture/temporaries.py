@@ -39,7 +39,7 @@ class _Probe:
         return (getrefcount(self),)
 
 
-def _measured() -> tuple[int, int, int, int]:
+def _measure() -> tuple[int, int, int, int]:
     """The references to what has no name: a first operand, a second one and its array, and the
     second one of a number, whose method is called in another way.
     """
@@ -52,7 +52,7 @@ def _measured() -> tuple[int, int, int, int]:
     return nameless if apart else (-1, -1, -1, -1)
 
 
-FIRST, SECOND, ARRAY, REFLECTED = _measured()
+FIRST, SECOND, ARRAY, REFLECTED = _measure()
 _ARITHMETIC: Final = frozenset({operator.add, operator.sub, operator.mul, operator.truediv})
 
 

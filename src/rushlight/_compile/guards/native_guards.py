@@ -94,7 +94,7 @@ class Fields:
 
 
 @cache
-def _found() -> Fields | str:
+def _find_fields() -> Fields | str:
     try:
         return Fields()
     except layout.Unknown as error:
@@ -103,13 +103,13 @@ def _found() -> Fields | str:
 
 def fields() -> Fields | None:
     """The fields, or None where they aren't known: guards stay Python then."""
-    found = _found()
+    found = _find_fields()
     return found if isinstance(found, Fields) else None
 
 
 def unreadable() -> str | None:
     """Why guards stay Python; None where they are machine code."""
-    found = _found()
+    found = _find_fields()
     return found if isinstance(found, str) else None
 
 

@@ -96,10 +96,10 @@ def slots_of(base: type) -> tuple[str, ...]:
     """The names of the slots that a class adds, as they stand in its dictionary."""
     found = vars(base).get("__slots__", ())
     names = (found,) if isinstance(found, str) else tuple(found)
-    return tuple(_mangled(base, name) for name in names)
+    return tuple(_mangle(base, name) for name in names)
 
 
-def _mangled(base: type, name: str) -> str:
+def _mangle(base: type, name: str) -> str:
     private = name.startswith("__") and not name.endswith("__")
     return f"_{base.__name__.lstrip('_')}{name}" if private else name
 

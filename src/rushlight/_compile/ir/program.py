@@ -334,7 +334,7 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
             return f"`{x.name}` worked on another object", where
         for p, q in zip(x.inputs, y.inputs):
             if not _same_operand(p, q):
-                return _changed(x.name, p, q), where
+                return _explain_change(x.name, p, q), where
         if len(x.inputs) != len(y.inputs) or not _same_operand(x.outputs, y.outputs):
             return f"`{x.name}` gave or got arrays of other kinds", where
     if len(a.instructions) != len(b.instructions):
@@ -382,7 +382,7 @@ def _other_effects(a: Program, b: Program) -> str:
     return "it writes other things outside in each call"
 
 
-def _changed(name: str, p: object, q: object) -> str:
+def _explain_change(name: str, p: object, q: object) -> str:
     if isinstance(p, (int, float)) and isinstance(q, (int, float)):
         return f"the number {_format(p)} that `{name}` got was {_format(q)} in the next call"
     return f"`{name}` got {_format(p)} in one call, {_format(q)} in the next"

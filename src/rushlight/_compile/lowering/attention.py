@@ -136,7 +136,7 @@ def _scores(s: Symbol, mask: Symbol, scale: Symbol) -> Symbol:
     return G.where(mask, x, -inf) if mask.dtype == "b1" else x + mask
 
 
-def _masked(s: Symbol, mask: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
+def _mask(s: Symbol, mask: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
     """The weights of masked scores, in place; rows that see nothing have no weights."""
     weights, logs = formulas.masked_weights(_scores(s, mask, scale))
     return G.into(s, weights.symbol), logs
@@ -227,7 +227,7 @@ def attention(i: Instruction, plan: Plan) -> Command | None:
                     kinds: Any = ("f", "r i64", "s") if p.causal else ("f", "s")
                     if seen_by_mask is not None:
                         seen_by = [seen_by_mask.spot(h)]
-                        form, kinds = _masked, ("f", seen_by_mask.kind, "s")
+                        form, kinds = _mask, ("f", seen_by_mask.kind, "s")
                     calls.append(machine.rows(
                         form, kinds,
                         q.dtype, last - first, seen,

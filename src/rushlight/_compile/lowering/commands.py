@@ -128,7 +128,7 @@ def strided(
     return machine.call("copy_f32" if size == 4 else "copy_f64", words)
 
 
-def _copied(i: Instruction, plan: Plan) -> Command | None:
+def _lower_copy(i: Instruction, plan: Plan) -> Command | None:
     """A reshape that has to copy, or a copy in another order."""
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or not _own(out) or x.dtype != out.dtype:
@@ -147,7 +147,7 @@ def _copied(i: Instruction, plan: Plan) -> Command | None:
     return Command([x], [out], write)
 
 
-def _joined(i: Instruction, plan: Plan) -> Command | None:
+def _lower_join(i: Instruction, plan: Plan) -> Command | None:
     parts, axis = i.inputs[0], i.inputs[1]
     out = i.outputs[0]
     if type(parts) not in (list, tuple) or out is None or not _own(out) or type(axis) is not int:
@@ -260,8 +260,8 @@ def _zeros(i: Instruction, plan: Plan) -> Command | None:
 
 
 MAKERS: Final[dict[str, Maker]] = {
-    "embedding": _embedding, "embedding_gradient": _embedding_back, "reshape": _copied,
-    "clone": _copied, "contiguous": _copied, "in_layout": _copied, "cat": _joined, "stack": _joined,
-    "select_backward": _select_back, "max_pool": _pool,
+    "embedding": _embedding, "embedding_gradient": _embedding_back, "reshape": _lower_copy,
+    "clone": _lower_copy, "contiguous": _lower_copy, "in_layout": _lower_copy,
+    "cat": _lower_join, "stack": _lower_join, "select_backward": _select_back, "max_pool": _pool,
     "place_in_planes": _pool_back, "zeros": _zeros, "zeros_like": _zeros,
 }  # fmt: skip

@@ -127,12 +127,12 @@ def _command(out: Value, x: Value, shape: tuple[int, ...], to: list[int], source
 
     def write(machine: ExecutablePlan) -> list[Call]:
         found = [move(machine, out, x, dims, offset, other)]
-        return [_cleared(machine, out), *found] if cleared else found
+        return [_clear(machine, out), *found] if cleared else found
 
     return Command([x], [out], write)
 
 
-def _cleared(machine: ExecutablePlan, out: Value) -> Call:
+def _clear(machine: ExecutablePlan, out: Value) -> Call:
     return machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
 
 
@@ -142,13 +142,13 @@ def copied(i: Instruction, plan: Plan) -> Command | None:
     if not _alike(x, out) or out is None:
         return None
     if x.shape == out.shape:
-        return _command(out, x, x.shape, _unrepeated(out), list(x.strides))
+        return _command(out, x, x.shape, _drop_repeats(out), list(x.strides))
     if size_of(x.shape) != size_of(out.shape) or not in_order(out):
         return None
     return _command(out, x, x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides))
 
 
-def _unrepeated(out: Value) -> list[int]:
+def _drop_repeats(out: Value) -> list[int]:
     return list(out.strides)
 
 
@@ -166,7 +166,7 @@ def expanded(i: Instruction, plan: object) -> Command | None:
     return _command(out, x, out.shape, list(out.strides), steps)
 
 
-def _repeated(i: Instruction, plan: Plan) -> Command | None:
+def _lower_repeat(i: Instruction, plan: Plan) -> Command | None:
     """repeat(x, counts)."""
     x, counts = i.inputs[:2]
     out = i.outputs[0]
@@ -184,7 +184,7 @@ def _repeated(i: Instruction, plan: Plan) -> Command | None:
     return _command(out, x, tuple(shape), row_major(tuple(shape), x.dtype.itemsize), source)
 
 
-def _flipped(i: Instruction, plan: Plan) -> Command | None:
+def _lower_flip(i: Instruction, plan: Plan) -> Command | None:
     """flip(x, dims)."""
     x, dims = i.inputs[:2]
     out = i.outputs[0]
@@ -197,7 +197,7 @@ def _flipped(i: Instruction, plan: Plan) -> Command | None:
     return _command(out, x, x.shape, list(out.strides), steps, other=first)
 
 
-def _padded(i: Instruction, plan: Plan) -> Command | None:
+def _lower_pad(i: Instruction, plan: Plan) -> Command | None:
     """constant_pad_nd(x, pads, 0): negative pads leave out."""
     x, pads, value = (*i.inputs, 0)[:3]
     out = i.outputs[0]
@@ -237,7 +237,7 @@ def _slice_back(i: Instruction, plan: Plan) -> Command | None:
 # ---- sums so far ---------------------------------------------------------------------------------
 
 
-def _scanned(i: Instruction, plan: Plan) -> Command | None:
+def _lower_scan(i: Instruction, plan: Plan) -> Command | None:
     """cumsum(x, dim, dtype), reverse_cumsum(x, dim)."""
     x, dim = i.inputs[:2]
     out = i.outputs[0]
@@ -278,7 +278,7 @@ def _sizes(x: tuple[int, ...], count: int, dim: int) -> tuple[int, int, int, int
     return size_of(x[:dim]), count, size_of(x[dim + 1 :]), x[dim]
 
 
-def _gathered(i: Instruction, plan: Plan) -> Command | None:
+def _lower_gather(i: Instruction, plan: Plan) -> Command | None:
     """gather(x, dim, index, ...)."""
     x, dim, index = i.inputs[:3]
     out = i.outputs[0]
@@ -295,7 +295,7 @@ def _gathered(i: Instruction, plan: Plan) -> Command | None:
     )
 
 
-def _scattered(i: Instruction, plan: Plan) -> Command | None:
+def _lower_scatter(i: Instruction, plan: Plan) -> Command | None:
     """scatter_add(x, dim, index, source), and scatter without adding."""
     if len(i.inputs) != 4:
         return None
@@ -325,7 +325,7 @@ def _scattered(i: Instruction, plan: Plan) -> Command | None:
     return Command([x, index, source], [out], write)
 
 
-def _placed(i: Instruction, plan: Plan) -> Command | None:
+def _lower_placing(i: Instruction, plan: Plan) -> Command | None:
     """placed_along(g, places, dim, keepdim, shape): zeros but for one place along a dimension."""
     g, index, dim, _, shape = i.inputs
     out = i.outputs[0]
@@ -341,7 +341,7 @@ def _placed(i: Instruction, plan: Plan) -> Command | None:
         return None
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        return [_cleared(machine, out), _at_places(machine, name, out, g, index, sizes)]
+        return [_clear(machine, out), _at_places(machine, name, out, g, index, sizes)]
 
     return Command([g, index], [out], write)
 
@@ -373,7 +373,7 @@ def _lower_take(i: Instruction, plan: Plan) -> Command | None:
     return Command([x, index], [out], lambda machine: [machine.call("gather", words)])
 
 
-def _added(i: Instruction, plan: Plan) -> Command | None:
+def _lower_row_sum(i: Instruction, plan: Plan) -> Command | None:
     """Rows added to the first dimension, of zeros or of a copy.
 
     index_backward(g, shape, (index,)), index_select_backward(g, shape, 0, index),
@@ -408,7 +408,7 @@ def _added(i: Instruction, plan: Plan) -> Command | None:
         return None
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        first = _cleared(machine, out) if dims is None else move(machine, out, x, dims)
+        first = _clear(machine, out) if dims is None else move(machine, out, x, dims)
         return [first, machine.added_rows(out, index, g, size_of(index.shape), width)]
 
     return Command([g, index] if x is None else [x, g, index], [out], write)
@@ -417,11 +417,11 @@ def _added(i: Instruction, plan: Plan) -> Command | None:
 MAKERS: Final[dict[str, Maker]] = {
     "in_order": copied, "clone": copied, "contiguous": copied,
     "copy": copied, "reshape": copied, "in_layout": copied, "filled": copied,
-    "ordered_like": copied,
-    "broadcast_to": expanded, "expand_reduced": expanded, "repeat": _repeated, "flip": _flipped,
-    "constant_pad_nd": _padded, "slice_backward": _slice_back, "cumsum": _scanned,
-    "reverse_cumsum": _scanned, "gather": _gathered, "scatter_add": _scattered,
-    "scatter": _scattered, "placed_along": _placed, "index": _lower_take,
-    "index_select": _lower_take,
-    "index_backward": _added, "index_select_backward": _added, "index_add": _added,
+    "ordered_like": copied, "broadcast_to": expanded, "expand_reduced": expanded,
+    "repeat": _lower_repeat, "flip": _lower_flip,
+    "constant_pad_nd": _lower_pad, "slice_backward": _slice_back, "cumsum": _lower_scan,
+    "reverse_cumsum": _lower_scan, "gather": _lower_gather, "scatter_add": _lower_scatter,
+    "scatter": _lower_scatter, "placed_along": _lower_placing, "index": _lower_take,
+    "index_select": _lower_take, "index_backward": _lower_row_sum,
+    "index_select_backward": _lower_row_sum, "index_add": _lower_row_sum,
 }  # fmt: skip

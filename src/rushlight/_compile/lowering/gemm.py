@@ -138,7 +138,7 @@ def product_of(i: Instruction) -> Product | None:
         if c is None or a.columns != b.rows or (a.rows, b.columns) != (c.rows, c.columns):
             return None
         return _single(out, a, b, c)
-    return None if i.rule == "linear" else _stacked(out, x, w)
+    return None if i.rule == "linear" else _lower_stack(out, x, w)
 
 
 def _single(out: Value, a: Matrix, b: Matrix, c: Matrix) -> Product | None:
@@ -149,7 +149,7 @@ def _single(out: Value, a: Matrix, b: Matrix, c: Matrix) -> Product | None:
     return Product(out, [(a, b, c)], emitted, 1)
 
 
-def _stacked(out: Value, x: Value, w: Value) -> Product | None:
+def _lower_stack(out: Value, x: Value, w: Value) -> Product | None:
     a, b, c = matrix_of(x), matrix_of(w), matrix_of(out)
     if a is None or b is None or c is None or a.columns != b.rows:
         return None

@@ -113,7 +113,7 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
         calls: list[Any] = []
         shift = None
         if layer.b_ih is not None:
-            calls.append(machine.flat(_added, ("f", "f"), out.dtype, wide,
+            calls.append(machine.flat(_add, ("f", "f"), out.dtype, wide,
                                       [layer.b_ih, layer.b_hh], [bias]))  # fmt: skip
             shift = bias
         state = Matrix(layer.w_hh, wide, size, size, 1)
@@ -152,7 +152,7 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
     return Command(reads, outputs, write)
 
 
-def _added(x: Symbol, y: Symbol) -> Symbol:
+def _add(x: Symbol, y: Symbol) -> Symbol:
     return x + y
 
 

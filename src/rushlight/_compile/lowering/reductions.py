@@ -75,7 +75,7 @@ def _along(i: Instruction, over: Reduction, body: Body) -> LoopFormula | None:
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-def _summed(i: Instruction, over: Reduction, factor: float) -> LoopFormula | None:
+def _lower_sum(i: Instruction, over: Reduction, factor: float) -> LoopFormula | None:
     """A sum times a factor, by rows, by columns, or of everything."""
     x, out = over.x, i.outputs[0]
     assert out is not None
@@ -113,7 +113,7 @@ def _sum(i: Instruction) -> LoopFormula | None:
     if over is None:
         return None
     if x.dtype == out.dtype and x.dtype.name in FLOATS:
-        return _summed(i, over, 1.0 / over.count if i.rule == "mean" else 1.0)
+        return _lower_sum(i, over, 1.0 / over.count if i.rule == "mean" else 1.0)
     if i.rule == "sum" and out.dtype.name == "int64" and x.dtype.name in ("bool", "int64"):
         return _along(i, over, lambda a, _: (G.row_sum(G.cast(G.everywhere(a[0]), "i64")),))
     return None
@@ -130,7 +130,7 @@ def _sum_to(i: Instruction) -> LoopFormula | None:
     over = Reduction(x, dims) if dims else None
     if over is None or over.none or any(m not in (1, n) for n, m in zip(x.shape, padded)):
         return None
-    return _summed(i, over, 1.0)
+    return _lower_sum(i, over, 1.0)
 
 
 # ---- along rows ----------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def _relu_back_both(dh: Symbol, more: Any, out: Any) -> Symbol:
     return _relu_back(dh + more, out)
 
 
-def _added(x: TensorLike, y: TensorLike) -> Symbol:
+def _add(x: TensorLike, y: TensorLike) -> Symbol:
     return x + y
 
 
@@ -180,7 +180,7 @@ def _wanted(v: Value, plan: Plan) -> bool:
     return v is not None and (v.root in plan.kept or v.root in plan.count)
 
 
-def _begun(machine: ExecutablePlan, layer: Layer, dh: Value, g_hy: Value) -> list[Call]:
+def _begin_chain(machine: ExecutablePlan, layer: Layer, dh: Value, g_hy: Value) -> list[Call]:
     """The gradient of the last state, where the chain begins."""
     batch, size, item = layer.batch, layer.size, layer.item
     if g_hy is None:
@@ -285,7 +285,7 @@ def gru_backward(i: Instruction, plan: Plan) -> Command | None:
     given_out = plan.scratch(out, (count, size)) if copied else g_out
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        calls: list[Any] = _begun(machine, layer, dh, g_hy)
+        calls: list[Any] = _begin_chain(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
         steps = []
@@ -338,7 +338,7 @@ def rnn(i: Instruction, plan: Plan) -> Command | None:
     def write(machine: ExecutablePlan) -> list[Call]:
         calls: list[Any] = []
         if layer.b_ih is not None:
-            calls.append(machine.flat(_added, ("f", "f"), out.dtype, size,
+            calls.append(machine.flat(_add, ("f", "f"), out.dtype, size,
                                       [layer.b_ih, layer.b_hh], [bias]))  # fmt: skip
         calls += layer.inputs(machine, out, others, None if layer.b_ih is None else bias)
         call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, size, size, size, 1)))
@@ -373,7 +373,7 @@ def rnn_backward(i: Instruction, plan: Plan) -> Command | None:
     given_out = plan.scratch(out, (layer.count, size)) if copied else g_out
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        calls: list[Any] = _begun(machine, layer, dh, g_hy)
+        calls: list[Any] = _begin_chain(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
         steps = []

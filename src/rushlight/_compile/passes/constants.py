@@ -28,7 +28,7 @@ def folded(program: Program) -> None:
     kept = []
     for i in program.instructions:
         i.inputs = replaced_in(i.inputs, by)
-        other = _unchanged(i, fixed)
+        other = _find_unchanged(i, fixed)
         if other is not None:
             out = i.outputs[0]
             assert out is not None
@@ -37,7 +37,7 @@ def folded(program: Program) -> None:
                 if v.root == out.number and v is not out:
                     v.root, v.offset = other.root, v.offset + other.offset
             continue
-        if not _foldable(i, fixed) or not _computed(i):
+        if not _foldable(i, fixed) or not _is_computed(i):
             kept.append(i)
             continue
         program.inputs.extend(o for o in i.outputs if o is not None)
@@ -75,7 +75,7 @@ def _bytes(o: Value) -> int:
     return size
 
 
-def _computed(i: Instruction) -> bool:
+def _is_computed(i: Instruction) -> bool:
     """Whether the call gives what was recorded; then its outputs are constants."""
     try:
         result = i.function(*_raw(i.inputs))
@@ -104,7 +104,7 @@ def _raw(x: Any) -> Any:
     return type(x)(_raw(y) for y in x) if type(x) in (list, tuple) else x
 
 
-def _unchanged(i: Instruction, taken: set[int]) -> Value | None:
+def _find_unchanged(i: Instruction, taken: set[int]) -> Value | None:
     """The operand that a product with ones, or a quotient by ones, gives as it is."""
     if i.kind != "call" or not i.pure or i.part or len(i.inputs) != 2:
         return None

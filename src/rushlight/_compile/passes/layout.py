@@ -75,7 +75,7 @@ def _fits(i: Instruction, copies: list[tuple[Value, tuple[int, ...]]]) -> bool:
     """Whether a kernel takes the instruction with these copies."""
     by = {}
     for v, shape in copies:
-        by[v.number] = _ordered(v, shape, v.number)
+        by[v.number] = _make_ordered(v, shape, v.number)
     m = element_value(_with_operands(i, by))
     return m is not None and any(m.layouts(*space) is not None for space in m.spaces())
 
@@ -90,7 +90,7 @@ def _of_product(i: Instruction) -> list[tuple[Value, tuple[int, ...]]]:
     return [(x, x.shape)]
 
 
-def _ordered(v: Value, shape: tuple[int, ...], number: int) -> Value:
+def _make_ordered(v: Value, shape: tuple[int, ...], number: int) -> Value:
     """A value like another in C order."""
     strides = tuple(row_major(shape, v.dtype.itemsize))
     return v.like(number, kind="result", root=number, shape=shape, strides=strides, view=False,
@@ -99,7 +99,7 @@ def _ordered(v: Value, shape: tuple[int, ...], number: int) -> Value:
 
 def like(program: Program, v: Value, shape: tuple[int, ...]) -> Value:
     """A new value of a program in C order, of the type of another."""
-    made = _ordered(v, shape, len(program.values))
+    made = _make_ordered(v, shape, len(program.values))
     program.values.append(made)
     return made
 

@@ -79,7 +79,7 @@ def _new_value(plan: Plan, target: Value, i: Instruction) -> LoopFormula | None:
     first = i.inputs[0]
     name = "add" if i.rule == "add_into" else i.name
     if i.rule == "store":
-        found = _filled(i, out, first)
+        found = _lower_fill(i, out, first)
     elif i.holder and i.rule != "add_into":
         found = None  # a writer of its own
     else:
@@ -103,7 +103,7 @@ def _new(plan: Plan, target: Value) -> Value:
     return made
 
 
-def _filled(i: Instruction, out: Value, target: Value) -> LoopFormula | None:
+def _lower_fill(i: Instruction, out: Value, target: Value) -> LoopFormula | None:
     """_zero(x), _fill_(x, number or value), _copy(x, value, ...)."""
     source = i.inputs[1] if len(i.inputs) > 1 else 0
     if type(source) is Value:

@@ -102,7 +102,7 @@ def flag_field(x: Tensor, put: Callable[[bool], object]) -> tuple[int, int, int,
         return 8 * k, _ONES, on, off
     for shift in range(0, 64, 8):
         if on ^ off == 1 << shift and not off & 255 << shift:
-            mask = _signed(255 << shift)
+            mask = _make_signed(255 << shift)
             return 8 * k, mask, on & mask, off & mask
     raise Unknown(f"a flag of {type(x).__name__}")
 
@@ -140,7 +140,7 @@ def same_words(one: object, other: object, apart: int) -> list[tuple[int, int, i
     return found
 
 
-def _signed(x: int) -> int:
+def _make_signed(x: int) -> int:
     return ctypes.c_int64(x).value
 
 

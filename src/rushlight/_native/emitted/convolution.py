@@ -355,7 +355,7 @@ def _correlate(
 
 
 # ---- the weights --------------------------------------------------------------------------------
-def _folded(f: Function, vectors: list[Value]) -> Value:
+def _fold(f: Function, vectors: list[Value]) -> Value:
     """One vector with the sums of as many vectors as it has lanes, in order."""
     lanes = vectors[0].type.lanes
     size = lanes  # elements that are still one sum
@@ -402,7 +402,7 @@ def _pairs(module: Module, type: Type, rows: int) -> Function:
     ended += [zero] * (-len(ended) % lanes)
     for place in range(0, len(ended), lanes):
         there = f.at(totals, place, type)
-        f.store(there, f.load(there, wide) + _folded(f, ended[place : place + lanes]))
+        f.store(there, f.load(there, wide) + _fold(f, ended[place : place + lanes]))
     f.ret()
     return f
 

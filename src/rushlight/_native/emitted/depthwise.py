@@ -125,11 +125,11 @@ def _correlate(module: Module, type: Type, kernel: Pair, stride: Pair) -> None:
     with f.loop(0, c["out_wide"], plane.lanes) as column:
         plane.at_columns(column.index)
         with f.loop(begin, end) as number:
-            _correlated(plane, number.index, column.index)
+            _emit_correlation(plane, number.index, column.index)
     f.ret()
 
 
-def _correlated(plane: _Plane, number: Value, left: Value) -> None:
+def _emit_correlation(plane: _Plane, number: Value, left: Value) -> None:
     """Some columns of one plane of the output."""
     f, type, c, (deep, across) = plane.f, plane.type, plane.words, plane.kernel
     step, lanes = plane.stride[0], plane.lanes
@@ -193,14 +193,14 @@ def _weigh(module: Module, type: Type, kernel: Pair, stride: Pair) -> None:
     with f.loop(0, c["out_wide"], lanes) as column:
         plane.at_columns(column.index)
         with f.loop(0, c["images"]) as image:
-            _weighed(plane, image.index * c["channels"] + f.params[1], column.index, places)
+            _emit_weighing(plane, image.index * c["channels"] + f.params[1], column.index, places)
     for k, place in enumerate(places):
         total = f.fold(f.load(place, wide), lambda a, b: a + b)
         f.store(f.at(c["d"], f.params[1] * count + k, type), total)
     f.ret()
 
 
-def _weighed(plane: _Plane, number: Value, left: Value, totals: list[Value]) -> None:
+def _emit_weighing(plane: _Plane, number: Value, left: Value, totals: list[Value]) -> None:
     """Adds to the totals what some columns of one plane say."""
     f, type, c, (deep, across) = plane.f, plane.type, plane.words, plane.kernel
     lanes = plane.lanes

@@ -208,7 +208,7 @@ def _rows(module: Module, type: Type, lanes: int, panels: list[tuple[int, Functi
     """The product, panel by panel of B: the widest as often as it goes, the masked one at last."""
     f = module.function("rows", _params(type))
     f.internal = True
-    copied = _copied(module, type, lanes)
+    copied = _emit_copy(module, type, lanes)
     a, b, c, m, n, k, rsa, csa, rsb, csb, rsc, alpha, beta, bias, relu = f.params
     least = f.select(relu.ne(0), f.constant(type, 0.0), -float("inf"))
     address = f.emit(I64, f"ptrtoint {bias!r} to i64")
@@ -257,7 +257,7 @@ def _rows(module: Module, type: Type, lanes: int, panels: list[tuple[int, Functi
     return f
 
 
-def _copied(module: Module, type: Type, lanes: int) -> Function:
+def _emit_copy(module: Module, type: Type, lanes: int) -> Function:
     """Some columns of B, a block of k, one row after the other with so many elements each."""
     params = [("source", PTR), ("to", PTR), ("count", I64), ("depth", I64), ("rsb", I64),
               ("csb", I64), ("pitch", I64)]  # fmt: skip

@@ -55,7 +55,7 @@ def _function(module: Module, name: str, *params: tuple[str, object]) -> Functio
 
 
 # ---- words ---------------------------------------------------------------------------------------
-def _twisted(f: Function, key: Value, at: Value, ahead: Value, lanes: int) -> None:
+def _emit_twist(f: Function, key: Value, at: Value, ahead: Value, lanes: int) -> None:
     """Replaces words of the key from `at` on by their successors."""
     wide = I32.vector(lanes)
     own = f.load(f.at(key, at, I32), wide)
@@ -78,9 +78,9 @@ def _words(module: Module) -> None:
         for start, stop, ahead in ((0, 227, _AHEAD), (227, BLOCK - 1, _AHEAD - BLOCK)):
             whole = start + (stop - start) // _EIGHT * _EIGHT
             with f.loop(start, whole, _EIGHT) as turn:
-                _twisted(f, key, turn.index, turn.index + ahead, _EIGHT)
+                _emit_twist(f, key, turn.index, turn.index + ahead, _EIGHT)
             with f.loop(whole, stop) as turn:
-                _twisted(f, key, turn.index, turn.index + ahead, 0)
+                _emit_twist(f, key, turn.index, turn.index + ahead, 0)
         last = f.at(key, BLOCK - 1, I32)
         first = f.load(key, I32)
         far = f.load(f.at(key, _AHEAD - 1, I32), I32)

@@ -34,7 +34,7 @@ def load() -> dict[str, int]:
         _emit(module, f"pick_{size}", bits, _picked)
         _emit(module, f"put_{size}", bits, _put)
     for name, type in SUMS.items():
-        _emit(module, f"add_{name}", type, _added)
+        _emit(module, f"add_{name}", type, _emit_add)
     return engine.load(module)
 
 
@@ -57,7 +57,7 @@ def _put(here: Value, there: Value, type: Type) -> None:
     here.function.store(there, here.function.load(here, type))
 
 
-def _added(here: Value, there: Value, type: Type) -> None:
+def _emit_add(here: Value, there: Value, type: Type) -> None:
     f = here.function
     f.store(there, f.load(there, type) + f.load(here, type))
 

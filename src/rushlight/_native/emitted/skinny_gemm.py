@@ -39,7 +39,7 @@ def load(type: Type, form: str) -> int:
     return engine.load(module)["narrow"]
 
 
-def _ended(f: Function, w: dict[str, Value], type: Type, total: Value, column: Value) -> Value:
+def _emit_end(f: Function, w: dict[str, Value], type: Type, total: Value, column: Value) -> Value:
     """A sum with the bias of its column, and its positive part."""
     none = f.emit(I64, f"ptrtoint {w['bias']!r} to i64").eq(0)
     (total,) = f.choose(
@@ -68,7 +68,7 @@ def _dots(f: Function, w: dict[str, Value], type: Type) -> None:
             sums = f.fma(end, last, loop.results[0])
             total = f.fold(sums, lambda x, y: x + y)
             place = f.at(c, column.index, type)
-            f.store(place, _ended(f, w, type, total, column.index))
+            f.store(place, _emit_end(f, w, type, total, column.index))
 
 
 def _outer(f: Function, w: dict[str, Value], type: Type, columns: int) -> None:

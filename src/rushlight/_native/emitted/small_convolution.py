@@ -98,7 +98,7 @@ def _tile(module: Module, type: Type, vectors: int) -> Function:
     return f
 
 
-def _gathered(
+def _emit_gather(
     f: Function, type: Type, c: dict[str, Value], gather: Function, first: Value, count: Value,
     memory: Value,
 ) -> None:  # fmt: skip
@@ -135,7 +135,7 @@ def _correlate(
     made = f.at(memory, c["room"], type)
     first = f.params[1] * c["block"]
     count = f.minimum(c["images"] - first, c["block"])
-    _gathered(f, type, c, gather, first, count, memory)
+    _emit_gather(f, type, c, gather, first, count, memory)
     rows, line = count * c["places"], c["padded"]
     for vectors, start, stop in _columns(f, type, line):
         with (
@@ -178,7 +178,7 @@ def _weigh(
     bottom = f.minimum(top + c["run"], c["tiles"])
     with f.loop(begin, last, c["block"]) as block:
         count = f.minimum(last - block.index, c["block"])
-        _gathered(f, type, c, gather, block.index, count, memory)
+        _emit_gather(f, type, c, gather, block.index, count, memory)
         depth = count * c["places"]
         for vectors, start, stop in _columns(f, type, line):
             wide = f.constant(I64, vectors * lanes)

@@ -45,13 +45,13 @@ _OWNED: Final = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 
 def folder() -> Path | None:
     """Where objects are kept; made if it must be, None if there is to be none."""
-    with _opened() as found:
+    with _open() as found:
         return None if found is None else found[0]
 
 
 def read(key: str) -> bytes | None:
     """The object kept under the key, or None."""
-    with _opened() as found:
+    with _open() as found:
         if found is None:
             return None
         place, at = found
@@ -82,7 +82,7 @@ def read(key: str) -> bytes | None:
 
 def write(key: str, body: bytes) -> None:
     """Keeps an object. A disk that is full or read-only is no error."""
-    with _opened() as found:
+    with _open() as found:
         if found is None:
             return
         place, at = found
@@ -122,7 +122,7 @@ def _stranger(state: os.stat_result) -> str | None:
     return None
 
 
-def _named() -> Path | None:
+def _name_folder() -> Path | None:
     named = os.environ.get("RUSHLIGHT_CACHE", "")
     if named == "0":
         return None
@@ -136,9 +136,9 @@ def _named() -> Path | None:
 
 
 @contextmanager
-def _opened() -> Iterator[tuple[Path, int | None] | None]:
+def _open() -> Iterator[tuple[Path, int | None] | None]:
     """The folder and a descriptor of it (None where files have no owners); None if none is used."""
-    place = _named()
+    place = _name_folder()
     at: int | None = None
     if place is not None:
         try:

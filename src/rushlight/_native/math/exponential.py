@@ -82,7 +82,7 @@ def _clamp(f: Function, x: Value, low: float, high: float) -> Value:
     return f.select(x > high, high, x)
 
 
-def _scaled(f: Function, x: Value, n: Value, whole: Value) -> Value:
+def _scale(f: Function, x: Value, n: Value, whole: Value) -> Value:
     """x * 2**n, rounded once; `whole` is n as a float. In two steps where there is no instruction
     for it: 2**n itself may be beyond the normal numbers."""
     if x.type.lanes * x.type.size == 64 == machine().width:  # AVX-512
@@ -107,7 +107,7 @@ def exp(f: Function, x: Value, factor: Value | None = None) -> Value:
     x = _clamp(f, x, -105.0, 90.0) if single(x) else _clamp(f, x, -746.0, 711.0)
     n, whole, p = _exp_reduced(f, x)
     p = p + 1.0
-    return _scaled(f, p if factor is None else p * factor, n, whole)
+    return _scale(f, p if factor is None else p * factor, n, whole)
 
 
 @plain
@@ -290,4 +290,4 @@ def _power_f64(f: Function, a: Value, y: Value) -> Value:
     product_rest = f.select(bounded & ~special, product_rest, 0.0)
     product = _clamp(f, product, -750.0, 711.0)
     n, whole, p = _exp_reduced(f, product)
-    return _scaled(f, (p + f.fma(p, product_rest, product_rest)) + 1.0, n, whole)
+    return _scale(f, (p + f.fma(p, product_rest, product_rest)) + 1.0, n, whole)

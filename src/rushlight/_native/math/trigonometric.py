@@ -81,7 +81,7 @@ def _huge(f: Function, cosine: bool) -> Function:
     mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
     # The 64 zeros in front make room for arguments whose last bit is below 4.
     position = exponent - 1075 + 62
-    table = g.address_of(g.module.constants(I64, [_signed(word) for word in c.TWO_OVER_PI]))
+    table = g.address_of(g.module.constants(I64, [_make_signed(word) for word in c.TWO_OVER_PI]))
     first = g.shift_right(position, 6)
     shift = position & 63
     loaded = [g.load(g.at(table, first + i, I64), I64) for i in range(4)]
@@ -117,7 +117,7 @@ def _huge(f: Function, cosine: bool) -> Function:
     return g
 
 
-def _signed(word: int) -> int:
+def _make_signed(word: int) -> int:
     return word - 2**64 if word >= 2**63 else word
 
 

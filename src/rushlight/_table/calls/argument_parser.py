@@ -526,7 +526,7 @@ def listing(name: str, shown: list[Signature], args: Positional, kwargs: Named) 
         if unknown:
             return TypeError(f"{head}unrecognized keyword arguments: {', '.join(unknown)}")
         if len(parts) == len(args) + len(kwargs):
-            return TypeError(f"{head}{_marked(parts, args, named)}, but expected {shown[0].text}")
+            return TypeError(f"{head}{_mark(parts, args, named)}, but expected {shown[0].text}")
         return TypeError(f"{head}({got}), but expected {shown[0].text}")
     lines = []
     for signature in shown:
@@ -543,7 +543,7 @@ def listing(name: str, shown: list[Signature], args: Positional, kwargs: Named) 
         else:
             lines.append(
                 "      didn't match because some of the arguments have invalid types: "
-                f"{_marked(parts, args, named)}\n"
+                f"{_mark(parts, args, named)}\n"
             )
     return TypeError(f"{head}({got}), but expected one of:\n{''.join(lines)}")
 
@@ -565,19 +565,19 @@ def _unknown(parts: list[tuple[str, str]], kwargs: Named) -> list[str]:
     return [key for key in kwargs if key not in names]
 
 
-def _marked(parts: list[tuple[str, str]], args: tuple[object, ...], kwargs: Named) -> str:
+def _mark(parts: list[tuple[str, str]], args: tuple[object, ...], kwargs: Named) -> str:
     shown = []
     for i, (kind, name) in enumerate(parts):
         value = args[i] if i < len(args) else kwargs.get(name)
         key = "" if i < len(args) else f"{name}="
         simple = type_name(value)
         fits = simple in {"float": ("float", "int"), "int": ("int",)}.get(kind, (kind,))
-        shown.append(f"{key}{simple}" if fits else f"!{key}{_nested(value)}!")
+        shown.append(f"{key}{simple}" if fits else f"!{key}{_name_types(value)}!")
     text = ", ".join(shown)
     return f"({text}{', ' if text and not args else ''})"
 
 
-def _nested(value: object) -> str:
+def _name_types(value: object) -> str:
     """The type of a value, with those of its items where it is a sequence."""
     if isinstance(value, tuple):
         inside = ", ".join(map(type_name, value))
@@ -594,13 +594,13 @@ def in_order_of_hash(kwargs: Named) -> Named:
     """
     order: list[str] = []
     for key in kwargs:
-        bucket = _hashed(key.encode()) % 13
-        same = [i for i, k in enumerate(order) if _hashed(k.encode()) % 13 == bucket]
+        bucket = _hash(key.encode()) % 13
+        same = [i for i, k in enumerate(order) if _hash(k.encode()) % 13 == bucket]
         order.insert(same[0] if same else 0, key)
     return {key: kwargs[key] for key in order}
 
 
-def _hashed(data: bytes) -> int:
+def _hash(data: bytes) -> int:
     """MurmurHash2 for 64 bits, with the seed of libstdc++. Source: Appleby, public domain."""
     mask, times = 2**64 - 1, 0xC6A4A7935BD1E995
     h = 0xC70F6907 ^ (len(data) * times & mask)

@@ -75,11 +75,11 @@ _NO_PINNED_COPY: Final = "Can't pin tensor constructed from a variable"
 
 def guard(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
-    checked = _checked(kind, name, function)
+    checked = _check(kind, name, function)
     return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
 
 
-def _checked(kind: str, name: str, function: AnyCallable) -> AnyCallable:
+def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     if name in UNCHECKED and (kind != "torch" or name not in SELDOM):
         return function
     if name in UNSIGNED or name.startswith("_") or name in WRITTEN.get(kind, ()):

@@ -75,7 +75,7 @@ def accepts(p: Parameter, value: object, row: Row, position: int) -> tuple[bool,
         if not is_index(value):
             return False, None
         if _is_counted(row.schema.name, p.name):
-            return is_integer(value), _counted
+            return is_integer(value), _count
         return True, _integer
     if kind == "float":
         if isinstance(value, (int, float)):
@@ -182,7 +182,7 @@ def _integer(value: Any) -> int:
     return index(value)
 
 
-def _counted(value: object) -> int:
+def _count(value: object) -> int:
     if type(value) is not int and not is_integer(value):
         raise Unfit
     return _integer(value)

@@ -53,12 +53,12 @@ def forward(op: Op, raws: Arguments) -> object:
         raise NotImplementedError(
             errors.not_implemented(kernel or f"{row.name}_cpu", D.scalar_name(dtype))
         )
-    results = op.raw(*[_widened(raw) for raw in raws])
+    results = op.raw(*[_widen(raw) for raw in raws])
     if wide_dtype:
         return results
     if op.n_out == 1:
-        return _rounded(results, dtype)
-    return [_rounded(result, dtype) for result in results]
+        return _round(results, dtype)
+    return [_round(result, dtype) for result in results]
 
 
 def _narrow_in(raws: Arguments) -> RawType | None:
@@ -82,23 +82,23 @@ def _is_among(dtype: D.dtype, types: list[str]) -> bool:
 def _refuse_as_complex(op: Op, raws: Arguments) -> None:
     """Refuses what is refused for all complex numbers, in the words for these."""
     try:
-        op.raw(*[_widened(raw) for raw in raws])
+        op.raw(*[_widen(raw) for raw in raws])
     except (NotImplementedError, RuntimeError) as error:
         text = str(error)
         if "complex" in text.lower():
             raise type(error)(text.replace("ComplexFloat", "ComplexHalf")) from None
 
 
-def _widened(raw: object) -> object:
+def _widen(raw: object) -> object:
     if type(raw) is T.ndarray:
         wide = wide_of(raw.dtype)
         return raw if wide is None else raw.astype(wide)
     if type(raw) is list:
-        return [_widened(item) for item in raw]
+        return [_widen(item) for item in raw]
     return raw
 
 
-def _rounded(value: object, dtype: D.dtype) -> Array:
+def _round(value: object, dtype: D.dtype) -> Array:
     result: Array = T.as_array(value)
     if dtype is not D.complex32:
         return rounded_to(result, T.to_raw(dtype)) if result.dtype is T.FLOAT32 else result

@@ -50,7 +50,7 @@ def by_dimension(value: object, dims: int) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
 
-def _sized(text: str, value: Shape, dims: int, may_be_empty: bool = False) -> Sizes:
+def _read_sizes(text: str, value: Shape, dims: int, may_be_empty: bool = False) -> Sizes:
     values = (value,) if isinstance(value, int) else tuple(value or ())
     if len(values) == 1:
         return values * dims
@@ -74,11 +74,10 @@ def avg_parameters(
     """
     name, count = f"avg_pool{dims}d", _COUNT[dims]
     must = "must either be" if dims == 2 else "must be"
-    k = _sized(f"{name}: kernel_size {must} a single int, or a tuple of {count} ints", kernel_size,
-               dims)  # fmt: skip
-    s = _sized(f"{name}: stride {must} omitted, a single int, or a tuple of {count} ints", stride,
-               dims, True)  # fmt: skip
-    p = _sized(f"{name}: padding {must} a single int, or a tuple of {count} ints", padding, dims)
+    rule = f"a single int, or a tuple of {count} ints"
+    k = _read_sizes(f"{name}: kernel_size {must} {rule}", kernel_size, dims)
+    s = _read_sizes(f"{name}: stride {must} omitted, {rule}", stride, dims, True)
+    p = _read_sizes(f"{name}: padding {must} {rule}", padding, dims)
     _require_ints(*k, *s, *p)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
@@ -94,10 +93,10 @@ def max_parameters(
         RuntimeError: for lists of another length.
     """
     tail = f"a single int, or a tuple of {_COUNT[dims]} ints"
-    k = _sized(f"{name}: kernel_size must either be {tail}", kernel_size, dims)
-    s = _sized(f"{name}: stride must either be omitted, {tail}", stride, dims, True)
-    p = _sized(f"{name}: padding must either be {tail}", padding, dims)
-    d = _sized(f"{name}: dilation must be either {tail}", dilation, dims)
+    k = _read_sizes(f"{name}: kernel_size must either be {tail}", kernel_size, dims)
+    s = _read_sizes(f"{name}: stride must either be omitted, {tail}", stride, dims, True)
+    p = _read_sizes(f"{name}: padding must either be {tail}", padding, dims)
+    d = _read_sizes(f"{name}: dilation must be either {tail}", dilation, dims)
     _require_ints(*k, *s, *p, *d)
     return k, s or k, p, d
 

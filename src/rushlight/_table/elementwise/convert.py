@@ -87,10 +87,10 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
     elif other is not None:  # a number counts as a tensor of its own type
         dtype = _type_of_number(other)
     away = device is not None and on_meta(device)
-    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _meant(dtype)
+    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _find_dtype(dtype)
     if (device is not None or not self._plain) and away is not _meta.is_meta(self):
         if away:
-            made = _emptied(self, found)
+            made = _drop_data(self, found)
             if memory_format is None or memory_format is preserve_format:
                 return made
             return made.contiguous(memory_format=memory_format)
@@ -126,7 +126,7 @@ def _type_of_number(value: object) -> D.dtype:
     return D.OF_PYTHON.get(_type(value), D.float64)
 
 
-def _emptied(t: Tensor, dtype: D.dtype | None) -> Any:
+def _drop_data(t: Tensor, dtype: D.dtype | None) -> Any:
     """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
     found = T.from_raw(t._raw.dtype) if dtype is None else dtype
     made: Any = _meta.without_data(meta_like(T.empty_like(t._raw, T.to_raw(found))))
@@ -149,7 +149,7 @@ def _no_such_call(args: tuple[object, ...], named: str = "") -> str:
     )
 
 
-def _meant(dtype: D.dtype) -> D.dtype:
+def _find_dtype(dtype: D.dtype) -> D.dtype:
     """The dtype that a Python number type stands for.
 
     Raises:
@@ -367,10 +367,10 @@ def result_type(tensor1: object, tensor2: object) -> D.dtype:
 @composite()
 def promote_types(type1: D.dtype, type2: D.dtype) -> D.dtype:
     """The smallest dtype that holds both."""
-    return D.promote_types(_meant(type1), _meant(type2))
+    return D.promote_types(_find_dtype(type1), _find_dtype(type2))
 
 
 @composite()
 def can_cast(from_: D.dtype, to: D.dtype) -> bool:
     """Whether a result of one dtype may be written into a tensor of another."""
-    return D.can_cast(_meant(from_), _meant(to))
+    return D.can_cast(_find_dtype(from_), _find_dtype(to))

@@ -44,7 +44,7 @@ def _noise(like: Array, shape: tuple[int, ...], keep: float) -> Array:
     return noise
 
 
-def _dropped(
+def _drop(
     input: Tensor, p: float, train: bool, inplace: bool, shape: Shape | None, alpha: bool
 ) -> Tensor:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
@@ -91,10 +91,10 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
     """The operators `name(input, p, train)` and `name_`."""
 
     def operator(input: Tensor, p: float, train: bool) -> Tensor:
-        return _dropped(input, p, train, False, None if feature else input._raw.shape, alpha)
+        return _drop(input, p, train, False, None if feature else input._raw.shape, alpha)
 
     def in_place(input: Tensor, p: float, train: bool) -> Tensor:
-        return _dropped(input, p, train, True, None if feature else input._raw.shape, alpha)
+        return _drop(input, p, train, True, None if feature else input._raw.shape, alpha)
 
     for function, shown in ((operator, name), (in_place, name + "_")):
         function.__name__ = function.__qualname__ = shown
@@ -119,7 +119,7 @@ def _called(
         p = float(p)
     if shape is EVERY:
         shape = input._raw.shape
-    return _dropped(input, p, training, inplace, shape, alpha)
+    return _drop(input, p, training, inplace, shape, alpha)
 
 
 _declare("dropout", False, False, "Zeros each element with probability `p`, scales the rest.")

@@ -126,7 +126,7 @@ nan_to_num = elementwise(
 
 
 # ---- bounds -----------------------------------------------------------------------------------
-def _clamped(
+def _clamp_gradient(
     xp: ModuleType,
     g: TensorLike,
     self: TensorLike,
@@ -165,7 +165,7 @@ def _refuse_complex(args: Arguments) -> None:
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-def _bounded(args: Arguments, raws: Arguments) -> None:
+def _refuse_bounds(args: Arguments, raws: Arguments) -> None:
     """Refuses tensors as bounds, by the kernel that one bound or two would take."""
     low, high = args[1], args[2]
     if low is None and high is None:
@@ -223,14 +223,14 @@ clamp = elementwise(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     raw.clamp,
     formula=_within,
-    self=_clamped,
+    self=_clamp_gradient,
     min=_clamped_low,
     max=_clamped_high,
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
     node="ClampBackward0",
-    check=_bounded,
+    check=_refuse_bounds,
     doc="`input` brought between `min` and `max`.",
     kernel="clamp_scalar_cpu",
 )  # fmt: skip

@@ -97,7 +97,7 @@ padded_to_full = linear(
 
 
 # ---- what the public functions share ------------------------------------------------------------
-def _wrapped(dim: int, ndim: int) -> int:
+def _wrap(dim: int, ndim: int) -> int:
     if ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if not -ndim <= dim < ndim:
@@ -134,7 +134,7 @@ def _require_real(x: Tensor, text: str) -> None:
         raise RuntimeError(f"{text}{raw.raw_name(x._raw.dtype)}")
 
 
-def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+def _resize(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     """`x` cut off or padded with zeros to `sizes` along `dims`."""
     padding = [0] * (2 * x._raw.ndim)
     pads = False
@@ -157,7 +157,7 @@ def _resized(x: Tensor, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     return apply_n(constant_pad_nd.op, [x, tuple(padding), 0])
 
 
-def _checked(n: int) -> None:
+def _check(n: int) -> None:
     if n < 1:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
 
@@ -169,10 +169,10 @@ def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Te
 def _of_size(x: Tensor, n: int | None, dim: int) -> tuple[Tensor, int]:
     """A floating input, cut or padded to `n` along a dimension; and which that is."""
     x = _promoted(x, False)
-    d = _wrapped(dim, x._raw.ndim)
+    d = _wrap(dim, x._raw.ndim)
     size = x._raw.shape[d] if n is None else int(n)
-    _checked(size)
-    return (x if n is None else _resized(x, (d,), (size,))), d
+    _check(size)
+    return (x if n is None else _resize(x, (d,), (size,))), d
 
 
 def _c2c(x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
@@ -197,11 +197,11 @@ def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forwar
 def _c2r(x: Tensor, n: int, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`irfft` and `hfft`."""
     x = _promoted(x, True)
-    d = _wrapped(dim, x._raw.ndim)
+    d = _wrap(dim, x._raw.ndim)
     size = 2 * (x._raw.shape[d] - 1) if n is None else int(n)
-    _checked(size)
+    _check(size)
     if n is not None:
-        x = _resized(x, (d,), (size // 2 + 1,))
+        x = _resize(x, (d,), (size // 2 + 1,))
     mode = _normalization(norm, forward)
     return _one(c2r, x.conj() if forward else x, (d,), mode, size)
 
@@ -215,7 +215,7 @@ def _shape_and_dims(
     sizes = None if s is None else _ints(s)
     if dim is not None:
         given = _ints(dim)
-        dims = tuple([_wrapped(d, ndim) for d in given])
+        dims = tuple([_wrap(d, ndim) for d in given])
         if len(set(dims)) != len(dims):
             raise RuntimeError("FFT dims must be unique")
     if sizes is not None:
@@ -233,7 +233,7 @@ def _shape_and_dims(
             dims = tuple(range(ndim))
         sizes = tuple([shape[d] for d in dims])
     for n in sizes:
-        _checked(n)
+        _check(n)
     return sizes, dims
 
 
@@ -246,7 +246,7 @@ def _ints(values: Shape) -> tuple[int, ...]:
 def _c2c_n(x: Tensor, s: object, dim: Shape | None, norm: str | None, forward: bool) -> Tensor:
     """`fftn` and `ifftn`."""
     sizes, dims = _shape_and_dims(x, s, dim)
-    x = _resized(_promoted(x, True), dims, sizes)
+    x = _resize(_promoted(x, True), dims, sizes)
     return _one(c2c, x, dims, _normalization(norm, forward), forward)
 
 
@@ -256,7 +256,7 @@ def _rfftn(x: Any, s: object, dim: Any, norm: Any) -> Tensor:
     x = _promoted(x, False)
     if not dims:
         raise RuntimeError("rfftn must transform at least one axis")
-    return _one(r2c, _resized(x, dims, sizes), dims, _normalization(norm, True), True)
+    return _one(r2c, _resize(x, dims, sizes), dims, _normalization(norm, True), True)
 
 
 def _half_sizes(
@@ -267,19 +267,19 @@ def _half_sizes(
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     last = sizes[-1] if s is not None and _ints(s)[-1] != -1 else 2 * (sizes[-1] - 1)
-    _checked(last)
+    _check(last)
     return (*sizes[:-1], last // 2 + 1), dims, last
 
 
 def _irfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("irfftn", x, s, dim)
-    x = _resized(_promoted(x, True), dims, sizes)
+    x = _resize(_promoted(x, True), dims, sizes)
     return _one(c2r, x, dims, _normalization(norm, False), last)
 
 
 def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("hfftn", x, s, dim)
-    x = _resized(_promoted(x, True), dims, sizes)
+    x = _resize(_promoted(x, True), dims, sizes)
     mode = _normalization(norm, True)
     if len(dims) > 1:
         x = _one(c2c, x, dims[:-1], mode, True)
@@ -291,7 +291,7 @@ def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
     _require_real(x, "Only supports floating-point dtypes, but found: ")
-    x = _resized(_promoted(x, False), dims, sizes)
+    x = _resize(_promoted(x, False), dims, sizes)
     mode = _normalization(norm, False)
     found = _one(r2c, x, dims[-1:], mode, True)
     if len(dims) == 1:
@@ -412,10 +412,10 @@ for _name, (_compute, _to_real, _doc) in _SEVERAL.items():
     _declare_several(_name[:-1] + "2", _compute, _to_real, _doc, (-2, -1))
 
 
-def _shifted(input: Tensor, dim: Any, sign: int) -> Tensor:
+def _shift(input: Tensor, dim: Any, sign: int) -> Tensor:
     shape = input._raw.shape
     dims = tuple(range(len(shape))) if dim is None else _ints(dim)
-    sizes = [shape[_wrapped(d, len(shape))] for d in dims]
+    sizes = [shape[_wrap(d, len(shape))] for d in dims]
     shifts = tuple([n // 2 if sign > 0 else (n + 1) // 2 for n in sizes])
     return apply_n(roll_row.op, [input, shifts, dims])
 
@@ -423,13 +423,13 @@ def _shifted(input: Tensor, dim: Any, sign: int) -> Tensor:
 @composite("fft", numpy_words=True)
 def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The tensor with frequency zero in the middle of each of `dim` (all by default)."""
-    return _shifted(input, dim, 1)
+    return _shift(input, dim, 1)
 
 
 @composite("fft", numpy_words=True)
 def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of `fftshift`."""
-    return _shifted(input, dim, -1)
+    return _shift(input, dim, -1)
 
 
 def _frequencies(

@@ -41,11 +41,11 @@ def _factor(x: Array, hermitian: bool, check_errors: bool) -> tuple[Array, ...]:
         raise NotImplementedError(errors.not_implemented("ldl_factor_kernel_cpu", kind))
     found = raw.ldl_factor(x, hermitian)
     if check_errors and found[2].any():
-        raise _failed(int(found[2].ravel()[found[2].ravel() != 0][0]))
+        raise _explain_failure(int(found[2].ravel()[found[2].ravel() != 0][0]))
     return found
 
 
-def _failed(code: int) -> RuntimeError:
+def _explain_failure(code: int) -> RuntimeError:
     return RuntimeError(
         'false INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/'
         'BatchLinearAlgebra.cpp":1642, please report a bug to PyTorch. torch.linalg.ldl_factor: '
@@ -79,11 +79,11 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | None = None)
         return run_into("linalg_ldl_factor", lambda: ldl_factor(A, hermitian=hermitian), [A], out)
     ld, pivots, info = apply_n(ldl_factor_ex.op, [A, hermitian, False])
     if holds(lambda x: (x != 0).any(), info):
-        raise _failed(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
+        raise _explain_failure(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
     return _return_types.named_results("linalg_ldl_factor")((ld, pivots))
 
 
-def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
+def _solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     name = "torch.linalg.ldl_solve"
     if ld.ndim < 2 or ld.shape[-1] != ld.shape[-2]:
         arrays.check(ld, name)
@@ -119,7 +119,7 @@ def _solved(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
 _no_derivative = _checks.no_derivative("linalg_ldl_solve")
 ldl_solve = general(
     "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-    _solved,
+    _solve,
     LD=_no_derivative,
     B=_no_derivative,
     node="NotImplemented",

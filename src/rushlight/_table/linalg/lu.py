@@ -41,7 +41,7 @@ _SAMPLES = lambda mk: [  # noqa: E731
 ]
 
 
-def _checked(forward: AnyCallable, name: str) -> AnyCallable:
+def _add_check(forward: AnyCallable, name: str) -> AnyCallable:
     def run(x: Array, pivot: bool = True, *rest: bool) -> Any:
         if x.ndim < 2:
             raise RuntimeError(
@@ -108,7 +108,7 @@ def _lu_gradient(
 
 lu = general(
     "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
-    _checked(raw.lu, "linalg.lu"),
+    _add_check(raw.lu, "linalg.lu"),
     A=_lu_gradient,
     differentiable_out=(False, True, True),
     node="LinalgLuBackward0",
@@ -130,7 +130,7 @@ def _refuse_zero_pivot(info: Array, name: str) -> None:
         )
 
 
-def _factored(x: Array, check_errors: bool = False) -> tuple[Array, Array, Array]:
+def _factor(x: Array, check_errors: bool = False) -> tuple[Array, Array, Array]:
     found: tuple[Any, Any, Any] = raw.lu_factor(x)
     if check_errors:
         _refuse_zero_pivot(found[2], "lu_factor_ex")
@@ -156,7 +156,7 @@ def _factor_gradient(
 lu_factor_ex = general(
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
     "(Tensor LU, Tensor pivots, Tensor info)",
-    _checked(_factored, "torch.lu_factor"),
+    _add_check(_factor, "torch.lu_factor"),
     A=_factor_gradient,
     differentiable_out=(True, False, False),
     node="LinalgLuFactorExBackward0",
@@ -227,7 +227,7 @@ def lu_of(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Te
 
 
 # ---- what the factors are for -----------------------------------------------------------------
-def _unpacked(
+def _unpack(
     factors: Array, pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:
     if factors.ndim < 2:
@@ -280,7 +280,7 @@ def _unpacked_gradient(
 lu_unpack = general(
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) "
     "-> (Tensor P, Tensor L, Tensor U)",
-    _unpacked,
+    _unpack,
     LU_data=_unpacked_gradient,
     LU_pivots=None,
     differentiable_out=(False, True, True),

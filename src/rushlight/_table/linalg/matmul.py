@@ -132,7 +132,7 @@ def _product_kernel(raws: Arguments) -> str:
     return "addmm_impl_cpu_" if a == b == 2 else "bmm"
 
 
-def _stacked(name: str, *delivers: str) -> Row:
+def _declare_stacked(name: str, *delivers: str) -> Row:
     return multilinear(
         "_matmul(Tensor self, Tensor other) -> Tensor",
         raw.matmul,
@@ -155,10 +155,10 @@ def _stacked(name: str, *delivers: str) -> Row:
     )  # fmt: skip
 
 
-_stack_product = _stacked("UnsafeViewBackward0", "other", "self")
-_row_product = _stacked("SqueezeBackward4", "other", "self")
-_clone_product = _stacked("CloneBackward0")
-_vector_by_stack = _stacked("UnsafeViewBackward0")
+_stack_product = _declare_stacked("UnsafeViewBackward0", "other", "self")
+_row_product = _declare_stacked("SqueezeBackward4", "other", "self")
+_clone_product = _declare_stacked("CloneBackward0")
+_vector_by_stack = _declare_stacked("UnsafeViewBackward0")
 
 
 @composite("", "linalg", method=True)
@@ -359,7 +359,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
-def _scaled(forward: AnyCallable, name: str, first: str, second: str, **formulas: object) -> Row:
+def _declare_scaled(
+    forward: AnyCallable, name: str, first: str, second: str, **formulas: object
+) -> Row:
     return multilinear(
         f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
         "Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -372,7 +374,7 @@ def _scaled(forward: AnyCallable, name: str, first: str, second: str, **formulas
     )
 
 
-addmm = _scaled(
+addmm = _declare_scaled(
     raw.addmm, "addmm", "mat1", "mat2", narrow="float8", kernel="addmm_impl_cpu_",
     mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
     mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
@@ -380,21 +382,21 @@ addmm = _scaled(
     samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
 )  # fmt: skip
-addmv = _scaled(
+addmv = _declare_scaled(
     raw.addmv, "addmv", "mat", "vec", kernel="addmv_impl_cpu",
     mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
     vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
     samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
     doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
 )  # fmt: skip
-baddbmm = _scaled(
+baddbmm = _declare_scaled(
     raw.baddbmm, "baddbmm", "batch1", "batch2", kernel="baddbmm",
     batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
     batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
     samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
     doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
 )  # fmt: skip
-addbmm = _scaled(
+addbmm = _declare_scaled(
     raw.addbmm,
     "addbmm",
     "batch1",
@@ -454,7 +456,7 @@ def inner(input: Tensor, other: Any) -> Tensor:
     return tensordot(input, other, ([-1], [-1]))
 
 
-def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
+def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     """The dimensions of both operands to sum over."""
     if not isinstance(dims, (tuple, list, int, TensorBase)):
         raise RuntimeError(errors.contracted(dims))
@@ -490,7 +492,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Tenso
     Raises:
         RuntimeError: where the dimensions' sizes differ.
     """
-    over = _contracted(dims, a, b)
+    over = _find_contracted(dims, a, b)
     if out is None:
         return _tensordot(a, b, *over)
     return run_into("tensordot", lambda: _tensordot(a, b, *over), [a, b], out)

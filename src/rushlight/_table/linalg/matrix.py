@@ -191,7 +191,7 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
                 f"{list(tensors[k + 1].shape)} cannot be multiplied"
             )
     sizes = [several[0].shape[0], *[t.shape[1] for t in several]]
-    result = _chained(several, raw.chain_order(tuple(sizes)), 0, len(several) - 1)
+    result = _multiply_chain(several, raw.chain_order(tuple(sizes)), 0, len(several) - 1)
     if first.ndim == 1:
         result = result.squeeze(0)
     if last.ndim == 1:
@@ -199,11 +199,11 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     return give("multi_dot", result.view(result.shape), out)
 
 
-def _chained(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
+def _multiply_chain(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
     if i == j:
         return several[i]
     k = splits[i][j]
-    return _chained(several, splits, i, k) @ _chained(several, splits, k + 1, j)
+    return _multiply_chain(several, splits, i, k) @ _multiply_chain(several, splits, k + 1, j)
 
 
 linalg_cross = multilinear(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _checked(name: str, size: int, dtype: D.dtype, layout: object) -> D.dtype:
+def _check(name: str, size: int, dtype: D.dtype, layout: object) -> D.dtype:
     """The element type of a window of `torch.signal.windows`."""
     want: D.dtype = D.get_default_dtype() if dtype is None else dtype
     if size < 0:
@@ -32,7 +32,7 @@ def _checked(name: str, size: int, dtype: D.dtype, layout: object) -> D.dtype:
     return want
 
 
-def _spaced(start: float, end: float, size: int, dtype: D.dtype) -> Tensor:
+def _space(start: float, end: float, size: int, dtype: D.dtype) -> Tensor:
     return table("linspace")(start, end, size, dtype=dtype)
 
 
@@ -41,11 +41,11 @@ def _short(size: int, dtype: D.dtype, device: object, grad: bool) -> Tensor:
     return table("ones")(size, dtype=dtype, device=device, requires_grad=grad)
 
 
-def _finished(window: Tensor, requires_grad: bool) -> Tensor:
+def _finish(window: Tensor, requires_grad: bool) -> Tensor:
     return window.requires_grad_(True) if requires_grad else window
 
 
-def _placed(function: AnyCallable) -> AnyCallable:
+def _place(function: AnyCallable) -> AnyCallable:
     """The function of a window, which takes the device "meta" for a window without data."""
 
     @functools.wraps(function)
@@ -60,7 +60,7 @@ def _placed(function: AnyCallable) -> AnyCallable:
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
                 dtype: Any = None, layout: object = None, device: Any = None,
                 requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -68,7 +68,7 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 
     Raises: ValueError for a center of a symmetric window, and for a tau that isn't positive.
     """
-    want = _checked("exponential", M, dtype, layout)
+    want = _check("exponential", M, dtype, layout)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -76,27 +76,25 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
     if M < 2 and (M == 0 or center is None):
         return _short(M, want, device, requires_grad)
     middle = (M if not sym and M > 1 else M - 1) / 2.0 if center is None else center
-    n = _spaced(-middle / tau, (-middle + (M - 1)) / tau, M, want)
-    return _finished(table("exp")(-table("abs")(n)), requires_grad)
+    n = _space(-middle / tau, (-middle + (M - 1)) / tau, M, want)
+    return _finish(table("exp")(-table("abs")(n)), requires_grad)
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
            device: DeviceLike | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """sin(π (n + 1/2) / M)."""
-    want = _checked("cosine", M, dtype, layout)
+    want = _check("cosine", M, dtype, layout)
     if M < 2:
         return _short(M, want, device, requires_grad)
     step = pi / (M + 1 if not sym else M)
-    return _finished(
-        table("sin")(_spaced(0.5 * step, (0.5 + (M - 1)) * step, M, want)), requires_grad
-    )
+    return _finish(table("sin")(_space(0.5 * step, (0.5 + (M - 1)) * step, M, want)), requires_grad)
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None,
              layout: layout | None = None,
              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -104,34 +102,34 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None,
 
     Raises: ValueError for a deviation that isn't positive.
     """
-    want = _checked("gaussian", M, dtype, layout)
+    want = _check("gaussian", M, dtype, layout)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     if M < 2:
         return _short(M, want, device, requires_grad)
     start = -(M if not sym else M - 1) / 2.0
     scale = 1 / (std * sqrt(2))
-    n = _spaced(start * scale, (start + (M - 1)) * scale, M, want)
-    return _finished(table("exp")(-(n**2)), requires_grad)
+    n = _space(start * scale, (start + (M - 1)) * scale, M, want)
+    return _finish(table("exp")(-(n**2)), requires_grad)
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = None,
            device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1.
 
     Raises: ValueError for a negative beta.
     """
-    want = _checked("kaiser", M, dtype, layout)
+    want = _check("kaiser", M, dtype, layout)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     if M < 2:
         return _short(M, want, device, requires_grad)
     step = 2.0 * beta / (M if not sym else M - 1)
-    n = _spaced(-beta, min(-beta + (M - 1) * step, beta), M, want)
+    n = _space(-beta, min(-beta + (M - 1) * step, beta), M, want)
     i0, full = table("i0"), table("tensor")(float(beta), dtype=want)
-    return _finished(i0(table("sqrt")(beta * beta - table("pow")(n, 2))) / i0(full), requires_grad)
+    return _finish(i0(table("sqrt")(beta * beta - table("pow")(n, 2))) / i0(full), requires_grad)
 
 
 def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype,
@@ -141,22 +139,22 @@ def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype,
     if size < 2:
         return _short(size, want, device, grad)
     step = 2 * pi / (size if not sym else size - 1)
-    n = _spaced(0, (size - 1) * step, size, want)
+    n = _space(0, (size - 1) * step, size, want)
     signed = table("tensor")([(-1) ** k * a for k, a in enumerate(terms)], dtype=want)
     k = table("arange")(len(terms), dtype=want)
     waves = signed.unsqueeze(-1) * table("cos")(k.unsqueeze(-1) * n)
-    return _finished(waves.sum(0), grad)
+    return _finish(waves.sum(0), grad)
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: object = None,
                    device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """The sum of cosines of 0, 1, 2, … periods with the weights `a`, of alternating signs.
 
     Raises: ValueError, TypeError for weights that are none.
     """
-    want = _checked("general_cosine", M, dtype, layout)
+    want = _check("general_cosine", M, dtype, layout)
     if M < 2:
         return _short(M, want, device, requires_grad)
     if not isinstance(a, (list, tuple)):
@@ -167,7 +165,7 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None,
                     layout: object = None, device: Any = None,
                     requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -177,7 +175,7 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
             layout: layout | None = None, device: DeviceLike | None = None,
             requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -187,7 +185,7 @@ def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, device: Any = None,
          requires_grad: bool = False) -> Tensor:  # fmt: skip
     """1/2 - 1/2 cos(2π n / N)."""
@@ -196,17 +194,17 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, 
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
              device: DeviceLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N)."""
-    want = _checked("blackman", M, dtype, layout)
+    want = _check("blackman", M, dtype, layout)
     return _cosines(M, (0.42, 0.5, 0.08), sym, want, device, requires_grad)
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
             layout: layout | None = None, device: DeviceLike | None = None,
             requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -219,17 +217,17 @@ def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 
 
 @composite("signal.windows")
-@_placed
+@_place
 def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
              device: DeviceLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A triangle from zero to one and back."""
-    want = _checked("bartlett", M, dtype, layout)
+    want = _check("bartlett", M, dtype, layout)
     if M < 2:
         return _short(M, want, device, requires_grad)
     step = 2 / (M if not sym else M - 1)
-    n = _spaced(-1, -1 + (M - 1) * step, M, want)
-    return _finished(1 - table("abs")(n), requires_grad)
+    n = _space(-1, -1 + (M - 1) * step, M, want)
+    return _finish(1 - table("abs")(n), requires_grad)
 
 
 # ---- the older functions ------------------------------------------------------------------------
@@ -270,11 +268,11 @@ def _old(
         raise NotImplementedError(errors.not_implemented("arange_cpu", D.scalar_name(want)))
     full = n + 1 if periodic else n
     window = shape(table("arange")(full, dtype=want), full)
-    return _finished(window.narrow(0, 0, n) if periodic else window, requires_grad)
+    return _finish(window.narrow(0, 0, n) if periodic else window, requires_grad)
 
 
 @composite("")
-@_placed
+@_place
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                 layout: object = None, device: Any = None, pin_memory: bool = False,
                 requires_grad: bool = False) -> Any:  # fmt: skip
@@ -287,7 +285,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 
 
 @composite("")
-@_placed
+@_place
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54,
                    beta: float = 0.46, *, dtype: Any = None, layout: object = None,
                    device: Any = None, pin_memory: bool = False,
@@ -306,7 +304,7 @@ def _blackman(n: Any, size: int) -> Tensor:
 
 
 @composite("")
-@_placed
+@_place
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                     layout: object = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
@@ -322,7 +320,7 @@ def _bartlett(n: Any, size: int) -> Tensor:
 
 
 @composite("")
-@_placed
+@_place
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                     layout: object = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
@@ -332,7 +330,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 
 
 @composite("")
-@_placed
+@_place
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
                   dtype: Any = None, layout: object = None, device: Any = None,
                   pin_memory: bool = False, requires_grad: bool = False) -> Any:  # fmt: skip

@@ -46,7 +46,7 @@ def _sizes_text(x: Any) -> str:
     return "[" + ", ".join(map(str, x._raw.shape)) + "]"
 
 
-def _centered(window: Any, n_fft: int) -> Tensor:
+def _center(window: Any, n_fft: int) -> Tensor:
     """The window with zeros around it, `n_fft` long."""
     missing = n_fft - window._raw.shape[0]
     left = missing // 2
@@ -175,7 +175,7 @@ def _padded_stft(
     if width < n_fft:
         if window is None:
             window = table("ones")(width, dtype=T.from_raw(x._raw.dtype))
-        window = _centered(window, n_fft)
+        window = _center(window, n_fft)
     if align_to_window and not center:
         left = (n_fft - width) // 2
         x = pad(x, (left, left), "constant")
@@ -233,7 +233,7 @@ def _check_lengths(
         raise refusal("expected 0 < win_length <= n_fft")
 
 
-def _inverted(x: Tensor, n_fft: int, norm: int, half: bool, as_complex: bool) -> Tensor:
+def _invert(x: Tensor, n_fft: int, norm: int, half: bool, as_complex: bool) -> Tensor:
     """The signal of each window."""
     if as_complex:
         return apply_n(c2c.op, [x, (2,), norm, False])
@@ -299,7 +299,7 @@ def istft(
             raise refusal("Invalid window shape. window has to be 1D and length of `win_length`")
         weights = window
     if width != n_fft:
-        weights = _centered(weights, n_fft)
+        weights = _center(weights, n_fft)
     if return_complex:
         if half:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -310,7 +310,7 @@ def istft(
     if single:
         parts = parts.unsqueeze(0)
     x = table("view_as_complex")(parts.transpose(1, 2))
-    x = _inverted(x, n_fft, 1 if normalized else 2, half, return_complex)
+    x = _invert(x, n_fft, 1 if normalized else 2, half, return_complex)
     total = n_fft + hop * (count - 1)
     x = x * weights.view(1, 1, n_fft)
     added = apply_n(unfold_backward.op, [x, (x._raw.shape[0], total), 1, n_fft, hop])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
-def _reduced(losses: Tensor, reduction: int) -> Tensor:
+def _reduce(losses: Tensor, reduction: int) -> Tensor:
     """Losses of examples (the batch first), each reduced to one number."""
     if reduction == NONE or losses._raw.ndim == 1:
         return losses
@@ -39,7 +39,7 @@ def elementwise_loss(
             ready[k] = aligned(ready[k], 0, rank)
     reduction = ready[at]
     ready[at] = NONE
-    return _reduced(call(op, ready), reduction), 0
+    return _reduce(call(op, ready), reduction), 0
 
 
 @rule("nll_loss", "nll_loss2d")
@@ -59,7 +59,7 @@ def nll(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]
     if reduction == NONE:
         return losses, 0
     if reduction != MEAN:
-        return _reduced(losses, reduction), 0
+        return _reduce(losses, reduction), 0
     if lone and weight is None:
         counted = table("ne")(target, ignore)
         return losses / counted, 0
@@ -122,7 +122,7 @@ def margin(
     losses = call(op, ready)
     if lone:
         return losses, 0
-    return _reduced(reshape(losses, (shape[0], shape[1])), reduction), 0
+    return _reduce(reshape(losses, (shape[0], shape[1])), reduction), 0
 
 
 # ---- normalisation ----------------------------------------------------------------------------

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
 
 
-def _moved(value: Shape | int, rank: int) -> Any:
+def _move(value: Shape | int, rank: int) -> Any:
     """Dimensions of an example as dimensions of the batch."""
     if isinstance(value, int):
         return place(value, rank) + 1
@@ -44,7 +44,7 @@ def _first(args: Arguments) -> int:
     return next(i for i, a in enumerate(args) if isinstance(a, TensorBase))
 
 
-def _flattened(x: Tensor) -> Tensor:
+def _flatten(x: Tensor) -> Tensor:
     """Each example as one row."""
     return (
         table("reshape")(x, (x._raw.shape[0], -1))
@@ -100,7 +100,7 @@ def by_dimension(
             continue
         value = ready[i]
         if value is not None and (value != () or not empty):
-            ready[i] = _moved(value, rank)
+            ready[i] = _move(value, rank)
         elif without == "all":
             ready[i] = tuple(range(1, max(rank, 1) + 1))
         elif without != "none":
@@ -123,7 +123,7 @@ def _of_all(op: Op, args: Arguments, at: int, rank: int, same_shape: bool) -> tu
     x = args[0]
     shape = x._raw.shape
     ready = list(args)
-    ready[0] = _flattened(x)
+    ready[0] = _flatten(x)
     params = op.row.schema.params
     ready[at] = (1,) if params[at].is_list else 1
     keep = False
@@ -152,7 +152,7 @@ def of_everything(
 
     `along` is the row that reduces along a dimension, where it isn't the one of the same name.
     """
-    flat = _flattened(front(args[0], dims[0]))
+    flat = _flatten(front(args[0], dims[0]))
     reduce = table(along or op.name)
     result = reduce(flat, 1, dtype=args[1]) if len(args) > 1 else reduce(flat, 1)
     return (result[0] if isinstance(result, (tuple, list)) else result), 0
@@ -180,7 +180,7 @@ def diag_embed(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[An
     """The dimensions named are those of the result."""
     rank = rank_of(args[0], dims[0]) + 1
     x, offset, dim1, dim2 = args
-    return call(op, [front(x, dims[0]), offset, _moved(dim1, rank), _moved(dim2, rank)]), 0
+    return call(op, [front(x, dims[0]), offset, _move(dim1, rank), _move(dim2, rank)]), 0
 
 
 @rule("permute", "permute_copy")
@@ -194,7 +194,7 @@ def permute(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, 
             f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
             f"to len(dims) = {len(order)}"
         )
-    return call(op, [front(x, dims[0]), (0, *_moved(order, rank))]), 0
+    return call(op, [front(x, dims[0]), (0, *_move(order, rank))]), 0
 
 
 @rule("t", "t_copy", "_t_")
@@ -461,7 +461,7 @@ def along(
         return one_by_one(op, args, dims, size)
     for i, p in enumerate(op.row.schema.params):
         if p.name in NAMED and ready[i] is not None:
-            ready[i] = _moved(ready[i], rank)
+            ready[i] = _move(ready[i], rank)
     return call(op, ready), 0
 
 
@@ -474,7 +474,7 @@ def scattered_view(
     ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     for i, p in enumerate(op.row.schema.params):
         if p.name in NAMED:
-            ready[i] = _moved(ready[i], rank)
+            ready[i] = _move(ready[i], rank)
     return call(op, ready), 0
 
 
@@ -485,7 +485,7 @@ def view_gradient(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple
     ready = [front(args[0], dims[0]), (size, *sizes), *args[2:]]
     for i, p in enumerate(op.row.schema.params):
         if p.name in NAMED:
-            ready[i] = _moved(ready[i], len(sizes))
+            ready[i] = _move(ready[i], len(sizes))
     return call(op, ready), 0
 
 

@@ -260,7 +260,7 @@ def _repeat_backward(g: Tensor, shape: Shape, repeats: Shape) -> Tensor:
     return g.reshape(tuple(sizes)).sum(tuple(copies)) if copies else g
 
 
-def _indexed(x: Any, key: object) -> Tensor:
+def _index(x: Any, key: object) -> Tensor:
     """Basic indexing, a dimension at a time."""
     keys = list(key) if isinstance(key, tuple) else [key]
     taken = sum(1 for k in keys if k is not None and k is not Ellipsis)
@@ -291,7 +291,7 @@ _PARTS: Final[dict[str, tuple[str, Any]]] = {
     "_matmul": ("matmul", _matmul),
     "_cross_entropy": ("cross_entropy_loss", _cross_entropy),
     "repeat_backward": ("repeat", _repeat_backward),
-    "_basic_index": ("select", _indexed),
+    "_basic_index": ("select", _index),
 }
 
 

@@ -49,7 +49,7 @@ def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
-def _copied(name: str) -> AnyCallable:
+def _make_copying(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs).clone()
 
 
@@ -87,7 +87,7 @@ def _convolution_backward(
     )
 
 
-def _averaged(name: str, place: int) -> AnyCallable:
+def _make_averaging(name: str, place: int) -> AnyCallable:
     """A loss whose operator takes the mean where the function of its name doesn't reduce.
 
     The signatures of those functions promise the mean, too, but PyTorch's parser of Python
@@ -109,7 +109,7 @@ def _nothing(*args: object, **kwargs: object) -> None:
 
 def _declare() -> None:
     one = "(Tensor self) -> Tensor"
-    _averaged("binary_cross_entropy_with_logits", 4)  # its overload is the row's
+    _make_averaging("binary_cross_entropy_with_logits", 4)  # its overload is the row's
     for name, function in (
         (f"to.dtype(Tensor(a) self, ScalarType dtype, {_MORE}) -> Tensor(a)", _to),
         (f"to.other(Tensor(a) self, Tensor other, {_MORE}) -> Tensor(a)", _to),
@@ -148,18 +148,18 @@ def _declare() -> None:
         ("_assert_scalar(Scalar self, str assert_msg) -> ()", _nothing),
         ("sym_constrain_range_for_size(Scalar size) -> ()", _nothing),
         ("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
-         _averaged("kl_div", 2)),
+         _make_averaging("kl_div", 2)),
         ("hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) "
-         "-> Tensor", _averaged("hinge_embedding_loss", 3)),
-        (f"margin_ranking_loss{_PAIR}", _averaged("margin_ranking_loss", 4)),
-        (f"cosine_embedding_loss{_PAIR}", _averaged("cosine_embedding_loss", 4)),
+         "-> Tensor", _make_averaging("hinge_embedding_loss", 3)),
+        (f"margin_ranking_loss{_PAIR}", _make_averaging("margin_ranking_loss", 4)),
+        (f"cosine_embedding_loss{_PAIR}", _make_averaging("cosine_embedding_loss", 4)),
         ("triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
          "float p=2., float eps=1e-06, bool swap=False, int reduction=1) -> Tensor",
-         _averaged("triplet_margin_loss", 7)),
+         _make_averaging("triplet_margin_loss", 7)),
         ("ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, "
-         f"int[] target_lengths{_CTC}", _averaged("ctc_loss", 5)),
+         f"int[] target_lengths{_CTC}", _make_averaging("ctc_loss", 5)),
         ("ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, "
-         f"Tensor target_lengths{_CTC}", _averaged("ctc_loss", 5)),
+         f"Tensor target_lengths{_CTC}", _make_averaging("ctc_loss", 5)),
     ):  # fmt: skip
         short = name.partition("(")[0]
         FORMS[short if "." in short else f"{short}.default"] = (name, function)

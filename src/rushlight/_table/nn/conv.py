@@ -269,7 +269,7 @@ for _dims in (2, 3):
 
 
 # ---- the public functions ---------------------------------------------------------------------
-def _batched(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
+def _add_batch(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
     """The input with a batch dimension, and whether it came without."""
     ndim = input._raw.ndim
     if ndim == dims + 2:
@@ -295,7 +295,7 @@ def _run(
     transposed: bool,
     output_padding: int | Shape,
 ) -> Tensor:
-    input, alone = _batched(input, dims, name)
+    input, alone = _add_batch(input, dims, name)
     if bias is not None and bias._raw.dtype != input._raw.dtype:
         check_types(input._raw, weight._raw, bias._raw, dims, transposed)
     out = apply_n(
@@ -338,7 +338,7 @@ def _same_or_valid(
         return _run(dims, name, input, weight, bias, stride, 0, dilation, groups, False, 0)
     if padding != "same":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    input, alone = _batched(input, dims, name)
+    input, alone = _add_batch(input, dims, name)
     shape, kernel = list(input._raw.shape), list(weight._raw.shape)
     if len(kernel) < 3:
         raise RuntimeError("weight should have at least three dimensions")
@@ -419,7 +419,7 @@ def _forward(dims: int) -> AnyCallable:
     return function
 
 
-def _transposed(dims: int) -> AnyCallable:
+def _make_transposed(dims: int) -> AnyCallable:
     name = f"conv_transpose{dims}d"
 
     @signed(
@@ -456,9 +456,9 @@ _PLACES: Final = {1: "L", 2: "H, W", 3: "D, H, W"}
 conv1d: Final = composite("", "nn.functional")(_forward(1))
 conv2d: Final = composite("", "nn.functional")(_forward(2))
 conv3d: Final = composite("", "nn.functional")(_forward(3))
-conv_transpose1d: Final = composite("", "nn.functional")(_transposed(1))
-conv_transpose2d: Final = composite("", "nn.functional")(_transposed(2))
-conv_transpose3d: Final = composite("", "nn.functional")(_transposed(3))
+conv_transpose1d: Final = composite("", "nn.functional")(_make_transposed(1))
+conv_transpose2d: Final = composite("", "nn.functional")(_make_transposed(2))
+conv_transpose3d: Final = composite("", "nn.functional")(_make_transposed(3))
 
 
 @composite("")

@@ -37,7 +37,7 @@ def _lengths(values: Shape, name: str, count: int) -> Array:
     return found.astype(T.to_raw(D.int64))
 
 
-def _checked(
+def _check(
     log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int
 ) -> tuple[Array, Array, Array]:
     """The targets and the lengths as int64.
@@ -100,7 +100,7 @@ def _forward(
     log_probs: Array, targets: Array, input_lengths: Shape, target_lengths: Shape, blank: int,
     zero_infinity: bool,
 ) -> tuple[Array, Array]:  # fmt: skip
-    t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
+    t, inputs, lengths = _check(log_probs, targets, input_lengths, target_lengths, blank)
     try:
         return raw.ctc_loss(log_probs, t, inputs, lengths, blank)
     except IndexError:
@@ -118,7 +118,7 @@ def _backward(
     blank: int,
     zero_infinity: bool,
 ) -> TensorLike:
-    t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
+    t, inputs, lengths = _check(log_probs, targets, input_lengths, target_lengths, blank)
     return raw.ctc_loss_backward(
         g, log_probs, t, inputs, lengths, loss, alpha, blank, zero_infinity
     )

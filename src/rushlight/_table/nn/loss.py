@@ -63,7 +63,7 @@ def _require_same(weight: Tensor, input: Tensor) -> None:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(each: Any, weight: Any, reduction: int) -> Tensor:
+def _weight(each: Any, weight: Any, reduction: int) -> Tensor:
     each = each * weight
     if reduction == R.MEAN:
         return each.sum() / weight.sum()
@@ -111,7 +111,7 @@ def mse_loss(
     number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
-        return _weighted((input - target) ** 2, weight, number)
+        return _weight((input - target) ** 2, weight, number)
     if number == R.MEAN:
         return apply2(_mse.simple_op or _mse.op, input, target)
     return apply_n(_mse.op, [input, target, number])
@@ -139,7 +139,7 @@ def l1_loss(
     number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
-        return _weighted((input - target).abs(), weight, number)
+        return _weight((input - target).abs(), weight, number)
     return R.apply((input - target).abs(), number)
 
 

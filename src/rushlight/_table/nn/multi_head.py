@@ -86,7 +86,7 @@ def as_numbers(
     return mask
 
 
-def _projected(
+def _project(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor
 ) -> tuple[TensorLike, TensorLike, TensorLike]:
     """Queries, keys and values by one packed matrix, in one product where they are one tensor."""
@@ -249,7 +249,7 @@ def multi_head_attention_forward(
         matrices = (q_proj_weight, k_proj_weight, v_proj_weight)
         q, k, v = _separately(query, key, value, matrices, in_proj_bias)
     else:
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+        q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
     if mask is not None:
         mask = _checked_mask(mask, batch, num_heads, length, keys)
     cat = table("cat")

@@ -83,7 +83,7 @@ _STEPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def _renewed(state: Tensor, rows: Tensor, batch: int) -> Tensor:
+def _renew(state: Tensor, rows: Tensor, batch: int) -> Tensor:
     """The state with its first rows renewed. See Note [Rows of a packed sequence]."""
     if batch == state.shape[0]:
         return rows
@@ -112,7 +112,7 @@ def _forward(
         if w_hr is not None:
             after = (linear(hidden, w_hr), *after[1:])
         kept.append((start, stop, batch, before[0], hidden, read))
-        states = tuple(_renewed(s, a, batch) for s, a in zip(states, after))
+        states = tuple(_renew(s, a, batch) for s, a in zip(states, after))
         rows[start] = after[0]
     return rows, states, kept
 
@@ -163,7 +163,7 @@ def _gradients(
                 rows = earlier if direct is None else earlier + direct
             else:
                 rows = direct
-            d_states[k] = _renewed(d_states[k], rows, batch)
+            d_states[k] = _renew(d_states[k], rows, batch)
     cat = table("cat")
     dz = cat([parts[start] for start in sorted(parts)])
     dz_hidden = cat(inner)
@@ -316,7 +316,7 @@ def _layer(
 # ---- several layers ------------------------------------------------------------------------------
 
 
-def _grouped(params: list[Tensor], biased: bool, projected: bool) -> list[list[Any]]:
+def _group(params: list[Tensor], biased: bool, projected: bool) -> list[list[Any]]:
     """The parameters of each direction of each layer: W, U, b, c and the projection."""
     many = (4 if biased else 2) + projected
     if len(params) % many:
@@ -336,7 +336,7 @@ def _network(
     """The outputs of the last layer, and the last states of all layers, stacked."""
     ways = 2 if bidirectional else 1
     projected = kind == "lstm" and hx[0].size(2) != hx[1].size(2)
-    groups = _grouped(params, has_biases, projected)
+    groups = _group(params, has_biases, projected)
     first = [s.unbind(0) for s in hx]
     if bidirectional and (len(first[0]) % 2 or len(groups) % 2):
         raise RuntimeError("Odd number of params or hiddens given to a bidirectional RNN")

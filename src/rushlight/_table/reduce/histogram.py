@@ -47,7 +47,7 @@ _of_numbers = _recording("_histogramdd_from_bin_cts")
 _of_tensors = _recording("_histogramdd_from_bin_tensors")
 
 
-def _recorded(row: Row, results: list[Array], *operands: object) -> list[Tensor]:
+def _record(row: Row, results: list[Array], *operands: object) -> list[Tensor]:
     """Results as tensors, which require grad where an operand does."""
     made: list[Any] = [new_tensor(r) for r in results]
     tensors = [x for x in operands if isinstance(x, TensorBase)]
@@ -193,7 +193,7 @@ def histogram(
     raw.check_type(rows)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if out is None:
-        return _RESULT(_recorded(_of_histogram, [hist, edges[0]], input, bins, given))
+        return _RESULT(_record(_of_histogram, [hist, edges[0]], input, bins, given))
     from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
 
@@ -235,7 +235,7 @@ def histogramdd(
     raw.check_type(rows)
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if isinstance(bins, (tuple, list)) and isinstance(bins[0], TensorBase):
-        (made,) = _recorded(_of_tensors, [hist], input, *bins, weight)
+        (made,) = _record(_of_tensors, [hist], input, *bins, weight)
         return _RESULTS((made, tuple(bins)))
-    (made,) = _recorded(_of_numbers, [hist], input, weight)
-    return _RESULTS((made, tuple(_recorded(_of_edges, edges, input, weight))))
+    (made,) = _record(_of_numbers, [hist], input, weight)
+    return _RESULTS((made, tuple(_record(_of_edges, edges, input, weight))))

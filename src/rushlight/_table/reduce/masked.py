@@ -52,7 +52,7 @@ def _mask(input: Any, mask: Any) -> Tensor:
     return mask if mask._raw.dtype.kind == "b" else mask.to(D.bool_)
 
 
-def _filled(input: object, mask: object, value: object) -> Any:
+def _fill(input: object, mask: object, value: object) -> Any:
     """The input with `value` where it is masked out."""
     if mask is None:
         return input
@@ -98,7 +98,7 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: D.dtype | 
     """The sum over `dim` of the elements that the mask keeps; 0 where there is none."""
     _check("sum", input, mask)
     want = _added_type(input, dtype)
-    x = _filled(input, mask, 0)
+    x = _fill(input, mask, 0)
     return table("sum")(x, _dims(dim, input._raw.ndim), bool(keepdim), dtype=want)
 
 
@@ -109,7 +109,7 @@ def prod(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
     """The product over `dim` of the elements that the mask keeps; 1 where there is none."""
     _check("prod", input, mask)
     want = _added_type(input, dtype)
-    x = _typed(_filled(input, mask, 1), want)
+    x = _typed(_fill(input, mask, 1), want)
     for d in reversed(_dims(dim, input._raw.ndim)):
         x = table("prod")(x, d, bool(keepdim))
     return x
@@ -121,7 +121,7 @@ def amax(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The largest of the elements that the mask keeps; the type's lowest where there is none."""
     _check("amax", input, mask)
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
+    x = _fill(input, mask, _lowest(T.dtype_of(input)))
     return _typed(table("amax")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
 
 
@@ -131,7 +131,7 @@ def amin(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The smallest of the elements that the mask keeps; the type's highest where there is none."""
     _check("amin", input, mask)
-    x = _filled(input, mask, _highest(T.dtype_of(input)))
+    x = _fill(input, mask, _highest(T.dtype_of(input)))
     return _typed(table("amin")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
 
 
@@ -141,7 +141,7 @@ def argmax(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bo
            mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The place of the largest element that the mask keeps, in the type of the input."""
     _check("argmax", input, mask)
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
+    x = _fill(input, mask, _lowest(T.dtype_of(input)))
     return table("argmax")(x, dim, bool(keepdim)).to(dtype or T.dtype_of(input))
 
 
@@ -151,7 +151,7 @@ def argmin(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bo
            mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The place of the smallest element that the mask keeps, in the type of the input."""
     _check("argmin", input, mask)
-    x = _filled(input, mask, _highest(T.dtype_of(input)))
+    x = _fill(input, mask, _highest(T.dtype_of(input)))
     return table("argmin")(x, dim, bool(keepdim)).to(dtype or T.dtype_of(input))
 
 
@@ -211,7 +211,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: D.dtyp
                 "masked median expects no fully masked out rows if dtype is not floating point"
             )
         x = input.to(D.float64)
-    x = _filled(x, mask, float("nan"))
+    x = _fill(x, mask, float("nan"))
     return _typed(table("nanmedian")(x, axis, keepdim)[0], want)
 
 
@@ -222,7 +222,7 @@ def logsumexp(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim:
     """The logarithm of the sum of exponentials of the elements that the mask keeps."""
     _check("logsumexp", input, mask)
     want = T.dtype_of(input) if dtype is None else dtype
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
+    x = _fill(input, mask, _lowest(T.dtype_of(input)))
     return _typed(table("logsumexp")(x, _dims(dim, input._raw.ndim), bool(keepdim)), want)
 
 
@@ -232,8 +232,8 @@ def logaddexp(input: Tensor, other: Tensor | Scalar, *, dtype: D.dtype | None = 
               other_mask: object = None) -> Tensor:  # fmt: skip
     """log(exp(input) + exp(other)), where what is masked out counts as -inf."""
     want = T.dtype_of(input) if dtype is None else dtype
-    a = _filled(input, input_mask, -_INF)
-    b = _filled(other, other_mask, -_INF)
+    a = _fill(input, input_mask, -_INF)
+    b = _fill(other, other_mask, -_INF)
     return _typed(table("logaddexp")(a, b), want)
 
 
@@ -244,7 +244,7 @@ def norm(input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None
     """The vector norm over `dim` of the elements that the mask keeps."""
     _check("norm", input, mask)
     order = 2.0 if ord is None else ord
-    x = _filled(input, mask, 0.0 if order >= 0 else _INF)
+    x = _fill(input, mask, 0.0 if order >= 0 else _INF)
     dims = _dims(dim, input._raw.ndim)
     return table("vector_norm")(x, order, dims, bool(keepdim), dtype=dtype)
 
@@ -321,7 +321,7 @@ def cumsum(
     """Running sums of the elements that the mask keeps."""
     _check("cumsum", input, mask)
     want = _running_type("cumsum", input, dtype)
-    return table("cumsum")(_filled(input, mask, 0), _axis(dim, input), dtype=want)
+    return table("cumsum")(_fill(input, mask, 0), _axis(dim, input), dtype=want)
 
 
 @composite("masked")
@@ -331,7 +331,7 @@ def cumprod(
     """Running products of the elements that the mask keeps."""
     _check("cumprod", input, mask)
     want = _running_type("cumprod", input, dtype)
-    return table("cumprod")(_filled(input, mask, 1), _axis(dim, input), dtype=want)
+    return table("cumprod")(_fill(input, mask, 1), _axis(dim, input), dtype=want)
 
 
 def _softmax(
@@ -339,7 +339,7 @@ def _softmax(
 ) -> Tensor:
     _check(name, input, mask)
     axis = _axis(dim, input)
-    x = _filled(input, mask, _lowest(T.dtype_of(input)))
+    x = _fill(input, mask, _lowest(T.dtype_of(input)))
     return table(name)(x, axis, dtype=dtype)
 
 
@@ -366,7 +366,7 @@ def softmin(
     """Probabilities that fall with the elements that the mask keeps; 0 for the others."""
     _check("softmin", input, mask)
     axis = _axis(dim, input)
-    x = _filled(input, mask, _highest(T.dtype_of(input)))
+    x = _fill(input, mask, _highest(T.dtype_of(input)))
     return table("softmax")(-x, axis, dtype=dtype)
 
 
@@ -380,4 +380,4 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12,
     want = T.dtype_of(input) if dtype is None else dtype
     length = norm(input, ord, axis, keepdim=True, dtype=want, mask=mask)
     least = table("tensor")(eps, dtype=T.dtype_of(length))
-    return _typed(_filled(input, mask, 0), want) / table("maximum")(length, least)
+    return _typed(_fill(input, mask, 0), want) / table("maximum")(length, least)

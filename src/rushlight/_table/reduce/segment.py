@@ -30,7 +30,7 @@ _EXPECTED = (
 )
 
 
-def _checked(
+def _check(
     data: Array,
     reduce: str,
     lengths: Array,
@@ -94,7 +94,7 @@ def _forward(
     initial: float | None,
 ) -> Array:  # fmt: skip
     axis = axis_of(axis, data.ndim)
-    name = _checked(data, reduce, lengths, indices, offsets, axis, unsafe)
+    name = _check(data, reduce, lengths, indices, offsets, axis, unsafe)
     return raw.segment_reduce(data, name, lengths, offsets, axis, initial)
 
 

@@ -139,7 +139,7 @@ def _quantile(
         result = table("lerp")(below, above, share)
     else:
         result = below
-    return _arranged(result, q, dim, wanted, keepdim, ndim)
+    return _arrange(result, q, dim, wanted, keepdim, ndim)
 
 
 _without_last = linear(
@@ -153,7 +153,7 @@ _without_last = linear(
 )
 
 
-def _arranged(
+def _arrange(
     result: Tensor, q: Any, dim: int | None, place: int, keepdim: bool, ndim: int
 ) -> Tensor:
     """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""

@@ -32,15 +32,15 @@ def node_class(
     `saved_as` has the names under which saved values are shown where these are others, None for
     those that PyTorch's nodes don't show; `shows` gives what a node shows beside.
     """
-    body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
+    body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refuse}
     for k, entry in enumerate(op.entries):
-        if not op.masks[k] or _hidden(entry, op, saved_as):
+        if not op.masks[k] or _is_hidden(entry, op, saved_as):
             continue
         shown = _public_name(entry, schema, saved_as)
         whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
         get = _shown(_getter(k, whole), entry[2])
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
-            get = _defaulted(get, op, schema.params[entry[1]].default)
+            get = _read_or_default(get, op, schema.params[entry[1]].default)
         body[f"_saved_{shown}"] = property(get)
         kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
         if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
@@ -56,7 +56,7 @@ def node_class(
     return made
 
 
-def _hidden(entry: tuple[int, int, str], op: Op, saved_as: dict[str, str | None]) -> bool:
+def _is_hidden(entry: tuple[int, int, str], op: Op, saved_as: dict[str, str | None]) -> bool:
     """Dtypes, the shapes of lists and some others aren't shown, as in PyTorch."""
     if entry[0] == SHAPE and entry[1] == op.lists:
         return True
@@ -127,7 +127,7 @@ def _operand(node: Any, edge: int, name: str) -> Any:
     return None
 
 
-def _refused(cls: type, *args: object, **kwargs: object) -> NoReturn:
+def _refuse(cls: type, *args: object, **kwargs: object) -> NoReturn:
     """Nodes are made by the core, which goes around this."""
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 
@@ -153,7 +153,7 @@ def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
             return unpack(node, k, True)
         kind, pos, _ = node.op.entries[k]
         if whole:
-            return _unsigned(value)
+            return _make_unsigned(value)
         if kind == OUT:
             return unpack(node, k, True)
         if kind == SHAPE:
@@ -176,15 +176,15 @@ def _shown(get: Callable[[Node], Any], name: str) -> Callable[[Node], Any]:
     return shown
 
 
-def _defaulted(get: Callable[[Node], Any], op: Op, default: object) -> Callable[[Node], Any]:
+def _read_or_default(get: Callable[[Node], Any], op: Op, default: object) -> Callable[[Node], Any]:
     """What reads a saved number, which the short form of an operation doesn't have."""
     return lambda node: get(node) if node.op is op else default
 
 
-def _unsigned(value: Shape | int) -> Any:
+def _make_unsigned(value: Shape | int) -> Any:
     """Dimensions as PyTorch shows them: negative ones as unsigned 64-bit numbers."""
     if isinstance(value, (tuple, list)):
-        return tuple(_unsigned(v) for v in value)
+        return tuple(_make_unsigned(v) for v in value)
     return value + (1 << 64) if isinstance(value, int) and value < 0 else value
 
 

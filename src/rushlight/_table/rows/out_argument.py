@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .row import Row
 
 
-def _shown(name: str, rules: OutRules) -> str:
+def _show(name: str, rules: OutRules) -> str:
     """What an operation is called where it refuses an `out` for its gradient."""
     return rules.named or (f"aten::{name}" if name.endswith("_copy") else name)
 
@@ -110,7 +110,7 @@ def _refuse_gradients(
         isinstance(x, TensorBase) and x.requires_grad  # type: ignore[attr-defined]
         for x in (*targets, *operands)
     ):
-        raise RuntimeError(errors.out_requires_grad(_shown(name, rules)))
+        raise RuntimeError(errors.out_requires_grad(_show(name, rules)))
 
 
 def run_into(
@@ -137,7 +137,7 @@ def run_into(
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
         if mode.grad and (records or rules.named) and t.requires_grad:  # type: ignore[attr-defined]
-            raise RuntimeError(errors.out_requires_grad(_shown(name, rules)))
+            raise RuntimeError(errors.out_requires_grad(_show(name, rules)))
         T.refuse_overlap(t._raw)
         for a in operands:
             if isinstance(a, TensorBase) and (a is not t or rules.apart):

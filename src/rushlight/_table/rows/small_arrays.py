@@ -50,13 +50,13 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     kinds = "".join(_letter(p.name, schema) for p in schema.params)
     defaults = tuple(p.default for p in schema.params)
-    op.small = _chained(op.raw, lambda: op.formula, kinds, defaults)
+    op.small = _chain(op.raw, lambda: op.formula, kinds, defaults)
     found: list[AnyCallable] = list(op.formulas)
     for k, (formula, form) in enumerate(zip(op.formulas, op.forms, strict=True)):
         names = parameters_of(formula) if formula is not None else ("gs",)
         if form in (CALL_G, CALL_G_SAVED) or names[:1] in (("g",), ("xp",)):
             kinds = "".join(_letter(name, schema) for name in names)
-            found[k] = _chained(formula, lambda f=formula: f, kinds)
+            found[k] = _chain(formula, lambda f=formula: f, kinds)
     op.small_formulas = tuple(found)
 
 
@@ -107,7 +107,7 @@ def _letter(name: str, schema: Schema) -> str:
     return "o" if p.optional else "s"
 
 
-def _chained(
+def _chain(
     raw: AnyCallable, formula: AnyCallable, kinds: str, defaults: tuple[object, ...] = ()
 ) -> AnyCallable:
     if "?" in kinds or "f" not in kinds or len(kinds) > _MOST:

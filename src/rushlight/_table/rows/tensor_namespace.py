@@ -87,7 +87,7 @@ class _Words(dict[str, Any]):
 
     def __missing__(self, name: str) -> AnyCallable:
         if name in _BOUNDS:
-            found = _bounded(*_BOUNDS[name])
+            found = _choose_by_bounds(*_BOUNDS[name])
         elif name in _REDUCTIONS:
             found = _along_rows(_functions[_REDUCTIONS[name]])
         else:
@@ -96,7 +96,7 @@ class _Words(dict[str, Any]):
         return found
 
 
-def _bounded(by_tensor: str, by_number: str) -> AnyCallable:
+def _choose_by_bounds(by_tensor: str, by_number: str) -> AnyCallable:
     def bound(x: Tensor, y: int) -> Tensor:
         if isinstance(y, TensorBase):
             return _functions[by_tensor](x, y)

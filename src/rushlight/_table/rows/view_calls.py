@@ -32,7 +32,7 @@ def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool
                 return _bare_or_one(row.op, other.op, general)
         return _bare(row.op, general)
     if kinds == [("int", True)]:
-        return _sized(row.op, general, rest, packs)
+        return _take_sizes(row.op, general, rest, packs)
     if kinds == [("int", False)] and not rest:
         return _one(row.op, general)
     if kinds == [("int", False), ("int", False)] and not rest:
@@ -89,7 +89,7 @@ def _two(op: Op, general: AnyCallable) -> AnyCallable:
     return function
 
 
-def _sized(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) -> AnyCallable:
+def _take_sizes(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) -> AnyCallable:
     def function(*args: object, **kwargs: object) -> Any:
         if kwargs or len(args) < 2 or not isinstance(args[0], TensorBase):
             return general(*args, **kwargs)

@@ -308,7 +308,7 @@ def from_numpy(*ndarray: object, **none: object) -> Tensor:
     return finished(T.plain_array(array), False)
 
 
-def _sized(name: str, fill: AnyCallable) -> AnyCallable:
+def _make_filled(name: str, fill: AnyCallable) -> AnyCallable:
     def make(*size: object, out: Tensor | None = None, dtype: D.dtype | type | None = None,
              layout: layout | None = None, device: DeviceLike | None = None,
              requires_grad: bool = False, pin_memory: bool = False,
@@ -336,9 +336,9 @@ def _sized(name: str, fill: AnyCallable) -> AnyCallable:
     return make
 
 
-zeros = composite(name="zeros")(_sized("zeros", raw.zeros))
-ones = composite(name="ones")(_sized("ones", raw.ones))
-empty = composite(name="empty")(_sized("empty", raw.empty))
+zeros = composite(name="zeros")(_make_filled("zeros", raw.zeros))
+ones = composite(name="ones")(_make_filled("ones", raw.ones))
+empty = composite(name="empty")(_make_filled("empty", raw.empty))
 zeros.__doc__ = "A tensor of zeros of the given size."
 ones.__doc__ = "A tensor of ones of the given size."
 empty.__doc__ = "A tensor of the given size whose elements are not set."

@@ -43,7 +43,7 @@ _flat = general(
 copy_of(_flat)
 
 
-def _warned(g: TensorLike) -> TensorLike:
+def _warn(g: TensorLike) -> TensorLike:
     warn_the_caller("Warn from backward")
     return g
 
@@ -51,7 +51,7 @@ def _warned(g: TensorLike) -> TensorLike:
 general(
     "_test_warn_in_autograd(Tensor self) -> Tensor",
     raw.clone,
-    self=_warned,
+    self=_warn,
     namespace="private",
     samples=lambda mk: [(mk(2, 3, dtype="int64"),)],
     doc="A copy, whose gradient comes with a warning.",

@@ -83,7 +83,7 @@ def _zero_at(
     return xp.index_put(g, indices, xp.zeros((), g.dtype), False)
 
 
-def _fitted(
+def _fit(
     xp: ModuleType, g: TensorLike, indices: tuple[TensorLike, ...], values_shape: tuple[int, ...]
 ) -> TensorLike:
     """The gradient of the values that `index_put` wrote: summed to their shape."""
@@ -94,7 +94,7 @@ _of_places = warned("index_put", 976, "tensor[indices] = tensor")
 _of_mask = warned("masked_fill", 2450)
 
 
-def _warned(args: Arguments) -> list[str]:
+def _list_warnings(args: Arguments) -> list[str]:
     """The warnings of a write to an expanded tensor; one number at a mask is a fill, too."""
     _, indices, values, *_ = args
     filled = len(indices) == 1 and not values._raw.ndim and is_mask(indices[0])
@@ -105,21 +105,21 @@ index_put_row = linear(
     "_index_put(Tensor self, Indices indices, Tensor values, bool accumulate=False) -> Tensor",
     raw.index_put,
     self=lambda xp, g, indices, accumulate: _zero_at(xp, g, indices, accumulate),
-    values=lambda xp, g, indices, values_shape: _fitted(xp, g, indices, values_shape),
+    values=lambda xp, g, indices, values_shape: _fit(xp, g, indices, values_shape),
     node="IndexPutBackward0",
     holomorphic=False,
     public=False,
     out=False,
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), (mk(2, low=0, high=5, integer=True),), mk(3), True)],
-    expanded=_warned,
+    expanded=_list_warnings,
     vmap_write="index_put_",
     doc="A copy with values written (or added) at index tensors.",
     beside_data="any",
 )
 
 
-def _checked(indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def _check(indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     found = tuple(indices)
     for place, i in enumerate(found):
         if not isinstance(i, TensorBase):
@@ -136,7 +136,7 @@ def index_put(
     """A copy with `values` written (or added) at index tensors, one per dimension."""
     if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
         return apply_n(index_put_row.op, [input, indices, values, accumulate])
-    checked = _counted(input, _checked(indices))
+    checked = _check_count(input, _check(indices))
     return apply_n(index_put_row.op, [input, checked, values, accumulate])
 
 
@@ -145,13 +145,13 @@ def index_put_(
     input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Writes (or adds) `values` at index tensors, in place."""
-    checked = _checked(indices)
+    checked = _check(indices)
     if len(checked) > input._raw.ndim and current().grad and not T.is_discrete(input._raw.dtype):
         check_writable(input)
-    return _put_at(input, _counted(input, checked), values, accumulate)
+    return _put_at(input, _check_count(input, checked), values, accumulate)
 
 
-def _counted(t: Tensor, indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def _check_count(t: Tensor, indices: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The indices, unless there are more than dimensions.
 
     Raises:

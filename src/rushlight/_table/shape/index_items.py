@@ -55,7 +55,7 @@ def refuse_place(place: int, item: int, n: int, zero_dim: bool = False) -> NoRet
     raise IndexError(f"index {place} is out of bounds for dimension {item} with size {n}")
 
 
-def _refused(item: float) -> IndexError:
+def _refuse(item: float) -> IndexError:
     return IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
         "valid indices "
@@ -113,9 +113,9 @@ def _plain(item: Any) -> Any:
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
     if errors.is_pytorchs(kind):
-        raise TypeError(str(_refused(item)))
+        raise TypeError(str(_refuse(item)))
     if T.is_number(item) or isinstance(item, dict) or not hasattr(item, "__len__"):
-        raise _refused(item)
+        raise _refuse(item)
     if W.is_array(item):
         return _plain(table("tensor")(item) if item.dtype.kind in "biu" else _cut(item))
     return _plain(_from_sequence(item))

@@ -81,7 +81,7 @@ stack = linear(
 )
 
 
-def _checked(tensors: Any) -> list[Tensor]:
+def _check(tensors: Any) -> list[Tensor]:
     """The tensors as a list; the words of the call can't tell what a list holds."""
     found = list(tensors)
     for x in found:
@@ -106,15 +106,15 @@ def _joining(name: str, row: Row, doc: str) -> AnyCallable:
             try:
                 if args and isinstance(args[0], (list, tuple)):
                     if not kwargs and len(args) == 1:
-                        return apply_list(row.op, _checked(args[0]), (0,))
+                        return apply_list(row.op, _check(args[0]), (0,))
                     dim: Any = None
                     if not kwargs:
                         dim = args[1] if len(args) == 2 else None
                     elif len(args) == 1 and len(kwargs) == 1:
                         dim = kwargs.get("dim")
                     if type(dim) is int:
-                        return apply_list(row.op, _checked(args[0]), (dim,))
-                    _checked(args[0])
+                        return apply_list(row.op, _check(args[0]), (dim,))
+                    _check(args[0])
                 return words(*args, **kwargs)
             except TypeError:
                 # What classes that are no tensors make of it.
@@ -143,7 +143,7 @@ def _list(tensors: Any, name: str) -> list[Any]:
     return found
 
 
-def _joined(tensors: Any, dim: int, out: Tensor | None) -> Any:
+def _join(tensors: Any, dim: int, out: Tensor | None) -> Any:
     """The tensors one after the other along a dimension, in `out` where there is one."""
     if out is None:
         return apply_list(cat.op, tensors, (dim,))
@@ -156,13 +156,13 @@ def _joined(tensors: Any, dim: int, out: Tensor | None) -> Any:
 def hstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their second dimension; vectors along their only one."""
     found = [atleast_1d(x) for x in _list(tensors, "hstack")]
-    return _joined(found, 0 if found[0]._raw.ndim == 1 else 1, out)
+    return _join(found, 0 if found[0]._raw.ndim == 1 else 1, out)
 
 
 @composite("")
 def vstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their first dimension; vectors as rows."""
-    return _joined([atleast_2d(x) for x in _list(tensors, "vstack")], 0, out)
+    return _join([atleast_2d(x) for x in _list(tensors, "vstack")], 0, out)
 
 
 composite("", name="row_stack")(vstack)
@@ -171,7 +171,7 @@ composite("", name="row_stack")(vstack)
 @composite("")
 def dstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their third dimension."""
-    return _joined([atleast_3d(x) for x in _list(tensors, "dstack")], 2, out)
+    return _join([atleast_3d(x) for x in _list(tensors, "dstack")], 2, out)
 
 
 @composite("")
@@ -181,7 +181,7 @@ def column_stack(tensors: object, *, out: Tensor | None = None) -> Tensor:
         reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x
         for x in _list(tensors, "column_stack")
     ]
-    return _joined(found, 1, out)
+    return _join(found, 1, out)
 
 
 def _block_backward(
@@ -217,7 +217,7 @@ block_diag_ = linear(
 @composite("")
 def block_diag(*tensors: object) -> Tensor:
     """A matrix with the given ones along its diagonal, zeros elsewhere."""
-    return apply_n(block_diag_.op, [_checked(tensors)])
+    return apply_n(block_diag_.op, [_check(tensors)])
 
 
 # ---- common shapes ----------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def _shape_together(shapes: Any) -> tuple[int, ...]:
 @composite("")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape, without copying."""
-    _checked(tensors)
+    _check(tensors)
     shape = _shape_together([x._raw.shape for x in tensors])
     return tuple(
         [x if x._raw.shape == shape else apply_view(expand.op, x, (shape, True)) for x in tensors]
@@ -339,7 +339,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     """Every vector expanded along its own dimension of a common grid."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    _checked(tensors)
+    _check(tensors)
     if indexing is None:
         say_better("meshgrid")
     elif not isinstance(indexing, str):
@@ -381,7 +381,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 @composite("")
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All tuples with one element of each vector, as rows."""
-    for x in _checked(tensors):
+    for x in _check(tensors):
         if x._raw.ndim != 1:
             raise RuntimeError(
                 f"Expect a 1D vector, but got shape {errors.shape_text(x._raw.shape)}"

@@ -154,7 +154,7 @@ scatter_src = linear(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     placing.scatter,
     self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
-    src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
+    src=lambda xp, g, dim, index, src_shape: _gather_gradient(xp, g, dim, index, src_shape),
     node="ScatterBackward0",
     holomorphic=False,
     inplace=True,
@@ -218,7 +218,7 @@ scatter_value_with = general(
 )
 
 
-def _gathered(
+def _gather_gradient(
     xp: ModuleType, g: TensorLike, dim: int, index: TensorLike, src_shape: tuple[int, ...]
 ) -> TensorLike:
     """The gradient of `scatter`'s source: that of the elements which were read, zeros elsewhere."""
@@ -235,7 +235,7 @@ scatter_add = linear(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     placing.scatter_add,
     self=lambda g: g,
-    src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
+    src=lambda xp, g, dim, index, src_shape: _gather_gradient(xp, g, dim, index, src_shape),
     holomorphic=False,
     inplace=True,
     saved_as={"src_shape": None},

@@ -185,10 +185,10 @@ def clone(input: Tensor, *, memory_format: memory_format | None = preserve_forma
         return apply1(clone_.op, input)
     if memory_format is contiguous_format:
         return apply1(clone_contiguous.op, input)
-    return apply1(clone_channels_last.op, _ranked(input, memory_format))
+    return apply1(clone_channels_last.op, _rank(input, memory_format))
 
 
-def _ranked(t: Tensor, memory_format: memory_format) -> Tensor:
+def _rank(t: Tensor, memory_format: memory_format) -> Tensor:
     rank = 5 if memory_format is channels_last_3d else 4
     if t._raw.ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
@@ -212,7 +212,7 @@ def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
         if self._raw.flags.c_contiguous:
             return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    if T.is_channels_last(_ranked(self, memory_format)._raw):
+    if T.is_channels_last(_rank(self, memory_format)._raw):
         return self
     return apply1(clone_channels_last.op, self)
 
@@ -256,7 +256,7 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
     handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
     if handled is not NOT_HANDLED:
         return handled
-    return _laid_anew(input, _resolved(input, shape, kwargs))
+    return _laid_anew(input, _resolve(input, shape, kwargs))
 
 
 @composite("", name="reshape")
@@ -302,7 +302,7 @@ def _laid_anew(input: Tensor, size: tuple[int, ...]) -> Any:
     return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
 
 
-def _resolved(input: Tensor, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
+def _resolve(input: Tensor, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
     words = Dispatcher("reshape", [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
     return words.gather(plan, (input, *shape), kwargs)[1]

@@ -84,9 +84,9 @@ def reductify_leaf(
     if target_shape_without_bdim_to_reduce_to is None:
         return g
     whole = g.movedim(input_bdim, 0)
-    summed = whole.sum_to_size(batch_size, *_padded(whole, target_shape_without_bdim_to_reduce_to))
+    summed = whole.sum_to_size(batch_size, *_pad(whole, target_shape_without_bdim_to_reduce_to))
     return summed.view(batch_size, *target_shape_without_bdim_to_reduce_to).movedim(0, input_bdim)
 
 
-def _padded(whole: Any, shape: Shape) -> Shape:
+def _pad(whole: Any, shape: Shape) -> Shape:
     return (1,) * (whole.dim() - 1 - len(shape)) + tuple(shape)

@@ -22,7 +22,7 @@ __all__ = [
 __path__: list[str] = []  # `functorch.experimental` lies below it; the finder of `torch` has it
 
 
-def _moved(function: Any, name: str, replacement: str) -> Any:
+def _move(function: Any, name: str, replacement: str) -> Any:
     """`function`, which warns that `functorch` is its old place."""
 
     @functools.wraps(function)
@@ -41,23 +41,23 @@ def _moved(function: Any, name: str, replacement: str) -> Any:
     return called
 
 
-vmap = _moved(func.vmap, "vmap", "torch.vmap")
-grad = _moved(func.grad, "grad", "torch.func.grad")
-grad_and_value = _moved(func.grad_and_value, "grad_and_value", "torch.func.grad_and_value")
-vjp = _moved(func.vjp, "vjp", "torch.func.vjp")
-jvp = _moved(func.jvp, "jvp", "torch.func.jvp")
-jacrev = _moved(func.jacrev, "jacrev", "torch.func.jacrev")
-jacfwd = _moved(func.jacfwd, "jacfwd", "torch.func.jacfwd")
-hessian = _moved(func.hessian, "hessian", "torch.func.hessian")
-functionalize = _moved(func.functionalize, "functionalize", "torch.func.functionalize")
-make_functional = _moved(
+vmap = _move(func.vmap, "vmap", "torch.vmap")
+grad = _move(func.grad, "grad", "torch.func.grad")
+grad_and_value = _move(func.grad_and_value, "grad_and_value", "torch.func.grad_and_value")
+vjp = _move(func.vjp, "vjp", "torch.func.vjp")
+jvp = _move(func.jvp, "jvp", "torch.func.jvp")
+jacrev = _move(func.jacrev, "jacrev", "torch.func.jacrev")
+jacfwd = _move(func.jacfwd, "jacfwd", "torch.func.jacfwd")
+hessian = _move(func.hessian, "hessian", "torch.func.hessian")
+functionalize = _move(func.functionalize, "functionalize", "torch.func.functionalize")
+make_functional = _move(
     _functional.make_functional, "make_functional", "torch.func.functional_call"
 )
-make_functional_with_buffers = _moved(
+make_functional_with_buffers = _move(
     _functional.make_functional_with_buffers, "make_functional_with_buffers",
     "torch.func.functional_call",
 )  # fmt: skip
-combine_state_for_ensemble = _moved(
+combine_state_for_ensemble = _move(
     _functional.combine_state_for_ensemble, "combine_state_for_ensemble",
     "torch.func.stack_module_state",
 )  # fmt: skip

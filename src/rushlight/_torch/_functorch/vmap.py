@@ -161,11 +161,11 @@ def _flat_vmap(
 _OWN = (_process_batched_inputs, _create_batched_inputs, _unwrap_batched)
 
 
-def _replaced() -> Callable[..., Any] | None:
+def _find_replaced() -> Callable[..., Any] | None:
     """`_staged` where one of the steps has been replaced, else None."""
     if (_process_batched_inputs, _create_batched_inputs, _unwrap_batched) == _OWN:
         return None
     return _staged
 
 
-REPLACED[:] = [_replaced]
+REPLACED[:] = [_find_replaced]

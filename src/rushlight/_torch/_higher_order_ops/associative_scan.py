@@ -61,28 +61,28 @@ def associative_scan(
     moved = [leaf.movedim(place, 0) for leaf in leaves]
     if reverse:
         moved = [leaf.flip(0) for leaf in moved]
-    found = _scanned(func.vmap(each), moved)
+    found = _scan(func.vmap(each), moved)
     if reverse:
         found = [leaf.flip(0) for leaf in found]
     return tree_unflatten([leaf.movedim(0, place) for leaf in found], spec)
 
 
-def _scanned(combine: Callable[..., Any], parts: list[Any]) -> list[Any]:
+def _scan(combine: Callable[..., Any], parts: list[Any]) -> list[Any]:
     """The running results along dimension 0: those of pairs, then the ones between."""
     length = parts[0].shape[0]
     if length < 2:
         return parts
     pairs = combine([p[: length - 1 : 2] for p in parts], [p[1::2] for p in parts])
-    odd = _scanned(combine, pairs)
+    odd = _scan(combine, pairs)
     held = [p[:-1] for p in odd] if length % 2 == 0 else odd
     even = [p[:1] for p in parts]
     if length > 2:
         between = combine(held, [p[2::2] for p in parts])
         even = [_cat([first, rest]) for first, rest in zip(even, between)]
-    return [_interleaved(a, b) for a, b in zip(even, odd)]
+    return [_interleave(a, b) for a, b in zip(even, odd)]
 
 
-def _interleaved(even: Tensor, odd: Tensor) -> Any:
+def _interleave(even: Tensor, odd: Tensor) -> Any:
     """One from each in turn; there may be one more of the first."""
     count = odd.shape[0]
     woven = _stack([even[:count], odd], 1).flatten(0, 1)

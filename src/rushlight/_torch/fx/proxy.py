@@ -216,7 +216,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return noted
 
 
-def _reflected(name: str) -> Callable[..., Any]:
+def _reflect(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
     def noted(self: Proxy, other: Any) -> Any:
@@ -229,6 +229,6 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
               "rshift", "and_", "or_", "xor"):  # fmt: skip
     _plain = _name.strip("_")
     setattr(Proxy, f"__{_plain}__", _operator(_name))
-    setattr(Proxy, f"__r{_plain}__", _reflected(_name))
+    setattr(Proxy, f"__r{_plain}__", _reflect(_name))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs"):
     setattr(Proxy, f"__{_name}__", _operator(_name))

@@ -55,7 +55,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
     if kernel is not None:
         return called(overload, kernel, values)
     if formula is None or not (formula.opaque or formula.backward is not None):
-        return _computed(overload, values)
+        return _compute(overload, values)
     flat: list[Any] = []
     for value in values:
         if _is_tensors(value):
@@ -68,7 +68,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
         return _call_writing(overload, values)
     if not wanted and not mode.layers:
         with no_grad():
-            return _computed(overload, values)
+            return _compute(overload, values)
     if formula.function is None:
         formula.function = _function(overload, formula)
     token = _call.set((overload, values))
@@ -97,7 +97,7 @@ def called(overload: RegisteredOverload, kernel: Callable[..., Any], values: lis
     return kernel(*args, **named)
 
 
-def _computed(overload: RegisteredOverload, values: list[Any]) -> Any:
+def _compute(overload: RegisteredOverload, values: list[Any]) -> Any:
     """What the kernel gives, or a dispatch mode: it sees the operator, not what that is made of."""
     key = _kernel_key(overload)
     mode = current()
@@ -113,7 +113,7 @@ def _computed(overload: RegisteredOverload, values: list[Any]) -> Any:
 def _call_writing(overload: RegisteredOverload, values: list[Any]) -> Any:
     """A call that writes some of its arguments."""
     with no_grad():
-        result = _computed(overload, values)
+        result = _compute(overload, values)
     for p, value in zip(overload._schema.arguments, values):
         if "!" in p.alias:
             for t in value if isinstance(value, (list, tuple)) else (value,):
@@ -147,7 +147,7 @@ def _function(overload: RegisteredOverload, formula: Formula) -> Any:
     def forward(*flat: Any) -> Any:
         _, values = _call.get()
         with no_grad():
-            result = _computed(overload, _structured(values, list(flat)))
+            result = _compute(overload, _structured(values, list(flat)))
         return tuple(result) if isinstance(result, list) else result
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

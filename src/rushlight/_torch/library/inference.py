@@ -69,7 +69,7 @@ def infer_schema(
             keywords_began = True
         if parameter.annotation is parameter.empty:
             raise refuse(f"Parameter {name} must have a type annotation.")
-        annotation = _evaluated(parameter.annotation, names)
+        annotation = _evaluate(parameter.annotation, names)
         kind = _PARAMETERS.get(annotation)
         if kind is None:
             raise refuse(
@@ -109,12 +109,12 @@ def infer_schema(
         )
     if signature.return_annotation is signature.empty:
         raise refuse("No return type annotation was provided. Please add one.")
-    given = _evaluated(signature.return_annotation, names)
+    given = _evaluate(signature.return_annotation, names)
     result = _result(given, refuse)
     return f"{op_name or ''}({', '.join(written)}) -> {result}"
 
 
-def _evaluated(annotation: type[Any], names: dict[str, Any]) -> type[Any]:
+def _evaluate(annotation: type[Any], names: dict[str, Any]) -> type[Any]:
     """An annotation that was written as a string, as what it stands for."""
     if not isinstance(annotation, str):
         return annotation

@@ -71,7 +71,7 @@ def parsed_name(qualname: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _printed(text: str) -> str:
+def _print(text: str) -> str:
     """A schema as PyTorch prints it: floats without a zero after the point."""
     return re.sub(r"=(-?\d+)\.0(?=[,)])", r"=\1.", text)
 
@@ -100,7 +100,7 @@ def define_in(namespace: str, text: str, where: str, tags: Any = ()) -> Register
     name = schema.name.rpartition("::")[2]
     overload = schema.overload or "default"
     packet = _registered.namespace_of(namespace).packet(name)
-    whole = _printed(f"{namespace}::{text.strip()}")
+    whole = _print(f"{namespace}::{text.strip()}")
     if overload in packet.own:
         raise RuntimeError(
             f"Tried to register an operator ({whole}) with the same name and overload name "

@@ -47,7 +47,7 @@ def register_module_module_registration_hook(hook: Callable[..., object]) -> Rem
     return handle
 
 
-def _filtered(
+def _filter(
     hooks: OrderedDict[int, Callable[..., object]], owner: object, name: str, value: object
 ) -> Any:
     """`value` after the registration hooks had their say."""
@@ -92,7 +92,7 @@ class Registry:
                 f"'{name}' as a function of another Tensor, compute the value in "
                 "the forward() method."
             )
-        self._parameters[name] = _filtered(_global_parameter_registration_hooks, self, name, param)
+        self._parameters[name] = _filter(_global_parameter_registration_hooks, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is part of the module's state but isn't trained.
@@ -110,7 +110,7 @@ class Registry:
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = _filtered(_global_buffer_registration_hooks, self, name, tensor)
+        self._buffers[name] = _filter(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -132,7 +132,7 @@ class Registry:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = _filtered(_global_module_registration_hooks, self, name, module)
+        self._modules[name] = _filter(_global_module_registration_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module) -> None:
         """Adds a submodule; the same as `add_module`."""
@@ -167,7 +167,7 @@ class Registry:
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, keep="_modules")
-            own["_modules"][name] = _filtered(_global_module_registration_hooks, self, name, value)
+            own["_modules"][name] = _filter(_global_module_registration_hooks, self, name, value)
         elif isinstance(value, Tensor):
             self._set_tensor(name, value)
         elif name in own.get("_parameters", ()):
@@ -183,14 +183,14 @@ class Registry:
                     f"cannot assign '{typename(value)}' as child module '{name}' "
                     "(torch.nn.Module or None expected)"
                 )
-            own["_modules"][name] = _filtered(_global_module_registration_hooks, self, name, None)
+            own["_modules"][name] = _filter(_global_module_registration_hooks, self, name, None)
         elif name in own.get("_buffers", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            own["_buffers"][name] = _filtered(_global_buffer_registration_hooks, self, name, None)
+            own["_buffers"][name] = _filter(_global_buffer_registration_hooks, self, name, None)
         else:
             object.__setattr__(self, name, value)
 
@@ -217,7 +217,7 @@ class Registry:
             self._forget(name, keep="_buffers")
             self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
         elif name in own.get("_buffers", ()):
-            own["_buffers"][name] = _filtered(_global_buffer_registration_hooks, self, name, value)
+            own["_buffers"][name] = _filter(_global_buffer_registration_hooks, self, name, value)
         else:
             object.__setattr__(self, name, value)
 

@@ -293,9 +293,9 @@ class Stateful:
         _load(self, everything, "", _Loading(metadata, assign, missing, unexpected, problems))
         if strict:
             if unexpected:
-                problems.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+                problems.insert(0, f"Unexpected key(s) in state_dict: {_quote(unexpected)}. ")
             if missing:
-                problems.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+                problems.insert(0, f"Missing key(s) in state_dict: {_quote(missing)}. ")
         if problems:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
@@ -337,7 +337,7 @@ def _load(module: Stateful, slice_: Mapping[str, object], prefix: str, now: _Loa
             )
 
 
-def _quoted(keys: list[str]) -> str:
+def _quote(keys: list[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
 
 

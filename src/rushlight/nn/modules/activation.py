@@ -116,7 +116,7 @@ class Hardswish(_Inplace):
         return ""
 
 
-def _deprecated(old: str, new: str) -> None:
+def _warn_renamed(old: str, new: str) -> None:
     warnings.warn(
         f"keyword argument `{old}` is deprecated and renamed to `{new}`",
         FutureWarning,
@@ -140,10 +140,10 @@ class Hardtanh(Module):
         super().__init__()
         # The longer names are PyTorch's old ones.
         if min_value is not None:
-            _deprecated("min_value", "min_val")
+            _warn_renamed("min_value", "min_val")
             min_val = min_value
         if max_value is not None:
-            _deprecated("max_value", "max_val")
+            _warn_renamed("max_value", "max_val")
             max_val = max_value
         if max_val <= min_val:
             raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")

@@ -156,14 +156,14 @@ def _run(
     device_ids: Sequence[object],
     dim: int,
 ) -> object:
-    parts, options = _scattered(inputs, kwargs, device_ids, dim)
+    parts, options = _scatter(inputs, kwargs, device_ids, dim)
     if len(parts) == 1:
         return module(*parts[0], **options[0])
     replicas = replicate(module, parts)
     return gather(parallel_apply(replicas, parts, options), None, dim)
 
 
-def _scattered(
+def _scatter(
     inputs: tuple[object, ...], kwargs: dict[str, object], device_ids: Sequence[object], dim: int
 ) -> tuple[list[tuple[object, ...]], list[dict[str, object]]]:
     """Arguments per chunk; a side with fewer chunks than the other is filled with nothing."""

@@ -121,7 +121,7 @@ class _PerSample(Function):
                     "parameters and normal Parameters. Please file and issue with pytorch/pytorch"
                 )
         at = [i for i, value in enumerate(given) if isinstance(value, ExpandedWeight)]
-        own: list[Any] = [_detached(_original(value)) for value in given]
+        own: list[Any] = [_detach(_original(value)) for value in given]
         split = len(own) - len(ctx.names)
         options = dict(zip(ctx.names, own[split:]))
         kind.repeat(options)
@@ -136,11 +136,11 @@ class _PerSample(Function):
         samples = _samples(kind.axis, layer, own[:n], [own[i] for i in at], gradients)
         for i, sample in zip(at, samples):
             _keep(given[i], sample)
-        found = _batched(layer, given[:n], [own[i] for i in at], gradients)
+        found = _batch(layer, given[:n], [own[i] for i in at], gradients)
         return None, None, *found, *([None] * (len(given) - n))
 
 
-def _batched(
+def _batch(
     layer: AnyCallable, inputs: Positional, weights: list[Tensor], gradients: tuple[Tensor, ...]
 ) -> list[object]:
     """The gradients of those inputs that require one."""
@@ -187,7 +187,7 @@ def _original(value: object) -> object:
     return value.orig_weight if isinstance(value, ExpandedWeight) else value
 
 
-def _detached(value: object) -> object:
+def _detach(value: object) -> object:
     return value.detach() if isinstance(value, Tensor) else value
 
 

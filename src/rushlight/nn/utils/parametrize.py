@@ -61,7 +61,7 @@ def _maybe_set(dest: Tensor, src: Tensor) -> None:
         dest.data = src.detach()
 
 
-def _changed(what: str, place: str, before: object, after: object) -> ValueError:
+def _explain_change(what: str, place: str, before: object, after: object) -> ValueError:
     return ValueError(
         f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` "
         f"flag is enabled.\n{place.format('unparametrized', what)}: {before}\n"
@@ -129,9 +129,9 @@ class ParametrizationList(ModuleList):
                     f"A parametrization must return a tensor. Got {type(found).__name__}."
                 )
             if found.dtype != dtype:
-                raise _changed("dtype", "{} {}", dtype, found.dtype)
+                raise _explain_change("dtype", "{} {}", dtype, found.dtype)
             if found.shape != shape:
-                raise _changed("shape", "{} {}", shape, found.shape)
+                raise _explain_change("shape", "{} {}", shape, found.shape)
 
     def _originals(self) -> list[Tensor]:
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
@@ -201,7 +201,7 @@ def _no_state(self: Any) -> object:
     )
 
 
-def _copied(self: Any, memo: dict[int, object]) -> object:
+def _copy(self: Any, memo: dict[int, object]) -> object:
     """A deep copy, past `__getstate__`, which refuses."""
     if id(self) in memo:
         return memo[id(self)]
@@ -221,7 +221,7 @@ def _inject_new_class(module: Module) -> None:
     cls = type(module)
     body: dict[str, Any] = {"__getstate__": _no_state}
     if not hasattr(cls, "__deepcopy__"):
-        body["__deepcopy__"] = _copied
+        body["__deepcopy__"] = _copy
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), body)
 
 

@@ -50,10 +50,10 @@ def traverse_dps(datapipe: DataPipe) -> DataPipeGraph:
     Raises:
         RuntimeError: for what is no pipe.
     """
-    return _traversed(datapipe, set())
+    return _traverse(datapipe, set())
 
 
-def _traversed(datapipe: DataPipe, seen: set[int]) -> DataPipeGraph:
+def _traverse(datapipe: DataPipe, seen: set[int]) -> DataPipeGraph:
     if not isinstance(datapipe, (IterDataPipe, MapDataPipe)):
         raise RuntimeError(
             f"Expected `IterDataPipe` or `MapDataPipe`, but {type(datapipe)} is found"
@@ -63,7 +63,7 @@ def _traversed(datapipe: DataPipe, seen: set[int]) -> DataPipeGraph:
     seen = {*seen, id(datapipe)}
     below: DataPipeGraph = {}
     for step in _held(datapipe, seen):
-        below.update(_traversed(step, set(seen)))
+        below.update(_traverse(step, set(seen)))
     return {id(datapipe): (datapipe, below)}
 
 

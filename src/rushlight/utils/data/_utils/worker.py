@@ -128,7 +128,7 @@ class Setup(NamedTuple):
     iterable: bool
 
 
-def _named(name: str, prepare: Callable[[], None] | None) -> str:
+def _name_process(name: str, prepare: Callable[[], None] | None) -> str:
     """A process's name; made in the child, where `torch` first comes to mean Rushlight too."""
     if prepare is not None:
         prepare()
@@ -145,7 +145,7 @@ class ProcessName(str):
     def __reduce__(self) -> tuple[object, ...]:
         as_torch = sys.modules.get("torch") is sys.modules["rushlight"]
         alias = sys.modules.get("rushlight._torch.alias") if as_torch else None
-        return _named, (str(self), getattr(alias, "install_as_torch", None))
+        return _name_process, (str(self), getattr(alias, "install_as_torch", None))
 
 
 class _Sender:

@@ -130,7 +130,7 @@ class IterDataPipe(_Steps, IterableDataset[_T_co]):
         super().__init_subclass__(**kwargs)
         own = cls.__dict__.get("__iter__")
         if own is not None and not cls.__dict__.get("_is_child_datapipe"):
-            cls.__iter__ = _watched(own)  # type: ignore[method-assign]
+            cls.__iter__ = _watch(own)  # type: ignore[method-assign]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.functions]
@@ -173,7 +173,7 @@ class _Watched:
         return getattr(self._items, name)
 
 
-def _watched(own: Callable[[Item], Iterator[Item]]) -> Callable[[Item], Item]:
+def _watch(own: Callable[[Item], Iterator[Item]]) -> Callable[[Item], Item]:
     @functools.wraps(own)
     def iterate(self: Item) -> Item:
         self._valid_iterator_id += 1
