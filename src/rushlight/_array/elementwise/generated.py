@@ -119,7 +119,7 @@ class Code:
         self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
         self.lines: list[str] = []
         #: The same as data: an operation, the names of what it takes, and of what it writes.
-        self.told: list[tuple[str, list[str], str]] = []
+        self.program: list[tuple[str, list[str], str]] = []
         self.free: dict[str, list[str]] = defaultdict(list)
         if out and group.kind(group.outputs[0].value) != "r":
             self.free["f"].append(out)
@@ -162,7 +162,7 @@ class Code:
                 continue
             if place_of and name != place_of:
                 self.lines.append(f"copyto({place_of}, {name})")
-                self.told.append(("copy", [name], place_of))
+                self.program.append(("copy", [name], place_of))
         self.results = [self.names[one.value] for one in group.outputs]
         self.result = self.results[0]
 
@@ -173,7 +173,7 @@ class Code:
             words = [repr(a) if type(a) is float else self.names[a] for a in args]
             text = _OPERATORS[op].format(*words)
             self.lines.append(f"n{value} = {text}")
-            self.told.append((op, words, ""))
+            self.program.append((op, words, ""))
             return
         words = [self._constant(a) if type(a) is float else self.names[a] for a in args]
         own = [a for a in dying if self.sorts[a] == sort and self._open(self.names[a], value)]
@@ -222,7 +222,7 @@ class Code:
             else:
                 cast = f".astype({self.names[0]}.dtype)" if once else ""
                 self.lines.append(f"{name} = u_{call}({given}){cast}")
-        self.told.append((op, words, name))
+        self.program.append((op, words, name))
         self.names[value], self.sorts[value] = name, sort
         if name in self.holds:
             self.holds[name] = value

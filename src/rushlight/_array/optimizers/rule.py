@@ -257,12 +257,12 @@ def _program(code: Code, slots: dict[str, int]) -> tuple[tuple[object, ...], ...
         KeyError: for a step that it doesn't know.
     """
     found = []
-    for op, words, target in code.told:
-        told = _APART.get(op) or "u"
-        ufunc = _UFUNCS[op] if told == "u" else None
+    for op, words, target in code.program:
+        kind = _APART.get(op) or "u"
+        ufunc = _UFUNCS[op] if kind == "u" else None
         places = [slots[word] for word in words]
         places.append(slots.setdefault(target, len(slots)))
-        found.append((told, ufunc, bytes(places)))
+        found.append((kind, ufunc, bytes(places)))
     return tuple(found)
 
 

@@ -95,7 +95,7 @@ def _module() -> Module:
 
 def _geometry(module: Module) -> Function:
     """1 where an array is as told; 0 where its kind or flags differ, -1 where its sizes do."""
-    f = module.function("geometry", [("raw", PTR), ("told", PTR)], I64)
+    f = module.function("geometry", [("raw", PTR), ("expected", PTR)], I64)
     f.internal = True
     raw, expected = f.params
     right = f.load(f.at_bytes(raw, TYPE), I64).eq(f.load(expected, I64))

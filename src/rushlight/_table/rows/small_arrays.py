@@ -73,8 +73,8 @@ def _add_known(op: Op) -> bool:
         ufunc_loops.set_bounds(*BOUNDS)
     op.small = ufunc_loops.short(kind, op.raw, letters[0])
     found = list(op.formulas)
-    for k, told in enumerate(letters[1:]):
-        found[k] = ufunc_loops.short(kind, found[k], told)
+    for k, letter in enumerate(letters[1:]):
+        found[k] = ufunc_loops.short(kind, found[k], letter)
     op.small_formulas = tuple(found)
     return True
 
