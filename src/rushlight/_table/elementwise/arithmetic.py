@@ -67,7 +67,6 @@ sub_number = elementwise(
     raw.subtract_scaled,
     formula=lambda self, other, alpha: self - other * alpha,
     self=lambda g: g,
-    node="SubBackward1",
     promote_at=("self", "other"),
     check=_checks.subtraction,
     public=False,
@@ -250,7 +249,6 @@ remainder = elementwise(
 remainder_scalar = overload(
     remainder, "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.7)],
-    node="RemainderBackward0",
 )  # fmt: skip
 remainder_number = overload(
     remainder, "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
@@ -275,7 +273,6 @@ fmod = elementwise(
 fmod_scalar = overload(
     fmod, "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.7)],
-    node="FmodBackward0",
 )  # fmt: skip
 neg = elementwise(
     "neg(Tensor self) -> Tensor",
@@ -401,7 +398,6 @@ pow_scalar = elementwise(
     refuses_values="whole",
     given_numbers=True,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
-    node="PowBackward0",
     check=_whole_power,
     vmap_write="inplace arithmetic",
     doc="Each element of `input` to the power `exponent`.",
@@ -569,7 +565,6 @@ lerp_scalar = overload(
     lerp, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     promote="none",
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
-    node="LerpBackward0",
     check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_scalar", "fc")),
 )  # fmt: skip
 hypot = elementwise(

@@ -300,7 +300,6 @@ ldexp = elementwise(
     relations.ldexp,
     self=lambda xp, g, other, out: xp.ldexp(g, other),  # keeps the result, as PyTorch does
     other=lambda g, out: g * (out * LN2),
-    promote="same",
     promote_at=("self",),  # the rest is the raw function's
     numbers=False,
     check=_ldexp_types,
@@ -405,7 +404,6 @@ masked_fill_number = overload(
     masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
-    node="MaskedFillBackward0",
     expanded=warned("masked_fill", 2450),
     explain=explain_mask,
     vmap_write="inplace arithmetic",

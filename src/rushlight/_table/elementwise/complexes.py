@@ -82,7 +82,6 @@ conj_row = elementwise(
     raw.conjugate,
     self=lambda xp, g: xp.conj(g),
     holomorphic=False,
-    node="ConjBackward0",
     public=False,
     inplace=False,
     doc="The complex conjugate of each element.",
@@ -92,7 +91,6 @@ conj_physical_row = elementwise(
     raw.conjugate,
     self=lambda xp, g: xp.conj(g),
     holomorphic=False,
-    node="ConjPhysicalBackward0",
     public=False,
     doc="The complex conjugate of each element.",
 )

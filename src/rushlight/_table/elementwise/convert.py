@@ -40,7 +40,6 @@ cast = linear(
     "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
     T.converted,
     self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
-    node="ToCopyBackward0",
     differentiable_out=(True,),  # where it has floats; without this integers would be refused
     public=False,
     out=False,

@@ -77,7 +77,6 @@ _per_tensor_of_tensors = general(
     self=lambda xp, g0, mask: xp.keep(g0, mask),
     differentiable_out=(True, False),
     public=False,
-    node="FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0",
     samples=lambda mk: [
         (mk(3, 4, low=4, high=9), mk(1, low=0.1, high=0.5), _zeros(mk, 1), _zeros(mk, 1), -8, 7)
     ],

@@ -229,7 +229,6 @@ clamp = elementwise(
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
-    node="ClampBackward0",
     check=_refuse_bounds,
     doc="`input` brought between `min` and `max`.",
     kernel="clamp_scalar_cpu",
@@ -256,7 +255,6 @@ clamp_min = elementwise(
 clamp_min_number = overload(
     clamp_min, "clamp_min(Tensor self, Scalar min) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
-    node="ClampMinBackward0",
     check=_bound_below,
     names_c_type=True,
 )  # fmt: skip
@@ -275,7 +273,6 @@ clamp_max = elementwise(
 clamp_max_number = overload(
     clamp_max, "clamp_max(Tensor self, Scalar max) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
-    node="ClampMaxBackward0",
     check=_bound_above,
     names_c_type=True,
 )  # fmt: skip

@@ -35,7 +35,6 @@ def _row(node: str, public: bool) -> Any:
         ),
         namespace="private",
         public=public,
-        inplace=False,
         out=False,
         dtypes="float",
         node=node,

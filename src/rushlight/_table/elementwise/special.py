@@ -110,7 +110,6 @@ polygamma_written = elementwise(
     "_polygamma_(Tensor self, int n) -> Tensor",
     lambda x, n: raw.polygamma(n, x),
     self=lambda xp, g, self, n: g * xp.polygamma(n + 1, self),
-    node="PolygammaBackward1",
     promote="float",
     promote_at=("self",),
     public=False,

@@ -111,7 +111,6 @@ lu = general(
     _add_check(raw.lu, "linalg.lu"),
     A=_lu_gradient,
     differentiable_out=(False, True, True),
-    node="LinalgLuBackward0",
     namespace="linalg",
     refuses_values="any",
     samples=_SAMPLES,
@@ -159,7 +158,6 @@ lu_factor_ex = general(
     _add_check(_factor, "torch.lu_factor"),
     A=_factor_gradient,
     differentiable_out=(True, False, False),
-    node="LinalgLuFactorExBackward0",
     namespace="linalg",
     refuses_values="any",
     samples=_SAMPLES,
@@ -381,7 +379,6 @@ _lu_solve_row = general(
     ),
     check=lambda args, raws: refuse_gradient("linalg_lu_solve", pivots=args[1]),
     holomorphic=False,
-    node="LinalgLuSolveBackward0",
     namespace="linalg",
     refuses_values="any",
     samples=lambda mk: [

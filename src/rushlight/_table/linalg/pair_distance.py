@@ -24,7 +24,6 @@ _backward = general(
     raw.pdist_backward,
     grad=_unavailable,
     self=_unavailable,
-    node="PdistBackwardBackward0",
     namespace="private",
     out=False,
     dtypes="float",

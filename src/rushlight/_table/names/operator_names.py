@@ -293,7 +293,6 @@ _scaled = linear(
     "_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor",
     lambda x, mask, scale: draw.masked(x, mask, scale),
     self=lambda xp, g, mask, scale: g * mask * scale,
-    node="NativeDropoutBackward0",
     public=False,
     out=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype="bool"), 2.0)],

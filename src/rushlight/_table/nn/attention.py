@@ -40,7 +40,6 @@ _safe_softmax = general(
     "_safe_softmax(Tensor self, int dim) -> Tensor",
     row_formula(lambda self, dim: _safe_value(self, dim)),
     self=row_formula(lambda g, out, dim: out * (g - row_sum(g * out, dim))),
-    node="SafeSoftmaxBackward0",
     namespace="private",
     out=False,
     dtypes="float",

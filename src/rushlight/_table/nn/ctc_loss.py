@@ -164,9 +164,7 @@ _ctc = general(
     ),
     differentiable_out=(True, False),
     saved_as={"neg_log_likelihood": "result0", "log_alpha": "result1"},
-    node="CtcLossBackward0",
     namespace="private",
-    out=False,
     dtypes="float",
     # The gradient takes for granted that probabilities add up to one, or are next to nothing.
     refuses_values="any",

@@ -165,7 +165,6 @@ _smooth_l1 = element_loss(
     check=lambda self, target: raw.require_floats(self, "smooth_l1_cpu"),
     promote="same",
     promote_at=("self", "target"),
-    node="SmoothL1LossBackward0",
     public=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",

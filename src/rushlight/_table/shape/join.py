@@ -206,7 +206,6 @@ block_diag_ = linear(
     "_block_diag(Tensor[] tensors) -> Tensor",
     raw.block_diag,
     joint=_block_backward,
-    node="BlockDiagBackward0",
     holomorphic=False,
     public=False,
     samples=lambda mk: [([mk(2, 3), mk(3), mk()],)],

@@ -72,7 +72,6 @@ slice_inverse = general(
     holomorphic=False,
     real_only=True,
     saved_as={"self_shape": None},
-    out=False,
     samples=lambda mk: [(mk(4, dtype="int64"), mk(4, dtype="int64"))],
     doc="The memory that a slice is part of, laid out like `src`.",
 )
@@ -128,7 +127,6 @@ as_strided_scatter_ = linear(
         _with_one_more(xp, g),
         _window_places(xp, self_shape, size, stride, storage_offset, self_stride, self_offset),
     ),
-    node="AsStridedScatterBackward0",
     holomorphic=False,
     public=False,
     out=False,

@@ -123,7 +123,6 @@ index_fill_scalar = general(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     placing.index_fill,
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
-    node="IndexFillBackward0",
     holomorphic=False,
     inplace=True,
     refuses_values="any",
@@ -155,7 +154,6 @@ scatter_src = linear(
     placing.scatter,
     self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
     src=lambda xp, g, dim, index, src_shape: _gather_gradient(xp, g, dim, index, src_shape),
-    node="ScatterBackward0",
     holomorphic=False,
     inplace=True,
     saved_as={"src_shape": None},
@@ -345,7 +343,6 @@ scatter_reduce = general(
         _scatter_reduce_backward(xp, g, self, dim, index, src, reduce, include_self, out, need)
     ),
     index=None,
-    node="ScatterReduceBackward0",
     inplace=True,
     refuses_values="any",
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3), r)

@@ -23,7 +23,6 @@ select = linear(
     "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
     raw.select,
     self=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
-    node="SelectBackward0",
     holomorphic=False,
     samples=lambda mk: [(mk(3, 4), 0, 1), (mk(3, 4), -1, -2), (mk(3), 0, 0)],
     doc="The part at one place of a dimension.",
@@ -70,7 +69,6 @@ as_strided_ = linear(
             g, self_shape, self_stride, self_offset, size, stride, storage_offset
         )
     ),
-    node="AsStridedBackward0",
     holomorphic=False,
     public=False,
     lowering="as_strided",

@@ -76,7 +76,6 @@ general(
     "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
     lambda x, dtype: shapes.contiguous_copy(shapes.view_dtype(x, dtype)),
     method=False,
-    out=True,
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3, dtype="float64"), D.int64)],
     doc="The memory read as another element type, as a copy.",
@@ -89,7 +88,6 @@ narrow_copy = linear(
         g, self_shape, dim, start, start + length, 1
     ),
     holomorphic=False,
-    out=True,
     samples=lambda mk: [(mk(5, 2), 0, 1, 3)],
     doc="A copy of `length` places of a dimension from `start` on.",
     narrow="all",
