@@ -10,6 +10,7 @@ from ._ground import f, inf
 from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
+from .utils import _attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +35,7 @@ class Half(TransformedDistribution):
         owner = next(c for c in type(self).__mro__ if Half in c.__bases__)
         return super().expand(batch_shape, self._get_checked_instance(owner, _instance))
 
-    @property
-    def scale(self) -> Tensor:
-        """The scale of the whole distribution."""
-        return self.base_dist.scale
+    scale = _attribute("base_dist.scale", "The scale of the whole distribution.")
 
     @property
     def mode(self) -> Tensor:

@@ -8,7 +8,7 @@ from . import constraints
 from ._ground import binary_cross_entropy_with_logits, f, nan, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import _attribute, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,9 +85,7 @@ class Bernoulli(BinaryOutcome):
     ) -> None:
         super().__init__(self._take(probs, logits), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = _attribute("probs")
 
     @property
     def mode(self) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import constraints
 from ._ground import f, inf, nan
 from .distribution import Distribution, value_checked
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,7 @@ class Cauchy(Distribution):
     def mean(self) -> Tensor:
         return self._full(nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = _attribute("loc")
 
     @property
     def variance(self) -> Tensor:

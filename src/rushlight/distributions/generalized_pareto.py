@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import constraints
 from ._ground import f, inf
 from .distribution import Distribution, value_checked
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,9 +90,7 @@ class GeneralizedPareto(Distribution):
     def entropy(self) -> Tensor:
         return (f.log(self.scale) + self.concentration + 1).expand(self._batch_shape)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = _attribute("loc")
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Constraint:

@@ -12,7 +12,7 @@ from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
-from .utils import broadcast_all, euler_constant
+from .utils import _attribute, broadcast_all, euler_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +61,7 @@ class Gumbel(TransformedDistribution):
     def mean(self) -> Tensor:
         return self.loc + self.scale * euler_constant
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = _attribute("loc")
 
     @property
     def stddev(self) -> Tensor:

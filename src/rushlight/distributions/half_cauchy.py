@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ._ground import f, inf
 from ._half import Half
 from .cauchy import Cauchy
+from .utils import _attribute
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -22,9 +23,7 @@ class HalfCauchy(Half):
     def mean(self) -> Tensor:
         return f.full(self._extended_shape(), inf, dtype=self.scale.dtype, device=self.scale.device)
 
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
+    variance = _attribute("base_dist.variance")
 
 
 __all__ = ["HalfCauchy"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from . import constraints
 from ._ground import Size
 from .distribution import Distribution
-from .utils import _sum_rightmost
+from .utils import _attribute, _sum_rightmost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,17 +61,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(result, n) if n else result
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
+    mean = _attribute("base_dist.mean")
+    mode = _attribute("base_dist.mode")
+    variance = _attribute("base_dist.variance")
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.base_dist.sample(sample_shape)

@@ -9,6 +9,7 @@ from ._ground import f, inf
 from .gamma import Gamma
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
+from .utils import _attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,15 +34,10 @@ class InverseGamma(TransformedDistribution):
     def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(InverseGamma, _instance))
 
-    @property
-    def concentration(self) -> Tensor:
-        """The concentration of the gamma distribution."""
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Tensor:
-        """The rate of the gamma distribution."""
-        return self.base_dist.rate
+    concentration = _attribute(
+        "base_dist.concentration", "The concentration of the gamma distribution."
+    )
+    rate = _attribute("base_dist.rate", "The rate of the gamma distribution.")
 
     @property
     def mean(self) -> Tensor:

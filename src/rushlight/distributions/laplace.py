@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import constraints
 from ._ground import f, finfo
 from .distribution import Distribution, value_checked
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +29,7 @@ class Laplace(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = mode = _attribute("loc")
 
     @property
     def variance(self) -> Tensor:

@@ -8,6 +8,7 @@ from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
+from .utils import _attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,15 +36,8 @@ class LogNormal(TransformedDistribution):
     def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(LogNormal, _instance))
 
-    @property
-    def loc(self) -> Tensor:
-        """The mean of the logarithm."""
-        return self.base_dist.loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The standard deviation of the logarithm."""
-        return self.base_dist.scale
+    loc = _attribute("base_dist.loc", "The mean of the logarithm.")
+    scale = _attribute("base_dist.scale", "The standard deviation of the logarithm.")
 
     @property
     def mean(self) -> Tensor:

@@ -9,7 +9,7 @@ from . import constraints
 from ._ground import f, linalg
 from .distribution import Distribution, value_checked
 from .multivariate_normal import half_log_det, mahalanobis
-from .utils import _standard_normal, lazy_property
+from .utils import _attribute, _standard_normal, lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,13 +84,7 @@ class LowRankMultivariateNormal(Distribution):
         new._unbroadcasted_cov_diag = self._unbroadcasted_cov_diag
         new._capacitance_tril = self._capacitance_tril
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = mode = _attribute("loc")
 
     @lazy_property
     def variance(self) -> Tensor:

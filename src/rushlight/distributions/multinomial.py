@@ -9,7 +9,7 @@ from ._ground import Size, f, inf, no_grad
 from .binomial import Binomial
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,15 +64,8 @@ class Multinomial(Distribution):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    @property
-    def logits(self) -> Tensor:
-        """The log probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self._categorical.probs
+    logits = _attribute("_categorical.logits", "The log probabilities.")
+    probs = _attribute("_categorical.probs", "The probabilities.")
 
     @property
     def param_shape(self) -> Shape:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from . import constraints
 from ._ground import f, linalg
 from .distribution import Distribution, value_checked
-from .utils import _standard_normal, lazy_property
+from .utils import _attribute, _standard_normal, lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,13 +123,7 @@ class MultivariateNormal(GivenCovariance):
         else:
             self._unbroadcasted_scale_tril = precision_to_scale_tril(precision_matrix)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = mode = _attribute("loc")
 
     @property
     def variance(self) -> Tensor:

@@ -9,7 +9,7 @@ from . import constraints
 from ._ground import f, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
-from .utils import _standard_normal, broadcast_all
+from .utils import _attribute, _standard_normal, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,17 +32,8 @@ class Normal(ExponentialFamily):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.scale
+    mean = mode = _attribute("loc")
+    stddev = _attribute("scale")
 
     @property
     def variance(self) -> Tensor:

@@ -8,6 +8,7 @@ from . import constraints
 from ._ground import Size, f, no_grad, one_hot
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
+from .utils import _attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,23 +44,10 @@ class OneHotCategorical(Distribution):
     def _new(self, *args: object, **kwargs: object) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """The log probabilities."""
-        return self._categorical.logits
-
-    @property
-    def mean(self) -> Tensor:
-        return self._categorical.probs
+    _param = _attribute("_categorical._param")
+    probs = _attribute("_categorical.probs", "The probabilities.")
+    logits = _attribute("_categorical.logits", "The log probabilities.")
+    mean = _attribute("_categorical.probs")
 
     @property
     def mode(self) -> Tensor:

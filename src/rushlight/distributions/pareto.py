@@ -8,7 +8,7 @@ from . import constraints
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +40,7 @@ class Pareto(TransformedDistribution):
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.scale
+    mode = _attribute("scale")
 
     @property
     def variance(self) -> Tensor:

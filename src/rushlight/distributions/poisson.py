@@ -8,7 +8,7 @@ from . import constraints
 from ._ground import f, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all
+from .utils import _attribute, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +28,13 @@ class Poisson(ExponentialFamily):
         shape = () if isinstance(rate, (int, float, bool)) else self.rate.size()
         super().__init__(shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
+    mean = _attribute("rate")
 
     @property
     def mode(self) -> Tensor:
         return self.rate.floor()
 
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
+    variance = _attribute("rate")
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():

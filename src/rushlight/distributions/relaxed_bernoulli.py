@@ -10,7 +10,7 @@ from .bernoulli import BinaryOutcome
 from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs
+from .utils import _attribute, broadcast_all, clamp_probs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,20 +74,9 @@ class RelaxedBernoulli(TransformedDistribution):
     def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         return super().expand(batch_shape, self._get_checked_instance(RelaxedBernoulli, _instance))
 
-    @property
-    def temperature(self) -> Tensor:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The log odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self.base_dist.probs
+    temperature = _attribute("base_dist.temperature", "The temperature.")
+    logits = _attribute("base_dist.logits", "The log odds.")
+    probs = _attribute("base_dist.probs", "The probability of 1.")
 
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]

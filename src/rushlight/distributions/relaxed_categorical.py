@@ -10,7 +10,7 @@ from .categorical import Categorical
 from .distribution import Distribution, value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs
+from .utils import _attribute, broadcast_all, clamp_probs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,15 +54,8 @@ class ExpRelaxedCategorical(Distribution):
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    @property
-    def logits(self) -> Tensor:
-        """The log probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self._categorical.probs
+    logits = _attribute("_categorical.logits", "The log probabilities.")
+    probs = _attribute("_categorical.probs", "The probabilities.")
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -104,20 +97,9 @@ class RelaxedOneHotCategorical(TransformedDistribution):
             batch_shape, self._get_checked_instance(RelaxedOneHotCategorical, _instance)
         )
 
-    @property
-    def temperature(self) -> Tensor:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The log probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self.base_dist.probs
+    temperature = _attribute("base_dist.temperature", "The temperature.")
+    logits = _attribute("base_dist.logits", "The log probabilities.")
+    probs = _attribute("base_dist.probs", "The probabilities.")
 
 
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]

@@ -9,7 +9,7 @@ from . import constraints
 from ._ground import f, inf, nan
 from .chi2 import Chi2
 from .distribution import Distribution, value_checked
-from .utils import _standard_normal, broadcast_all
+from .utils import _attribute, _standard_normal, broadcast_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +49,7 @@ class StudentT(Distribution):
         found[self.df <= 1] = nan
         return found
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = _attribute("loc")
 
     @property
     def variance(self) -> Tensor:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import update_wrapper
 from numbers import Number
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from ._ground import Tensor, dtypes, enable_grad, f, finfo, softmax
 
@@ -43,6 +44,12 @@ def _is_tensor(value: object) -> TypeGuard[Tensor]:
 
 
 is_tensor_like = _is_tensor
+
+
+def _attribute(path: str, doc: str | None = None) -> Tensor:
+    """A property that gives a tensor of the distribution, or of one that it is made of."""
+    get = attrgetter(path)
+    return cast("Tensor", property(lambda self: get(self), doc=doc))
 
 
 def _standard_normal(shape: Shape, dtype: dtype, device: device) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import constraints
 from ._ground import Size, dtypes, f, no_grad, special
 from .distribution import Distribution, value_checked
-from .utils import broadcast_all, lazy_property
+from .utils import _attribute, broadcast_all, lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,14 +70,8 @@ class VonMises(Distribution):
             angle = (x + math.pi + loc) % (2 * math.pi) - math.pi
             return angle.to(self.loc.dtype)
 
-    @property
-    def mean(self) -> Tensor:
-        """The circular mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = _attribute("loc", "The circular mean.")
+    mode = _attribute("loc")
 
     @lazy_property
     def variance(self) -> Tensor:
