@@ -102,17 +102,16 @@ def max_parameters(
 
 
 def pool_shape(
-    name: str, x: Array, k: Sizes, s: Sizes, p: Sizes, d: Sizes, ceil_mode: bool
+    maximum: str, x: Array, k: Sizes, s: Sizes, p: Sizes, d: Sizes, ceil_mode: bool
 ) -> Sizes:
-    """The sizes of the output.
+    """The sizes of the output; `maximum` is the kernel's name of a max pooling, '' of a mean.
 
     Raises:
         RuntimeError: for shapes and parameters that don't fit.
         NotImplementedError: for element types.
     """
     dims = len(k)
-    is_max = name.startswith("max")
-    if is_max or dims == 3:
+    if maximum or dims == 3:
         if x.ndim not in (dims + 1, dims + 2):
             raise RuntimeError(
                 f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
@@ -143,12 +142,12 @@ def pool_shape(
                 f"but got:{shape}"
             )
     elif not all(shape[x.ndim - 4 :]):
-        caller = "max_pool3d_with_indices_out_cpu_template()" if is_max else "avg_pool3d()"
+        caller = "max_pool3d_with_indices_out_cpu_template()" if maximum else "avg_pool3d()"
         raise RuntimeError(
             f"{caller}: Expected input's non-batch dimensions to have positive length, but input "
             f"has a shape of {shape} and non-batch dimension 0 has length zero!"
         )
-    if dims == 3 and not is_max and any(n < m for n, m in zip(size, k)):
+    if dims == 3 and not maximum and any(n < m for n, m in zip(size, k)):
         raise RuntimeError(
             "input image (T: {} H: {} W: {}) smaller than kernel size "
             "(kT: {} kH: {} kW: {})".format(*size, *k)
@@ -159,8 +158,8 @@ def pool_shape(
             f"Given input size: ({'x'.join(map(str, [planes, *size]))}). Calculated output size: "
             f"({'x'.join(map(str, [planes, *out]))}). Output size is too small"
         )
-    if is_max:
-        require(x, "fViu", name)
+    if maximum:
+        require(x, "fViu", maximum)
     else:
         kernel = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
         if x.dtype.kind not in "fV" and T.from_raw(x.dtype) is not D.int64:

@@ -40,7 +40,7 @@ def _avg_pool(dims: int) -> AnyCallable:
         divisor: int | None,
     ) -> Array:  # fmt: skip
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
-        out = checks.pool_shape(f"avg_pool{dims}d", x, k, s, p, (1,) * dims, ceil_mode)
+        out = checks.pool_shape("", x, k, s, p, (1,) * dims, ceil_mode)
         y = raw.avg_pool(x, k, s, p, out, include, divisor)
         return follow_layout(y, x) if dims == 2 else y
 
