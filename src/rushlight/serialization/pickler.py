@@ -107,8 +107,8 @@ class TorchPickler(_Base):  # type: ignore[misc]
         return self._reference(_STORAGE_KINDS[obj.dtype], self.storage(flat)[0])
 
     def _reference(self, kind: Global, storage: Storage) -> tuple[object, ...]:
-        told = ("storage", kind, storage.key, "cpu", storage.count)
-        return (*told, None) if self._stream else told
+        answer = ("storage", kind, storage.key, "cpu", storage.count)
+        return (*answer, None) if self._stream else answer
 
     def storage(self, array: Array) -> tuple[Storage, int]:
         """The storage of an array, one object for all views of the same memory.
