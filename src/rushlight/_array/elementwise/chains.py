@@ -144,12 +144,12 @@ def _in_steps() -> dict[AnyCallable, Steps]:
     }  # fmt: skip
 
 
-def _of_steps(told: Steps) -> Chain:
+def _of_steps(listed: Steps) -> Chain:
     steps = []
-    for op, sorts, places in told.steps:
+    for op, sorts, places in listed.steps:
         known = not isinstance(op, str)
         steps.append(("u" if known else op, op if known else None, sorts, bytes(places)))
-    return (), told.constants, 0, told.temporaries, False, tuple(steps)
+    return (), listed.constants, 0, listed.temporaries, False, tuple(steps)
 
 
 @cache
