@@ -144,6 +144,8 @@ def test_there_is_no_cycle_of_packages() -> None:
 
 def test_few_things_lie_at_the_top() -> None:
     found = sorted(p.name for p in PACKAGE.iterdir() if p.name != "__pycache__")
+    # Modules that lie deeper have a file here for type checkers, which can't know where they lie.
+    found = [name for name in found if name == "__init__.pyi" or not name.endswith(".pyi")]
     assert len(found) <= 32, found
 
 

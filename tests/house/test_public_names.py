@@ -1,11 +1,13 @@
 """What is public is listed: names may be added, and don't go without a word."""
 
 import importlib
+import rlcompleter
 import subprocess
 import sys
 
 import pytest
 
+import rushlight
 from tests.table.public_names import MODULES, public_names, recorded
 
 #: What sources import or bind for themselves.
@@ -44,3 +46,25 @@ def test_a_module_shows_its_public_names_and_no_others(name: str) -> None:
 
 def test_a_star_import_brings_functions_and_leaves_modules_alone() -> None:
     subprocess.run([sys.executable, "-c", STAR], check=True)
+
+
+@pytest.mark.parametrize("name", ["distributed", "fx", "jit", "testing"])
+def test_a_module_of_pytorchs_shows_what_it_lists_and_nothing_else(name: str) -> None:
+    module = importlib.import_module(f"rushlight.{name}")
+    assert {n for n in dir(module) if n[0] != "_"} <= {*module.__all__}
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("torch.nn.fun", "torch.nn.functional"),
+        ("nn.Li", "nn.Linear("),
+        ("t.topk", "t.topk("),
+        ("torch.linalg.sv", "torch.linalg.svd("),
+        ("torch.distributed.all_red", "torch.distributed.all_reduce("),
+    ],
+)
+def test_what_is_typed_is_completed(typed: str, found: str) -> None:
+    space = {"torch": rushlight, "nn": rushlight.nn, "t": rushlight.ones(2)}
+    completed = rlcompleter.Completer(space).attr_matches(typed)
+    assert found in {name.removesuffix(")") for name in completed}

@@ -288,7 +288,13 @@ _default: Final = _Default()
 
 
 def get_default_dtype() -> dtype:
-    """The floating type of new tensors made from Python floats (float32 unless set)."""
+    """The floating type of new tensors made from Python floats (float32 unless set).
+
+    Returns: the type that numbers with a point get.
+    Example:
+        >>> torch.get_default_dtype()
+        torch.float32
+    """
     return _default.float_
 
 
@@ -297,6 +303,14 @@ def set_default_dtype(d: dtype) -> None:
 
     Raises:
         TypeError: where `d` isn't a floating type.
+
+    Parameters:
+        d: the new default: a floating-point type.
+    Example:
+        >>> torch.set_default_dtype(torch.float64)
+        >>> torch.tensor(1.5).dtype
+        torch.float64
+        >>> torch.set_default_dtype(torch.float32)
     """
     if not isinstance(d, dtype):
         raise TypeError(

@@ -226,5 +226,11 @@ def set_grad(enabled: bool) -> None:
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are being recorded."""
+    """Whether operations are being recorded.
+
+    Returns: whether operations are recorded in this thread.
+    Example:
+        >>> torch.is_grad_enabled()
+        True
+    """
     return current().grad

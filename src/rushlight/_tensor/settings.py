@@ -40,17 +40,48 @@ def _tensor(name: str, value: object) -> Tensor:
 
 # ---- questions about a tensor --------------------------------------------------------------------
 def is_tensor(obj: object) -> bool:
-    """Whether `obj` is a tensor."""
+    """Whether `obj` is a tensor.
+
+    Parameters:
+        obj: any value.
+    Returns: whether it is a tensor.
+    Raises: nothing.
+    Example:
+        >>> torch.is_tensor(torch.ones(1))
+        True
+    """
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are real floating-point numbers."""
+    """Whether the elements are real floating-point numbers.
+
+    Parameters:
+        input: the tensor that is asked about.
+    Shapes: any.
+    Returns: whether its elements are real floating-point numbers.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> torch.is_floating_point(torch.ones(1))
+        True
+    """
     return _tensor("is_floating_point", input).is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex."""
+    """Whether the elements are complex.
+
+    Parameters:
+        input: the tensor that is asked about.
+    Shapes: any.
+    Returns: whether its elements are complex.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> torch.is_complex(torch.ones(1))
+        False
+    """
     return _tensor("is_complex", input).is_complex()
 
 
@@ -86,7 +117,18 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements."""
+    """The number of elements.
+
+    Parameters:
+        input: the tensor that is counted.
+    Shapes: any.
+    Returns: the number of elements.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> torch.numel(torch.ones(2, 3))
+        6
+    """
     return input.numel()
 
 

@@ -282,6 +282,20 @@ def backward(
     Raises:
         RuntimeError: for a root without history, a root of several elements without a gradient, a
             gradient of another shape, a graph whose saved values have been freed.
+
+    Parameters:
+        tensors: the roots, one or several.
+        grad_tensors: the gradient of each root; 1 for roots of one element.
+        retain_graph: whether the graph stays for another backward; as `create_graph` by default.
+        create_graph: whether the gradients' own computation is recorded.
+        grad_variables: deprecated: say `grad_tensors`.
+        inputs: the leaves whose gradients are accumulated; all by default.
+    Shapes: each gradient as its root.
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> torch.autograd.backward((x**2).sum())
+        >>> x.grad
+        tensor([2., 4.])
     """
     if grad_variables is not None:
         warnings.warn(
@@ -345,6 +359,23 @@ def grad(
     Raises:
         RuntimeError: as `backward`; and for an input that the outputs don't depend on, unless
             `allow_unused`.
+
+    Parameters:
+        outputs: what is differentiated, one tensor or several.
+        inputs: what it is differentiated by.
+        grad_outputs: the gradient of each output; 1 for outputs of one element.
+        retain_graph: whether the graph stays for another backward; as `create_graph` by default.
+        create_graph: whether the gradients' own computation is recorded.
+        only_inputs: True: the gradients of nothing else are accumulated.
+        allow_unused: whether an input that isn't part of the graph gets None, not an error.
+        is_grads_batched: whether `grad_outputs` have a first dimension that is mapped over.
+        materialize_grads: whether zeros come instead of None.
+    Shapes: each gradient as its input.
+    Returns: a tuple of gradients, one for each input.
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> torch.autograd.grad((x**2).sum(), x)
+        (tensor([2., 4.]),)
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -117,6 +117,19 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
         RuntimeError: outside a level; for a tangent of another size; where there is a tangent
             already.
         ValueError: for element types without derivatives.
+
+    Parameters:
+        tensor: the value.
+        tangent: its derivative.
+        level: the level; the innermost by default.
+    Shapes: the tangent as the tensor.
+    Returns: a tensor that carries both.
+    Example:
+        >>> fwAD = torch.autograd.forward_ad
+        >>> with fwAD.dual_level():
+        ...     x = fwAD.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+        ...     print(fwAD.unpack_dual(x**2).tangent)
+        tensor(6.)
     """
     if level is None:
         level = _current_level
@@ -170,6 +183,17 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
     Raises:
         TypeError: for something that isn't a tensor.
+
+    Parameters:
+        tensor: a tensor that may carry a tangent.
+        level: the level; the innermost by default.
+    Shapes: both as the tensor.
+    Returns: (primal, tangent), the tangent None where there is none.
+    Example:
+        >>> fwAD = torch.autograd.forward_ad
+        >>> with fwAD.dual_level():
+        ...     print(fwAD.unpack_dual(torch.ones(1)).tangent)
+        None
     """
     if level is None:
         level = _current_level

@@ -306,6 +306,19 @@ def jacobian(
     Raises:
         RuntimeError: where `strict` finds an independence.
         TypeError: where inputs or outputs aren't tensors.
+
+    Parameters:
+        func: a function of tensors.
+        inputs: the arguments, one tensor or a tuple.
+        create_graph: whether the result can be differentiated again.
+        strict: whether a result that doesn't depend on an input is refused.
+        vectorize: whether all rows are computed at once.
+        strategy: "reverse-mode" or "forward-mode", which needs `vectorize`.
+    Returns: the Jacobian: a tensor, or tuples of them for several inputs or results.
+    Example:
+        >>> torch.autograd.functional.jacobian(lambda x: x**2, torch.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(

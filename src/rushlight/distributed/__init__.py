@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._base.lazy import lazy
+from .._base.lazy import lazy, listed as _listed
 from . import batch_norm as batch_norm, distributed_c10d
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
@@ -104,16 +104,30 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "GradBucket": ".gradient_reduction:GradBucket",
-        **{name: f".{name}" for name in (
-            "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
-            "tensor",
-        )},
-    },
-)  # fmt: skip
+if TYPE_CHECKING:
+    from . import (
+        algorithms as algorithms,
+        autograd as autograd,
+        checkpoint as checkpoint,
+        elastic as elastic,
+        fsdp as fsdp,
+        nn as nn,
+        optim as optim,
+        rpc as rpc,
+        tensor as tensor,
+    )
+    from .gradient_reduction import GradBucket as GradBucket
+else:  # checkers take a module with this function for one that has every name
+    __getattr__ = lazy(
+        __name__,
+        {
+            "GradBucket": ".gradient_reduction:GradBucket",
+            **{name: f".{name}" for name in (
+                "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
+                "tensor",
+            )},
+        },
+    )  # fmt: skip
 
 
 __all__ = [
@@ -124,3 +138,5 @@ __all__ = [
     "is_xccl_available", "reduce_op", "register_rendezvous_handler", "rendezvous",
 ]  # fmt: skip
 __all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores, *_errors]  # noqa: PLE0604
+
+__dir__ = _listed(globals())

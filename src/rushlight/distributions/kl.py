@@ -81,6 +81,16 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """KL(p ‖ q) = E_p[log p - log q], of the shape of the batch.
 
     Raises: NotImplementedError for a pair without a closed form.
+
+    Parameters:
+        p: the distribution whose samples are asked about.
+        q: the distribution that it is compared with.
+    Shapes: the batch's.
+    Returns: the Kullback–Leibler divergence of q from p.
+    Example:
+        >>> D = torch.distributions
+        >>> D.kl_divergence(D.Normal(0.0, 1.0), D.Normal(1.0, 1.0))
+        tensor(0.5000)
     """
     key = (type(p), type(q))
     if key not in _KL_MEMOIZE:

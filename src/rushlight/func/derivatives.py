@@ -285,6 +285,15 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
     Raises:
         RuntimeError: for a function that returns something else than tensors.
         ValueError: for a primal that is no tensor.
+    Parameters:
+        func: a function of tensors.
+        primals: the arguments.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+    Returns: (result, function of cotangents that gives a gradient for each argument).
+    Example:
+        >>> value, pull = torch.func.vjp(lambda x: x**2, torch.tensor(3.0))
+        >>> pull(torch.tensor(1.0))
+        (tensor(6.),)
     """
     with Level():
         leaves, spec = flatten(primals)
@@ -352,6 +361,15 @@ def grad_and_value(
 
     Raises:
         RuntimeError: where the function doesn't return a tensor of one element.
+
+    Parameters:
+        func: gives a tensor of one element (and, with `has_aux`, something more).
+        argnums: the argument, or arguments, that is differentiated by.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+    Returns: a function of the same arguments that gives (gradient, value).
+    Example:
+        >>> torch.func.grad_and_value(lambda x: x**3)(torch.tensor(2.0))
+        (tensor(12.), tensor(8.))
     """
     api = "grad_and_value(f)(*args)"
 
@@ -398,7 +416,19 @@ def grad_and_value(
 def grad(
     func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> AnyCallable:
-    """A function that returns the gradient of a scalar function with respect to some arguments."""
+    """A function that returns the gradient of a scalar function with respect to some arguments.
+
+    Parameters:
+        func: gives a tensor of one element (and, with `has_aux`, something more).
+        argnums: the argument, or arguments, that is differentiated by.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+    Returns: a function of the same arguments that gives the gradient.
+    Raises:
+        RuntimeError: on a call, where the result isn't one number.
+    Example:
+        >>> torch.func.grad(lambda x: x**3)(torch.tensor(2.0))
+        tensor(12.)
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -482,6 +512,18 @@ def jvp(
     Raises:
         RuntimeError: where primals or tangents have another form; where `strict` and a result
             doesn't depend on the primals.
+
+    Parameters:
+        func: a function of tensors.
+        primals: the arguments, a tuple.
+        tangents: the direction, a tuple of tensors like them.
+        strict: whether a result that doesn't depend on the arguments is refused.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+    Shapes: tangents as primals; the derivative as the result.
+    Returns: (result, derivative along the tangents).
+    Example:
+        >>> torch.func.jvp(lambda x: x**2, (torch.tensor(3.0),), (torch.tensor(1.0),))
+        (tensor(9.), tensor(6.))
     """
     api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):

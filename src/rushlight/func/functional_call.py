@@ -156,6 +156,20 @@ def functional_call(
         ValueError: where dictionaries in a sequence share a key, or tied names get two tensors.
         RuntimeError: where `strict` and names are missing or unknown.
         TypeError: for a value that is no tensor.
+
+    Parameters:
+        module: the module that is called.
+        parameter_and_buffer_dicts: tensors by name, instead of the module's own; or several such.
+        args: the arguments, a tuple or one.
+        kwargs: arguments by name.
+        tie_weights: whether tensors that the module shares are replaced together.
+        strict: whether every name must be given, and no other.
+    Shapes: those of the module.
+    Returns: what the module gives.
+    Example:
+        >>> layer = nn.Linear(2, 1, bias=False)
+        >>> torch.func.functional_call(layer, {"weight": torch.ones(1, 2)}, torch.ones(2))
+        tensor([2.])
     """
     if type(module).__name__ == "DataParallel":
         raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
@@ -170,6 +184,14 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[s
 
     Raises:
         RuntimeError: for no modules, or modules of different classes or modes.
+
+    Parameters:
+        models: modules that are built alike.
+    Returns: (parameters, buffers): dictionaries of tensors stacked along a first dimension.
+    Example:
+        >>> params, buffers = torch.func.stack_module_state([nn.Linear(3, 2) for _ in range(5)])
+        >>> params["weight"].shape
+        torch.Size([5, 2, 3])
     """
     if len(models) == 0:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

@@ -17,6 +17,14 @@ def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> 
 
     Raises:
         RuntimeError: for another word than "mutations" or "mutations_and_views".
+
+    Parameters:
+        func: a function of tensors.
+        remove: what is taken away: "mutations", or "mutations_and_views".
+    Returns: a function that gives the same without writing.
+    Example:
+        >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.ones(2))
+        tensor([2., 2.])
     """
 
     if remove not in ("mutations", "mutations_and_views"):

@@ -62,6 +62,17 @@ def jacrev(
 
     Raises:
         ValueError: for a chunk size below one.
+
+    Parameters:
+        func: a function of tensors.
+        argnums: the argument, or arguments, that is differentiated by.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+        chunk_size: how many rows are computed at once; all by default.
+    Returns: a function of the same arguments that gives the Jacobian.
+    Example:
+        >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
@@ -117,6 +128,17 @@ def jacfwd(
 
     Raises:
         RuntimeError: for random operations in `func`, with `randomness="error"`.
+
+    Parameters:
+        func: a function of tensors.
+        argnums: the argument, or arguments, that is differentiated by.
+        has_aux: whether `func` gives a pair whose second part isn't differentiated.
+        randomness: "error", "same" or "different" random numbers for each direction.
+    Returns: a function of the same arguments that gives the Jacobian.
+    Example:
+        >>> torch.func.jacfwd(lambda x: x**2)(torch.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
 
     @functools.wraps(func)
@@ -161,5 +183,17 @@ def jacfwd(
 
 
 def hessian(func: Callable[..., object], argnums: int | tuple[int, ...] = 0) -> AnyCallable:
-    """A function that returns the Hessian of a scalar function: forward over reverse."""
+    """A function that returns the Hessian of a scalar function: forward over reverse.
+
+    Parameters:
+        func: a function of tensors.
+        argnums: the argument, or arguments, that is differentiated by.
+    Returns: a function of the same arguments that gives the matrix of second derivatives.
+    Raises:
+        RuntimeError: on a call, where what `func` gives isn't floating-point.
+    Example:
+        >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
+        tensor([[ 6.,  0.],
+                [ 0., 12.]])
+    """
     return jacfwd(jacrev(func, argnums), argnums)

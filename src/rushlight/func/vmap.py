@@ -41,6 +41,17 @@ def vmap(
     Raises:
         ValueError: where no argument has a batch dimension, or their sizes differ.
         RuntimeError: for another `randomness`.
+
+    Parameters:
+        func: a function of tensors without the mapped dimension.
+        in_dims: the mapped dimension of each argument; None where it isn't mapped.
+        out_dims: where the dimension stands in the results.
+        randomness: "error", "same" or "different" random numbers for each element.
+        chunk_size: how many elements are computed at once; all by default.
+    Returns: a function of the same arguments with one dimension more.
+    Example:
+        >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
+        tensor([3., 3.])
     """
     check_randomness(randomness)
     if chunk_size is not None and not chunk_size > 0:

@@ -62,6 +62,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     `param` is the negative slope of "leaky_relu" (0.01 if not given).
 
     Raises: ValueError, for a nonlinearity that isn't known or a slope that is no number.
+
+    Parameters:
+        nonlinearity: a function's name: "linear", "relu", "leaky_relu", "tanh", "selu", "conv2d", …
+        param: the slope below zero of "leaky_relu".
+    Returns: the factor that keeps the variance through that function.
+    Example:
+        >>> nn.init.calculate_gain("tanh")
+        1.6666666666666667
     """
     if nonlinearity in _LINEAR or nonlinearity == "sigmoid":
         return 1
@@ -103,7 +111,21 @@ def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Uniform between `a` and `b`."""
+    """Uniform between `a` and `b`.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        a: the lower end.
+        b: the upper end.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> nn.init.uniform_(torch.empty(3), 1.0, 2.0).min() >= 1
+        tensor(True)
+    """
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -115,7 +137,21 @@ _no_grad_uniform_ = uniform_
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Normal with this mean and standard deviation."""
+    """Normal with this mean and standard deviation.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        mean: the mean.
+        std: the standard deviation.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        RuntimeError: for a negative standard deviation.
+    Example:
+        >>> nn.init.normal_(torch.empty(2), 5.0, 0.0)
+        tensor([5., 5.])
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -133,6 +169,21 @@ def trunc_normal_(
     Source: rejection; from the normal itself where it accepts at least 3 of 10 draws, else from
     the uniform between the bounds with acceptance exp((n² - z²)/2), n the bound nearest the mean
     (Robert 1995, Simulation of truncated normal variables, section 2.2).
+
+    Parameters:
+        tensor: the tensor that is filled.
+        mean: the mean before cutting.
+        std: the standard deviation before cutting.
+        a: the lower end.
+        b: the upper end.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> nn.init.trunc_normal_(torch.empty(9), std=5.0).abs().max() <= 2
+        tensor(True)
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -169,25 +220,71 @@ def _normal_cdf(x: float) -> float:
 
 @_telling
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """`val` everywhere."""
+    """`val` everywhere.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        val: the number.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> nn.init.constant_(torch.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """One everywhere."""
+    """One everywhere.
+
+    Parameters:
+        tensor: the tensor that is filled.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> nn.init.ones_(torch.empty(2))
+        tensor([1., 1.])
+    """
     with no_grad():
         return tensor.fill_(1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zero everywhere."""
+    """Zero everywhere.
+
+    Parameters:
+        tensor: the tensor that is filled.
+    Shapes: any.
+    Returns: the tensor.
+    Raises:
+        TypeError: for what is no tensor.
+    Example:
+        >>> nn.init.zeros_(torch.empty(2))
+        tensor([0., 0.])
+    """
     with no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix. Raises: ValueError, unless there are 2 dimensions."""
+    """The identity matrix. Raises: ValueError, unless there are 2 dimensions.
+
+    Parameters:
+        tensor: the tensor that is filled.
+    Shapes: two dimensions.
+    Returns: the tensor.
+    Raises:
+        ValueError: for what is no matrix.
+    Example:
+        >>> nn.init.eye_(torch.empty(2, 2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -198,6 +295,15 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution weight that passes its input through, in each of `groups` groups.
 
     Raises: ValueError, unless there are 3 to 5 dimensions, the first divisible by `groups`.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        groups: how many groups of channels.
+    Shapes: (out channels, in channels, one to three sizes).
+    Returns: the tensor.
+    Example:
+        >>> nn.init.dirac_(torch.empty(1, 1, 3))
+        tensor([[[0., 1., 0.]]])
     """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -236,7 +342,20 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Uniform, with variance 2·gain²/(fan_in + fan_out) (Glorot and Bengio 2010)."""
+    """Uniform, with variance 2·gain²/(fan_in + fan_out) (Glorot and Bengio 2010).
+
+    Parameters:
+        tensor: the tensor that is filled.
+        gain: by what the spread is multiplied; see `calculate_gain`.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any; two dimensions or more.
+    Returns: the tensor.
+    Raises:
+        ValueError: for a tensor of fewer than two dimensions.
+    Example:
+        >>> nn.init.xavier_uniform_(torch.empty(2, 3)).shape
+        torch.Size([2, 3])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
@@ -244,7 +363,20 @@ def xavier_uniform_(
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal, with variance 2·gain²/(fan_in + fan_out) (Glorot and Bengio 2010)."""
+    """Normal, with variance 2·gain²/(fan_in + fan_out) (Glorot and Bengio 2010).
+
+    Parameters:
+        tensor: the tensor that is filled.
+        gain: by what the spread is multiplied; see `calculate_gain`.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any; two dimensions or more.
+    Returns: the tensor.
+    Raises:
+        ValueError: for a tensor of fewer than two dimensions.
+    Example:
+        >>> nn.init.xavier_normal_(torch.empty(2, 3)).shape
+        torch.Size([2, 3])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     return normal_(tensor, 0.0, std, generator)
@@ -266,7 +398,22 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Uniform, with variance gain²/fan (He et al. 2015); `a` is the slope of leaky ReLU."""
+    """Uniform, with variance gain²/fan (He et al. 2015); `a` is the slope of leaky ReLU.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        a: the slope below zero of a leaky ReLU that follows.
+        mode: "fan_in" keeps the variance forward, "fan_out" backward.
+        nonlinearity: the function that follows; see `calculate_gain`.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any; two dimensions or more.
+    Returns: the tensor.
+    Raises:
+        ValueError: for a tensor of fewer than two dimensions.
+    Example:
+        >>> nn.init.kaiming_uniform_(torch.empty(2, 3)).shape
+        torch.Size([2, 3])
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     if std is None:
         return tensor
@@ -281,7 +428,22 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal, with variance gain²/fan (He et al. 2015); `a` is the slope of leaky ReLU."""
+    """Normal, with variance gain²/fan (He et al. 2015); `a` is the slope of leaky ReLU.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        a: the slope below zero of a leaky ReLU that follows.
+        mode: "fan_in" keeps the variance forward, "fan_out" backward.
+        nonlinearity: the function that follows; see `calculate_gain`.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any; two dimensions or more.
+    Returns: the tensor.
+    Raises:
+        ValueError: for a tensor of fewer than two dimensions.
+    Example:
+        >>> nn.init.kaiming_normal_(torch.empty(2, 3)).shape
+        torch.Size([2, 3])
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
 
@@ -290,6 +452,17 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     """Orthogonal rows (or columns, whichever are fewer), times `gain` (Saxe et al. 2013).
 
     Raises: ValueError, for fewer than 2 dimensions.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        gain: by what the matrix is multiplied.
+        generator: the random numbers; the default generator's where None.
+    Shapes: any; two dimensions or more.
+    Returns: the tensor.
+    Example:
+        >>> w = nn.init.orthogonal_(torch.empty(2, 2))
+        >>> torch.allclose(w @ w.T, torch.eye(2), atol=1e-5)
+        True
     """
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -314,6 +487,17 @@ def sparse_(
     """Normal, with the fraction `sparsity` of each column set to zero (Martens 2010).
 
     Raises: ValueError, unless there are 2 dimensions.
+
+    Parameters:
+        tensor: the tensor that is filled.
+        sparsity: which part of each column is zero.
+        std: the standard deviation of the others.
+        generator: the random numbers; the default generator's where None.
+    Shapes: two dimensions.
+    Returns: the tensor.
+    Example:
+        >>> (nn.init.sparse_(torch.empty(4, 2), 0.5) == 0).sum(0)
+        tensor([2, 2])
     """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

@@ -51,6 +51,21 @@ def load(
         UnpicklingError: where the file names something that isn't allowed; it says what.
         RuntimeError: where the archive is damaged, or holds tensors of a device that isn't here.
         EOFError: where the file is empty.
+
+    Parameters:
+        f: a path, or a file open for reading bytes.
+        map_location: where tensors go that lay on a device: a device, a mapping, or a function.
+        pickle_module: what reads objects; not together with `weights_only`.
+        weights_only: whether only tensors and plain values are read (safe), as by default.
+        mmap: whether the tensors stay in the file until they are used.
+    Returns: what was saved.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save(torch.ones(2), file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        tensor([1., 1.])
     """
     if pickle_module is not None and weights_only:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")

@@ -33,6 +33,19 @@ def save(
     Raises:
         RuntimeError: where the folder doesn't exist, or the path is one.
         OSError: where the file can't be written; pickling errors as Python's.
+
+    Parameters:
+        obj: what is written: tensors, modules' states, collections of them.
+        f: a path, or a file open for writing bytes.
+        pickle_module: what writes objects; Python's `pickle`.
+        pickle_protocol: the protocol of the pickles.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save({"w": torch.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        {'w': tensor([1., 1.])}
     """
     by_name = isinstance(f, (str, os.PathLike))
     if not by_name and not hasattr(f, "write"):

@@ -5,7 +5,7 @@ Semi-structured forms, and batches of compressed matrices, aren't here and say s
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .._base.lazy import lazy, listed
 
@@ -68,7 +68,29 @@ _HOMES: Final = {
     "to_sparse_csr": ".rows:to_sparse_csr",
     "to_sparse_semi_structured": ".unstructured:to_sparse_semi_structured",
 }
-__getattr__ = lazy(__name__, _HOMES)
+if TYPE_CHECKING:
+    from .arithmetic import sum_of as sum
+    from .compressed import CompressedTensor
+    from .coordinates import SparseTensor
+    from .make import sparse_coo_tensor, sparse_mask, spdiags, to_sparse
+    from .products import addmm, log_softmax, mm, mm as smm, mm as spmm, softmax
+    from .rows import (
+        sparse_bsc_tensor,
+        sparse_bsr_tensor,
+        sparse_compressed_tensor,
+        sparse_csc_tensor,
+        sparse_csr_tensor,
+        to_sparse_csr,
+    )
+    from .unstructured import (
+        SparseSemiStructuredTensor,
+        as_sparse_gradcheck,
+        check_sparse_tensor_invariants,
+        solve,
+        to_sparse_semi_structured,
+    )
+else:  # checkers take a module with this function for one that has every name
+    __getattr__ = lazy(__name__, _HOMES)
 
 __all__ = [
     "CompressedTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm",

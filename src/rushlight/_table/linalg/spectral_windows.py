@@ -67,6 +67,12 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
     """exp(-|n - center| / tau).
 
     Raises: ValueError for a center of a symmetric window, and for a tau that isn't positive.
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.exponential(3)
+        tensor([0.3679, 1.0000, 0.3679])
     """
     want = _check("exponential", M, dtype, layout)
     if tau <= 0:
@@ -85,7 +91,14 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
            device: DeviceLike | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """sin(π (n + 1/2) / M)."""
+    """sin(π (n + 1/2) / M).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.cosine(3)
+        tensor([0.5000, 1.0000, 0.5000])
+    """
     want = _check("cosine", M, dtype, layout)
     if M < 2:
         return _short(M, want, device, requires_grad)
@@ -101,6 +114,12 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None,
     """exp(-n² / (2 std²)), with n counted from the middle.
 
     Raises: ValueError for a deviation that isn't positive.
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.gaussian(3)
+        tensor([0.6065, 1.0000, 0.6065])
     """
     want = _check("gaussian", M, dtype, layout)
     if std <= 0:
@@ -120,6 +139,12 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, l
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1.
 
     Raises: ValueError for a negative beta.
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.kaiser(3)
+        tensor([5.2773e-05, 1.0000e+00, 5.2773e-05])
     """
     want = _check("kaiser", M, dtype, layout)
     if beta < 0:
@@ -153,6 +178,12 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
     """The sum of cosines of 0, 1, 2, … periods with the weights `a`, of alternating signs.
 
     Raises: ValueError, TypeError for weights that are none.
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])
+        tensor([0., 1., 0.])
     """
     want = _check("general_cosine", M, dtype, layout)
     if M < 2:
@@ -169,7 +200,14 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None,
                     layout: object = None, device: Any = None,
                     requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """alpha - (1 - alpha) cos(2π n / N)."""
+    """alpha - (1 - alpha) cos(2π n / N).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.general_hamming(3)
+        tensor([0.0800, 1.0000, 0.0800])
+    """
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout,
                           device=device, requires_grad=requires_grad)  # fmt: skip
 
@@ -179,7 +217,14 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any
 def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
             layout: layout | None = None, device: DeviceLike | None = None,
             requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """0.54 - 0.46 cos(2π n / N)."""
+    """0.54 - 0.46 cos(2π n / N).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.hamming(3)
+        tensor([0.0800, 1.0000, 0.0800])
+    """
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device,
                            requires_grad=requires_grad)  # fmt: skip
 
@@ -188,7 +233,14 @@ def hamming(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 @_place
 def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, device: Any = None,
          requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """1/2 - 1/2 cos(2π n / N)."""
+    """1/2 - 1/2 cos(2π n / N).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.hann(3)
+        tensor([0., 1., 0.])
+    """
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device,
                            requires_grad=requires_grad)  # fmt: skip
 
@@ -198,7 +250,14 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: object = None, 
 def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
              device: DeviceLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N)."""
+    """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.blackman(3)
+        tensor([-1.4901e-08,  1.0000e+00, -1.4901e-08])
+    """
     want = _check("blackman", M, dtype, layout)
     return _cosines(M, (0.42, 0.5, 0.08), sym, want, device, requires_grad)
 
@@ -211,6 +270,12 @@ def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
     """A sum of four cosines with low side lobes.
 
     Source: A. H. Nuttall, Some windows with very good sidelobe behavior (1981).
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.nuttall(3)
+        tensor([3.6280e-04, 1.0000e+00, 3.6280e-04])
     """
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype,
                           layout=layout, device=device, requires_grad=requires_grad)  # fmt: skip
@@ -221,7 +286,14 @@ def nuttall(M: int, *, sym: bool = True, dtype: D.dtype | None = None,
 def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: layout | None = None,
              device: DeviceLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A triangle from zero to one and back."""
+    """A triangle from zero to one and back.
+
+    Shapes: (M,).
+    Returns: the window, a tensor.
+    Example:
+        >>> torch.signal.windows.bartlett(3)
+        tensor([0., 1., 0.])
+    """
     want = _check("bartlett", M, dtype, layout)
     if M < 2:
         return _short(M, want, device, requires_grad)

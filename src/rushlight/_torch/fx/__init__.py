@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._base.lazy import listed as _listed
 from . import graph, graph_module, interpreter, node, proxy
 from ._symbolic_trace import PH, PHBase, Tracer, symbolic_trace, wrap
 from .graph import Graph
@@ -15,3 +16,5 @@ __all__ = [
     "Transformer", "graph", "graph_module", "has_side_effect", "interpreter", "map_arg", "node",
     "proxy", "symbolic_trace", "wrap",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())

@@ -5,6 +5,7 @@ gradients and parameters are the same. What only a graph can tell (`.graph`, a f
 format) raises an error that says so.
 """
 
+from ..._base.lazy import listed as _listed
 from ...utils._futures import Future
 from .._jit_internal import (
     Attribute,
@@ -86,3 +87,5 @@ __all__ = [
     "save_jit_module_to_flatbuffer", "script", "script_if_tracing", "script_method",
     "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())

@@ -30,6 +30,17 @@ def get_total_norm(
     `foreach` is accepted; there is one way to do it.
 
     Raises: RuntimeError, for a norm that isn't finite, with `error_if_nonfinite`.
+
+    Parameters:
+        tensors: one tensor or several.
+        norm_type: which norm: p, or infinity.
+        error_if_nonfinite: whether a norm that isn't finite raises.
+        foreach: nothing here: there is one implementation.
+    Shapes: any; the result has no dimensions.
+    Returns: the norm of all elements together.
+    Example:
+        >>> nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+        tensor(5.)
     """
     with no_grad():
         several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
@@ -73,6 +84,22 @@ def clip_grad_norm_(
     """Scales the gradients, in place, to a common norm of at most `max_norm`; returns the old norm.
 
     Raises: RuntimeError, for a norm that isn't finite, with `error_if_nonfinite`.
+
+    Parameters:
+        parameters: one tensor or several, whose gradients are clipped.
+        max_norm: the greatest norm that all of them together may have.
+        norm_type: which norm: p, or infinity.
+        error_if_nonfinite: whether a norm that isn't finite raises.
+        foreach: nothing here: there is one implementation.
+    Shapes: any; the result has no dimensions.
+    Returns: the norm before it was clipped.
+    Example:
+        >>> w = torch.zeros(2, requires_grad=True)
+        >>> w.grad = torch.tensor([3.0, 4.0])
+        >>> nn.utils.clip_grad_norm_(w, 1.0)
+        tensor(5.)
+        >>> w.grad
+        tensor([0.6000, 0.8000])
     """
     several = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total = get_total_norm(_grads(several), norm_type, error_if_nonfinite, foreach)
@@ -100,7 +127,22 @@ def clip_grad_norm(
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Holds every element of the gradients within ±`clip_value`, in place."""
+    """Holds every element of the gradients within ±`clip_value`, in place.
+
+    Parameters:
+        parameters: one tensor or several, whose gradients are clipped.
+        clip_value: the greatest size of an element.
+        foreach: nothing here: there is one implementation.
+    Shapes: any.
+    Raises:
+        RuntimeError: for a number that is none.
+    Example:
+        >>> w = torch.zeros(2, requires_grad=True)
+        >>> w.grad = torch.tensor([3.0, -0.5])
+        >>> nn.utils.clip_grad_value_(w, 1.0)
+        >>> w.grad
+        tensor([ 1.0000, -0.5000])
+    """
     bound = float(clip_value)
     with no_grad():
         for grad in _grads(parameters):

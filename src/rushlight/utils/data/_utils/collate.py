@@ -167,5 +167,16 @@ default_collate_fn_map: _Table = {
 
 
 def default_collate(batch: list[object]) -> Any:
-    """A batch of items: tensors stacked, numbers made tensors, containers gone through."""
+    """A batch of items: tensors stacked, numbers made tensors, containers gone through.
+
+    Parameters:
+        batch: the examples, a list: tensors, arrays, numbers, or collections of them.
+    Returns: a tensor of all with a first dimension more, or the same collection of such.
+    Raises:
+        TypeError: for what can't be stacked.
+        RuntimeError: for collections of different lengths.
+    Example:
+        >>> torch.utils.data.default_collate([1, 2, 3])
+        tensor([1, 2, 3])
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)
