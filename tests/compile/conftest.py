@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rushlight._compile.guards import tiering as warming
+from rushlight._compile.runtime import tiering as warming
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight._compile.guards import fast_entry as entry, native_guards as sentry
+from rushlight._compile.guards import native_guards as sentry
+from rushlight._compile.runtime import fast_entry as entry
 from rushlight._core.storage import version_of
 from rushlight._native.cpython import object_layout as layout
 from rushlight.optim import lr_scheduler

@@ -12,7 +12,8 @@ import pytest
 import rushlight as torch
 from rushlight._array.elementwise.ufuncs import FORMULAS
 from rushlight._base import dtypes as D
-from rushlight._compile.lowering import lowering_rules as meanings, plan
+from rushlight._compile.assembly import plan
+from rushlight._compile.lowering import lowering_rules as meanings
 from rushlight._compile.step import CompiledStep
 from rushlight._native.llvm import target
 from tests.table._samples import CASES, Case

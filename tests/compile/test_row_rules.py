@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rushlight as torch
-from rushlight._compile.lowering import lowering_rules, plan
+from rushlight._compile.assembly import plan
+from rushlight._compile.lowering import lowering_rules
 from rushlight._compile.passes import norms
 from rushlight._table import ROWS, Row
 from tests.table._samples import row_name

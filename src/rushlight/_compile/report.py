@@ -17,7 +17,7 @@ from .lowering.optimizer_sweeps import Sweep
 
 if TYPE_CHECKING:
     from .._formula.ir import Group
-    from .lowering.lower import ExecutablePlan
+    from .assembly.lower import ExecutablePlan
 
 
 def lines_of(machine: ExecutablePlan) -> list[str]:

@@ -26,23 +26,29 @@ from .capture import element_reads as reads
 from .capture.argument_effects import ArgumentsBefore, returned_container, standing_in
 from .capture.code_observation import Observation
 from .capture.forward_backward import live_outputs, record_gradients
-from .capture.names_in_code import compares_identity
 from .capture.number_sources import Numbers, Substitution, freed
 from .capture.output_structure import described
 from .capture.recorder import Recorder
 from .capture.side_effects import SideEffects
-from .capture.unwatchable import names_of, refuse_opaque
 from .diagnostics import advice_for, formats, place_of
 from .guards.branch_guards import hoisted, misses, outcomes
 from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
 from .guards.guards import ArgumentPlace, check_inputs
-from .guards.tiering import FAILED, warm
 from .ir.messages import settled
+from .guards.names_in_code import compares_identity
+from .guards.unwatchable import (
+    names_of,
+    refuse_opaque,
+)
 from .ir.program import Program, difference
 from .passes import improved
 from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
+from .runtime.tiering import (
+    FAILED,
+    warm,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

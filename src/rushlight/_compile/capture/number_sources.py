@@ -13,8 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..guards.captured_state import State
-from ..guards.places import Place
-from .expressions import Expr, as_it_is
+from ..guards.places import AnyNumber, Place
+from ..ir.expressions import (
+    Expr,
+    as_it_is,
+)
 from .other_threads import others_run
 from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
 
@@ -46,15 +49,6 @@ class Source:
 
     def __str__(self) -> str:
         return self.name or self.text
-
-
-class AnyNumber:
-    """Stands for a number that may be any of its type, where guards look for a value."""
-
-    __slots__ = ("source",)
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
 
 
 class NumberEffect:

@@ -18,7 +18,7 @@ from .weak_tables import refers
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
-    from .expressions import Expr
+    from ..ir.expressions import Expr
     from .recorder import Recorder
 
 

@@ -22,11 +22,11 @@ from ..._core.mode import CURRENT, current, replaced
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from ..._tensor import settings
 from ..guards.memory_overlap import separated
+from ..ir.expressions import Expr
 from ..ir.program import Instruction, Program, Value, cells
 from ..refusal import Refusal, is_rushlight, user_line
 from .array_proxies import Names, Proxy, World
 from .element_reads import holds_read
-from .expressions import Expr
 from .factories import Factory, Keywords, Like
 from .message_recorder import MessageRecorder
 from .number_recorder import NumberRecorder, settle_reads

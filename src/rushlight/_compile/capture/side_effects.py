@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ...nn.modules.module import Module
 from ..guards.captured_state import TABLES, UNUSED, State
 from ..guards.places import SCALARS, Place, current_entries, is_library_class
+from ..guards.unwatchable import names_of
 from ..ir.program import same
 from ..refusal import Refusal, is_standard
 from .output_structure import described
-from .unwatchable import names_of
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor

@@ -18,8 +18,7 @@ from typing import Any, Final
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython import object_layout as layout
 from ..._native.cpython.type_flags import is_immutable
-from ..lowering.optimizer_sweeps import betas_usable
-from .conditions import Argument, NotNative, ObjectReads
+from .conditions import Argument, NotNative, ObjectReads, betas_usable
 from .guards import Rendered
 from .name_lookups import Lookups, Versions, space_of
 from .records import (

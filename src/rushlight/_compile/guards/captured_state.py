@@ -33,11 +33,16 @@ from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ..capture.names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
-from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
 from .own_affairs import own_affairs, reads_itself
+from .names_in_code import (
+    asks,
+    asks_by_any_name,
+    imported,
+    matches_classes,
+    questions,
+)
 from .places import (
     SCALARS,
     Place,
@@ -50,6 +55,13 @@ from .places import (
     items_of,
     slots_of,
     unchanged,
+)
+from .unwatchable import (
+    LASTING as _LASTING,
+    SMALL,
+    Opaque,
+    inner_of,
+    why_opaque,
 )
 
 LIMIT: Final = 20_000

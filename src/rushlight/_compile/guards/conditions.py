@@ -67,3 +67,11 @@ class Argument:
         """Whether its class and its array's geometry are known."""
         g = self.geometry
         return self.kind is not None and None not in (g.shape, g.strides, g.dtype)
+
+
+def betas_usable(betas: object) -> bool:
+    """Whether Adam's formula takes these, as its options hold them: they may change."""
+    return (
+        type(betas) is tuple and len(betas) == 2
+        and all(type(b) is float for b in betas) and 1 - betas[0] < 0.5
+    )  # fmt: skip

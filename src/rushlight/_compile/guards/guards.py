@@ -15,13 +15,12 @@ from ..._base.device import DEFAULTS, default_device
 from ..._core.mode import NO_GRAD, READY
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_heap_type
-from ..capture.number_sources import AnyNumber
 from ..ir.program import Program
 from ..refusal import Refusal
 from .captured_state import State
 from .leaf_hooks import runs_hooks
 from .name_lookups import MISSING, Versions
-from .places import Place, current_entries, is_set, plain, unchanged
+from .places import AnyNumber, Place, current_entries, is_set, plain, unchanged
 from .records import (
     ArgumentPart,
     Attribute,

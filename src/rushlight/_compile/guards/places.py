@@ -13,6 +13,7 @@ from ..refusal import is_library
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
+    from ..capture.number_sources import Source
 
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
 #: Attributes in C that are looked at anyway.
@@ -33,6 +34,15 @@ class Place:
         self.label = label
         self.guarded: Any = None  # the keys to guard; None: all
         self.ordered = True  # the order of the keys may matter
+
+
+class AnyNumber:
+    """Stands for a number that may be any of its type, where guards look for a value."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
 
 
 def current_entries(place: Place) -> dict[Any, Any]:

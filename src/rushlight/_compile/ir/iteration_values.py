@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array.elementwise.ufuncs import FORMULAS
 from ..._array.memory import aliasing as A
 from ..._formula.ir import trace
-from ..runtime.ufuncs import ufunc_of
 from .program import Instruction, Value
+from .ufuncs import ufunc_of
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Positional

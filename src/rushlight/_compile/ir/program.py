@@ -24,7 +24,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as T
-from ..capture.expressions import GIVEN, READ, Expr
+from .expressions import (
+    GIVEN,
+    READ,
+    Expr,
+)
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array

@@ -23,8 +23,8 @@ from .gemm import Matrix, blocks_of, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
-    from .lower import ExecutablePlan
-    from .plan import Plan
+    from ..assembly.lower import ExecutablePlan
+    from ..assembly.plan import Plan
 
 _ROWS: Final = 64  # of a block of causal attention
 _HEADS: Final = 1024  # at most

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._base.annotations import Shape
-    from .lower import ExecutablePlan
-    from .plan import Plan
+    from ..assembly.lower import ExecutablePlan
+    from ..assembly.plan import Plan
 
 Call = tuple[int, int, int]  # function, frame, chunks
 

@@ -17,8 +17,8 @@ from ..ir.program import Instruction, Value, row_major
 from .commands import Call, Command, merged
 
 if TYPE_CHECKING:
-    from .lower import ExecutablePlan
-    from .plan import Plan
+    from ..assembly.lower import ExecutablePlan
+    from ..assembly.plan import Plan
 
 _BITS: Final = {1: I8, 4: I32, 8: I64}
 _SUMS: Final = {"float32": F32, "float64": F64, "int64": I64}

@@ -17,8 +17,8 @@ from .gemm import Matrix, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
-    from .lower import ExecutablePlan
-    from .plan import Plan
+    from ..assembly.lower import ExecutablePlan
+    from ..assembly.plan import Plan
 
 
 def _cell(i: Symbol, f: Symbol, u: Symbol, o: Symbol, c: Symbol) -> Any:

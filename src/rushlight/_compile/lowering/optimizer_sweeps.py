@@ -22,6 +22,7 @@ from ...optim.adamax import Adamax
 from ...optim.adamw import AdamW
 from ...optim.rmsprop import RMSprop
 from ...optim.sgd import SGD
+from ..guards.conditions import betas_usable
 from ..guards.records import (
     Attribute,
     ByClass,
@@ -205,14 +206,6 @@ def guard_sweep(sweep: Sweep, lines: SourceText) -> None:
                 checks.append(Is(Item(Held(own), name, get=True), t))
                 checks += [Is(array, t._raw), Writable(array)]
             lines.unless(*checks)
-
-
-def betas_usable(betas: object) -> bool:
-    """Whether Adam's formula takes these, as its options hold them: they may change."""
-    return (
-        type(betas) is tuple and len(betas) == 2
-        and all(type(b) is float for b in betas) and 1 - betas[0] < 0.5
-    )  # fmt: skip
 
 
 def address_of(t: Tensor) -> int:

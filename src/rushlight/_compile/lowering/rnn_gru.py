@@ -18,8 +18,8 @@ from .gemm import Matrix, transpose
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Shape, TensorLike
     from ..._formula.ir import Symbol
-    from .lower import ExecutablePlan
-    from .plan import Plan
+    from ..assembly.lower import ExecutablePlan
+    from ..assembly.plan import Plan
 
 
 def _unit(r: Symbol, z: Symbol, n: Symbol, hr: Symbol, hz: Symbol, hn: Symbol, h: Symbol) -> Any:

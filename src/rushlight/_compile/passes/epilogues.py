@@ -16,7 +16,7 @@ from ..lowering.gemm import Product, product_of, worth_transposing
 from .fuse import fused
 
 if TYPE_CHECKING:
-    from ..lowering.plan import Plan
+    from ..assembly.plan import Plan
 
 
 def with_product(plan: Plan, i: Instruction) -> bool:

@@ -16,7 +16,7 @@ from ..lowering.lowering_rules import element_value
 from ..lowering.reductions import PLACES, dimension_of
 
 if TYPE_CHECKING:
-    from ..lowering.plan import Plan
+    from ..assembly.plan import Plan
 
 #: Kernels that are looked at for an instruction to join, at most.
 _NEAR: Final = 48

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..._array.memory.aliasing import UFUNC_OF
 from ..._array.numpy_namespace import add_scaled
-from ..capture.expressions import Expr
+from ..ir.expressions import Expr
 from ..ir.iteration_values import FLOATS
 from ..ir.program import Instruction, Program, Value
 

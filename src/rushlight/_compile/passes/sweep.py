@@ -8,7 +8,7 @@ from ..ir.program import Instruction
 from ..lowering.optimizer_sweeps import sweep_of
 
 if TYPE_CHECKING:
-    from ..lowering.plan import Plan
+    from ..assembly.plan import Plan
 
 
 def swept(plan: Plan, i: Instruction) -> bool:

@@ -21,9 +21,9 @@ from .fuse import joined, renewed
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._formula.ir import Symbol
+    from ..assembly.plan import Plan
     from ..lowering.commands import Command
     from ..lowering.gemm import Product
-    from ..lowering.plan import Plan
 
 
 def is_fused(plan: Plan, i: Instruction) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from ..capture.expressions import READ, Expr
 from ..capture.forward_backward import guarded, joined
 from ..capture.number_sources import write_number
 from ..capture.output_aliasing import aged, sharing
@@ -26,8 +25,12 @@ from ..capture.output_structure import (
 from ..capture.side_effects import Added
 from ..guards.branch_guards import Expectations
 from ..guards.guards import SourceText
+from ..ir.expressions import (
+    READ,
+    Expr,
+)
 from ..ir.program import Instruction, Program, Value
-from .ufuncs import ufunc_of
+from ..ir.ufuncs import ufunc_of
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
+from ..assembly.lower import planned
 from ..capture.forward_backward import parts
 from ..capture.output_structure import BareArray, FreshTensor, TensorWithHistory
 from ..generated_python import compiled_text, text_of
@@ -24,7 +25,6 @@ from ..guards.memory_overlap import guard_memory, guard_shared, guard_writable
 from ..guards.records import Attribute, Call, Held, Is, IsNone, Local, Start, Truth
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Program, Value
-from ..lowering.lower import planned
 from ..lowering.optimizer_sweeps import guard_sweep
 from .python_body import Body, SavedForBackward
 from .run_lock import TURN, in_turn, lasting
@@ -32,8 +32,8 @@ from .run_lock import TURN, in_turn, lasting
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments
     from ..._tensor.tensor import Tensor
+    from ..assembly.lower import ExecutablePlan
     from ..guards.captured_state import State
-    from ..lowering.lower import ExecutablePlan
 
 
 class RunFailure:

@@ -11,15 +11,21 @@ from typing import Any
 
 from ..ir.iteration_values import in_order, size_of
 from ..ir.program import Instruction, Program, Value
+from ..lowering import (
+    attention,
+    commands,
+    copies as moves,
+    lstm as recurrence,
+    rnn_gru as recurrent_layers,
+)
+from ..lowering.commands import Command
+from ..lowering.fusion import Kernel
+from ..lowering.gemm import Product
+from ..lowering.optimizer_sweeps import Sweep
 from ..passes.epilogues import with_product, with_relu
 from ..passes.fuse import fused
 from ..passes.sweep import swept
 from ..passes.writes import forget, is_fused
-from . import attention, commands, copies as moves, lstm as recurrence, rnn_gru as recurrent_layers
-from .commands import Command
-from .fusion import Kernel
-from .gemm import Product
-from .optimizer_sweeps import Sweep
 
 _MAKERS = {
     **moves.MAKERS, **commands.MAKERS, **attention.MAKERS, **recurrence.MAKERS,

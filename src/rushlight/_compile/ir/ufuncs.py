@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array.memory import aliasing as A
-from ..ir.program import Instruction, Value
+from .program import (
+    Instruction,
+    Value,
+)
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 if TYPE_CHECKING:
-    from ..runtime.replay import Variant
+    from .replay import Variant
 
 #: Calls after which a program gets its quick way in (see `fast_entry`).
 WARM = 3

@@ -29,25 +29,35 @@ from ..._native.threads import thread_pool as pool
 from ..ir.iteration_values import DTYPES, in_order, size_of
 from ..ir.messages import alike_on_all_ranks
 from ..ir.program import Instruction, Program, Value
+from ..lowering.commands import Command
+from ..lowering.fusion import Kernel
+from ..lowering.gemm import (
+    Matrix,
+    Product,
+)
+from ..lowering.optimizer_sweeps import Sweep
 from ..passes.layout import copy_unordered
 from ..passes.memory import placed
 from ..passes.norms import apart
 from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
 from ..report import lines_of
-from ..runtime import driver
-from ..runtime.call_frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
-from .commands import Command
-from .fusion import Kernel
-from .gemm import Matrix, Product
-from .optimizer_sweeps import Sweep
+from . import driver
+from .call_frames import (
+    CHUNK,
+    ONE,
+    THREADED,
+    Frames,
+    float_word,
+    kernel_address,
+)
 from .plan import Plan, reads_of, results_of
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable
     from ..._formula.ir import Group
-    from .optimizer_sweeps import Part
+    from ..lowering.optimizer_sweeps import Part
 
 #: Elements of a piece of a flat array.
 FLAT = 4096

@@ -33,7 +33,7 @@ from ..refusal import Refusal
 from .names_in_code import asks_by_any_name, texts
 
 if TYPE_CHECKING:
-    from ..guards.captured_state import State
+    from .captured_state import State
 
 #: Bytes up to which the contents of a NumPy array are compared at each call.
 SMALL: Final = 4096

@@ -20,22 +20,29 @@ from typing import TYPE_CHECKING, Any
 from ..._core.storage import TensorBase, version_cell
 from ..._native.cpython import dict_clocks
 from ..._native.llvm import target
+from ..assembly import driver
 from ..generated_python import compiled_text
+from ..guards.analysis import SortedGuards
+from ..guards.conditions import ObjectReads
+from ..guards.native_guards import (
+    NativeGuards,
+    fields,
+    unreadable,
+)
 from ..ir.iteration_values import size_of
 from ..ir.program import Instruction, Value
 from ..lowering.gemm import Product
-from ..runtime import driver
-from ..runtime.replay import NativeBody, Variant
-from .analysis import SortedGuards
-from .conditions import ObjectReads
-from .native_guards import NativeGuards, fields, unreadable
+from .replay import (
+    NativeBody,
+    Variant,
+)
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
+    from ..assembly.lower import ExecutablePlan
     from ..ir.program import Program
-    from ..lowering.lower import ExecutablePlan
 
 #: Multiplications or moves of elements up to which a step keeps the interpreter's lock.
 SMALL = 1 << 22
