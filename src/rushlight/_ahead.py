@@ -16,7 +16,7 @@ from . import optim, zeros
 from ._array.kernels import foreseen
 from ._native import prebuilt
 from ._native.llvm import loader, target
-from ._native.prebuilt.build import Collected
+from ._native.llvm.prebuilt_objects import Collected
 from ._table import ROWS
 
 #: The options that choose between an optimizer's formulas, and what they may be.

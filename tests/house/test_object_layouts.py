@@ -35,7 +35,13 @@ EXCEPTIONS = {
     ("src/rushlight/_core/engine.py", "getrefcount"): (
         "whether a hook has kept the gradient that it has made: PyTorch's own rule"
     ),
-    ("src/rushlight/_table/shape/resizing.py", "getrefcount"): (
+    ("src/rushlight/_native/references.py", "pythonapi"): (
+        "counts one reference more, by Python's own function; reads nothing"
+    ),
+    ("src/rushlight/_native/references.py", "py_object"): (
+        "the same: the argument of that function"
+    ),
+    ("src/rushlight/_table/rows/resizing.py", "getrefcount"): (
         "whether somebody else holds an array that is resized: NumPy's own rule"
     ),
 }

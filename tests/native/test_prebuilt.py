@@ -11,7 +11,7 @@ import pytest
 from rushlight._native import prebuilt
 from rushlight._native.llvm import target
 from rushlight._native.llvm.emit import I64, Module
-from rushlight._native.prebuilt.build import Collected
+from rushlight._native.llvm.prebuilt_objects import Collected
 from tests.native.subprocesses import run
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -71,7 +71,7 @@ SOME = """
     from rushlight._native.emitted import gemm
     from rushlight._native.llvm import loader
     from rushlight._native.llvm.emit import F32
-    from rushlight._native.prebuilt.build import Collected
+    from rushlight._native.llvm.prebuilt_objects import Collected
     from rushlight._native.threads import thread_pool
     from rushlight._table import ROWS
 

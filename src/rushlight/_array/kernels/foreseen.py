@@ -1,6 +1,6 @@
 """The kernels that a package with native code brings along: what eager programs ask for.
 
-    foreseen.ask(functions, updates)     # each is loaded: see `_native.prebuilt.build`
+    foreseen.ask(functions, updates)     # each is loaded: see `_native.llvm.prebuilt_objects`
 
 `functions` are those of the table on arrays, `updates` the optimizers' rules with their options. A
 kernel for what isn't here is compiled by llvmlite when it comes, or left to NumPy without.

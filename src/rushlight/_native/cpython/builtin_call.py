@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..llvm import loader as engine
 from ..llvm.emit import I64, PTR, VOID, Function, Module, Type, Value
+from ..references import keep_forever
 from . import interpreter
 from .interpreter import BYTES
-from .references import keep_forever
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable

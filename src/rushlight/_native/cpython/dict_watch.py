@@ -21,8 +21,8 @@ from typing import Final
 from ..._base.fork_locks import lock as make_lock
 from ..llvm import loader as engine
 from ..llvm.emit import I32, I64, PTR, Function, Module, Value
+from ..references import keep_forever
 from . import interpreter
-from .references import keep_forever
 
 _FIRST: Final = 256  # places of the first table
 _ROOM: Final = 512  # words that are made at once

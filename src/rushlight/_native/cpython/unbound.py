@@ -14,7 +14,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Final
 
-from .references import keep_forever
+from ..references import keep_forever
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._base.fork_locks import lock as make_lock
 from .. import prebuilt
-from ..cpython.references import keep_forever
+from ..references import keep_forever
 from . import object_cache as cache
 from .emit import Module
 from .llvmlite_binding import binding

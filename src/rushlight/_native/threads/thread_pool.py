@@ -30,9 +30,9 @@ import time
 from functools import cache
 
 from ..._base.fork_locks import in_child, lock as make_lock
-from ..cpython.references import keep_forever
 from ..llvm import loader as engine
 from ..llvm.emit import I32, I64, PTR, VOID, Function, Module, Value
+from ..references import keep_forever
 
 # Where things lie in a state, each on a cache line of its own.
 _WORD, _DONE, _TASK, _SIGNAL, _SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i for i in range(9))

@@ -1,4 +1,4 @@
-"""Makes the extension modules of this folder: objects by LLVM, and a table of them in C.
+"""Makes the extension modules of `prebuilt`: objects by LLVM, and a table of them in C.
 
     collected = Collected()
     loader.record(collected)             # from now on modules are collected, and none is loaded
@@ -19,11 +19,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..llvm.llvmlite_binding import binding
-from . import SETS, Instructions, key_of
+from ..prebuilt import (
+    SETS,
+    Instructions,
+    key_of,
+)
+from .llvmlite_binding import binding
 
 if TYPE_CHECKING:
-    from ..llvm.emit import Module
+    from .emit import Module
 
 #: Objects: few files for the linker, and each is compiled in a second.
 _OBJECTS: Final = 32
@@ -168,7 +172,7 @@ _ASKED: Final[Mapping[str, str]] = {
 }
 
 _C: Final = """\
-/* Made by rushlight._native.prebuilt.build: kernels that were compiled from LLVM's text. */
+/* Made by rushlight._native.llvm.prebuilt_objects: kernels that were compiled from LLVM's text. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>
