@@ -17,7 +17,8 @@ from ._utils import worker as W
 from ._utils.fetch import fetch_of
 from ._utils.transport import SHARES, received
 from .datapipes.datapipe import IterDataPipe
-from .graph_settings import apply_random_seed
+from .datapipes.iter.sharding import SHARDING_PRIORITIES
+from .graph_settings import apply_random_seed, apply_sharding
 from .sampler import draw_seed
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def _end_of(process: BaseProcess) -> RuntimeError | None:
             "raise your shared memory limit."
         )
     return RuntimeError(text)
+
+
+def _share(pipe: Any, workers: int, worker: int) -> None:
+    apply_sharding(pipe, workers, worker, SHARDING_PRIORITIES.MULTIPROCESSING)
 
 
 def _as_it_is(loader: Any) -> Any:
@@ -161,6 +166,7 @@ class Workers(Loading):
                 number,
                 count,
                 loader.dataset,
+                _share if isinstance(loader.dataset, IterDataPipe) else None,
                 fetch_of(loader),
                 self._base_seed,
                 loader.worker_init_fn,

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...._array.memory import collation as batches
 from ...._base.lazy import lazy
 from ....random import manual_seed
-from ..datapipes.datapipe import IterDataPipe
-from ..datapipes.iter.sharding import SHARDING_PRIORITIES
-from ..graph_settings import apply_sharding
 from .transport import Letter, sealed
 
 if TYPE_CHECKING:
@@ -121,6 +118,7 @@ class Setup(NamedTuple):
     worker: int
     workers: int
     dataset: Any
+    share: Callable[[Any, int, int], object] | None  # has a pipe of data take its part
     fetch: Callable[..., Callable[[Any], Any]]
     base_seed: int
     init: Callable[[int], Any] | None
@@ -192,9 +190,8 @@ def run(setup: Setup, orders: Connection, pipe: object, done: Any) -> None:
     fetch: Callable[[Any], Any] | None = None
     where = f"in DataLoader worker process {setup.worker}"
     try:
-        if isinstance(setup.dataset, IterDataPipe):
-            group = SHARDING_PRIORITIES.MULTIPROCESSING
-            apply_sharding(setup.dataset, setup.workers, setup.worker, group)
+        if setup.share is not None:
+            setup.share(setup.dataset, setup.workers, setup.worker)
         if setup.init is not None:
             setup.init(setup.worker)
         fetch = setup.fetch(setup.dataset)
