@@ -26,7 +26,7 @@ REPEATS, ROUNDS = 200, 40
 
 def take_out(what: str) -> None:
     """Has machine code made from now on without some checks."""
-    from rushlight._compile.runtime import driver
+    from rushlight._compile.assembly import driver
     from rushlight._native.cpython import guard_checker, guard_tables
     from rushlight._native.llvm.emit import I64, PTR
 

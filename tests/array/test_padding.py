@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array.nn import padding
+from rushlight._array.shape import padding
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((2, 3, 7), (1, 2)), ((2, 3, 5, 6), (0, 3, 2, 1)), ((1, 1, 5, 6), (0, 0, 2, 3)),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rushlight as torch
-from rushlight._compile.guards import tiering as warming
+from rushlight._compile.runtime import tiering as warming
 from tests.attack.program import Program, Turn
 
 #: How much results may differ by rounding, of the largest element: machine code sums otherwise.

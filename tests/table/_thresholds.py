@@ -55,8 +55,8 @@ FIXED = {
     "_array.kernels.grid_sample._MOST": "numbers of 32 bits",
     "_array.kernels.small_convolution._PLACES": "what the kernel is written for",
     "_array.kernels.transpose._MANY": "calls at most",
-    "_table.modes.meta._FEW": "tensors without elements",
-    "_table.modes.meta._MANY": "tensors without elements",
+    "_table.rows.meta._FEW": "tensors without elements",
+    "_table.rows.meta._MANY": "tensors without elements",
 }
 
 #: Lengths of pieces that large arrays are worked through in: no comparison shows them.

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import rushlight
-from rushlight._table.modes import meta as _meta
+from rushlight._table.rows import meta as _meta
 from rushlight.utils._pytree import tree_map
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 from .error_notes import advised
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable
+    from .annotations import AnyCallable
 
 _KNOWN: Final = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "

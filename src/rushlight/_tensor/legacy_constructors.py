@@ -16,7 +16,7 @@ from .._base.size import Size
 from .._core.mode import current
 from .._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .._table.calls.argument_parser import is_index
-from .._table.modes import meta as _meta
+from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_array
 from .._table.shape.create import size_of
 from . import torch_function as subclasses

@@ -32,7 +32,7 @@ from .._core.views import current_node
 from .._table import PUBLIC
 from .._table.calls.argument_parser import dimension, named_axis
 from .._table.elementwise import complexes
-from .._table.modes import meta as _meta
+from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
 from .._table.shape import exchange, shape
 from . import array_protocol, copies, sharing

@@ -30,9 +30,9 @@ from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.slow import TANGENTS
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
-from .._table.modes import meta as _meta
 from .._table.names.aten import find_overload as _operator
 from .._table.names.aten_forms import classify_call, parts_of
+from .._table.rows import meta as _meta
 from . import dispatch_modes as watching
 from .copies import attributes_of, set_attributes
 from .tensor import Tensor

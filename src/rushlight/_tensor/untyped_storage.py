@@ -26,8 +26,13 @@ from .._base.device import CPU, META, device as a_device, on_meta
 from .._base.errors import type_name
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
-from .._table.modes.meta import NO_DATA
-from .._table.shape.resizing import NOT_RESIZABLE, STORAGES, grown, relocated
+from .._table.rows.meta import NO_DATA
+from .._table.rows.resizing import (
+    NOT_RESIZABLE,
+    STORAGES,
+    grown,
+    relocated,
+)
 from . import copies
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from .._base.lazy import lazy
 from .._table import aten as _aten
 
-_REGISTERED: Final = "rushlight._table.rows.registered_operators"
+_REGISTERED: Final = "rushlight._table.names.registered_operators"
 
 
 def _found(name: str) -> Any:
@@ -25,7 +25,7 @@ def _found(name: str) -> Any:
             return registered[name]
     if name[0] == "_":
         raise KeyError(name)
-    from .._table.rows import registered_operators
+    from .._table.names import registered_operators
 
     if name in ("load_library", "import_module"):
         return getattr(registered_operators, name)

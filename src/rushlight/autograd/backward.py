@@ -21,7 +21,7 @@ from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
-from .._table.modes import meta as _meta
+from .._table.rows import meta as _meta
 from .._tensor.of_values import TensorOfValues
 from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled

@@ -10,7 +10,7 @@ from .._base import errors
 from .._core.hooks import hooks_of
 from .._core.node import Node
 from .._core.storage import TensorBase, new_tensor
-from .._table.modes.meta import LIVE
+from .._table.rows.meta import LIVE
 from .._tensor.tensor import Tensor
 from .._tensor.torch_function import torch_dispatch
 

@@ -24,7 +24,6 @@ from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
-from ..rows.view_calls import view_function
 from .argument_parser import NUMBERS_TOO, complaint, is_index
 from .call_errors import explain_rows
 from .conversions import Unfit, accepts, as_lone_tensor, by_value, integers
@@ -32,6 +31,7 @@ from .deprecated_orders import old_order
 from .long_integers import refuse_long
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
+from .view_calls import view_function
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Keywords, Positional

@@ -16,7 +16,7 @@ from ..._core.storage import TensorBase
 from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
 from ..calls.operand_fit import explain_mask
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
 from ..rows.out_rules import OutRules, before_others

@@ -23,7 +23,7 @@ from ..._core.mode import ALERTED, current, interposed
 from ..._core.slow import record
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint, misuse
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import asks, composite
 from ..rows.row import linear
 

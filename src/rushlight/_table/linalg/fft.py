@@ -12,8 +12,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import CURRENT, ready, replaced
 from ..._core.storage import TensorBase, new_tensor
-from ..modes import meta as _meta
-from ..rows import tensor_namespace as _traced
+from ..rows import meta as _meta, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import place
 from ..rows.row import Row, linear

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
 from ..calls import dtype_checks as _checks
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 from ..shape.create import dtype_or_default

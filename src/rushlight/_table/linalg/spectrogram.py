@@ -11,10 +11,10 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
 from ..calls.argument_parser import complaint_of_c
-from ..nn.pad import pad
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
+from ..shape.pad import pad
 from ..shape.rearrange import constant_pad_nd
 from ..shape.slices import unfold_backward
 from .fft import c2c, c2r, r2c

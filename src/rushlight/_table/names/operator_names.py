@@ -19,13 +19,13 @@ from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_integer
 from ..calls.deprecated_orders import REINFORCE, say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
-from ..modes.meta import is_meta
 from ..nn.attention import _safe_softmax as safe_softmax_row
 from ..nn.ctc_loss import _ctc as ctc_row
 from ..nn.normalization import GROUP_NORM, check_groups
 from ..random.fill import refuse_leaf
 from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
+from ..rows.meta import is_meta
 from ..rows.out_rules import as_out
 from ..rows.row import linear
 from ..rows.tensor_namespace import table

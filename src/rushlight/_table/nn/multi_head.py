@@ -10,8 +10,8 @@ from ..._base import dtypes as D
 from ..linalg.matmul import linear
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
+from ..shape.pad import pad
 from .attention import scaled_dot_product_attention
-from .pad import pad
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike

@@ -11,7 +11,7 @@ from ..._core.mode import ready
 from ..._core.node import Node, new_node
 from ..._core.slow import TANGENTS
 from ..._core.views import view_target
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from ..._core.storage import TensorBase, bump
 from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_number_tensor
 from ..calls.call_errors import combination
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general

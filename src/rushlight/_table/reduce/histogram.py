@@ -194,8 +194,8 @@ def histogram(
     hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
     if out is None:
         return _RESULT(_record(_of_histogram, [hist, edges[0]], input, bins, given))
-    from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
+    from ..rows.out_dtypes import refusal
 
     results = hist, edges[0]
     for i, (target, result) in enumerate(zip(out, results)):

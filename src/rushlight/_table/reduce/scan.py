@@ -240,8 +240,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
 
 
 def _write_out(result: Any, out: Any) -> Any:
-    from ..calls.out_dtypes import refusal
     from ..rows.out_argument import place
+    from ..rows.out_dtypes import refusal
 
     problem = refusal("diff", "", T.dtype_of(result), T.dtype_of(out), 0)
     if problem is not None:

@@ -17,9 +17,9 @@ from ..._core.inplace import announce_write, count_write
 from ..._core.interposers import NOT_HANDLED, WRITE_OUT
 from ..._core.mode import CURRENT, Mode, ready, replaced
 from ..._core.storage import TensorBase
-from ..calls.out_dtypes import refusal
-from ..shape.resizing import resized
+from .out_dtypes import refusal
 from .out_rules import AS_MOST, OutRules, Typed
+from .resizing import resized
 from .return_type_classes import name_outputs
 from .tensor_namespace import table
 

@@ -13,7 +13,7 @@ from ..._base.memory_format import (
     memory_format as MemoryFormat,
     preserve_format,
 )
-from ..modes import meta as _meta
+from . import meta as _meta
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array

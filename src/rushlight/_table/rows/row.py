@@ -112,7 +112,7 @@ class Row:
     out_rules: OutRules
     delivers: tuple[str, ...]
     without_data: str
-    beside_data: str  # these two: see `modes.meta`
+    beside_data: str  # these two: see `meta`
     explain: Callable[[Arguments, bool], Exception | None] | None
     narrow: str | Callable[[Any], str]  # these two, in a name's first row, see `narrow_types`
     kernel: str | Callable[[Any], str]
@@ -321,7 +321,7 @@ def declare(
     side, or on "both". `given_numbers` says that a number among the operands may be one that a
     compiled step is given in each call. `out_rules` says how `out` is looked at, see `OutRules`.
     `delivers` names the tensors in the order in which leaves among them accumulate, if not that of
-    the arguments. `without_data` and `beside_data` are for meta tensors, see `modes.meta`.
+    the arguments. `without_data` and `beside_data` are for meta tensors, see `meta`.
     `explain(args, inplace)` gives the exception for operands that a raw forward has refused, where
     its words are the row's own. `narrow` and `kernel` say in the first row of a name what PyTorch
     does with types that are only stored, and what its refusals call the kernel, see

@@ -173,7 +173,7 @@ def sum(x: Tensor, axis: int | Shape | None = None, keepdims: bool = False) -> A
 def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Zeros of a shape and a dtype."""
     if on_meta(None):
-        from ..modes.meta import empty_meta
+        from .meta import empty_meta
 
         return empty_meta(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))
     return new_tensor(_raw.zeros(shape, dtype))

@@ -17,7 +17,7 @@ from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls.argument_parser import is_number_tensor
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import steps_of
 from ..rows.size_arguments import size_of as size_of

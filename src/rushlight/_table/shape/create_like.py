@@ -10,7 +10,7 @@ from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
 from ..._core.interposers import NOT_HANDLED
 from ..._core.storage import TensorBase
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.size_arguments import size_of

@@ -14,7 +14,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c, is_number_tensor
 from ..calls.call_errors import combination
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.warn_once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for

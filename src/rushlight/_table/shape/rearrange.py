@@ -14,7 +14,7 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import integers
-from ..modes import meta as _meta
+from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table

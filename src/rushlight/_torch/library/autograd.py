@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase, bump
-from ..._table.rows.registered_operators import RegisteredOverload
+from ..._table.names.registered_operators import RegisteredOverload
 from ..._tensor.dispatch_modes import ask_mode
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad

@@ -13,7 +13,7 @@ from .registration import fake_of, overload_of
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._table.rows.registered_operators import RegisteredOverload
+    from ..._table.names.registered_operators import RegisteredOverload
     from ..._tensor.tensor import Tensor
 
 _TESTS = ("test_schema", "test_autograd_registration", "test_faketensor",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._core.storage import TensorBase
-from ..._table.rows.registered_operators import RegisteredOverload
+from ..._table.names.registered_operators import RegisteredOverload
 from .autograd import formula_of
 from .inference import infer_schema
 from .registration import (
@@ -122,7 +122,7 @@ class CustomOpDef:
 
 def _old(namespace: str, name: str) -> Any:
     """The overloads of an operator that is made anew."""
-    from ..._table.rows import registered_operators as _registered
+    from ..._table.names import registered_operators as _registered
 
     space = _registered.NAMESPACES.get(namespace)
     packet = None if space is None else space.__dict__.get(name)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..calls.long_integers import refuse_misuse
-from .row import Row
+from ..rows.row import Row
+from .long_integers import refuse_misuse
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Positional

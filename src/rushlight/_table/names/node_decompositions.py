@@ -37,9 +37,12 @@ from ..linalg.matmul import (
     _stack_product,
 )
 from ..nn.class_loss import _cross_entropy, _nll
+from ..rows.row import (
+    Row,
+    when_settled,
+)
+from ..rows.tensor_namespace import table
 from ..shape.shape import unsafe_view
-from .row import Row, when_settled
-from .tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array

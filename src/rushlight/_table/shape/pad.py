@@ -14,14 +14,14 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
 from ..rows.row import Row, linear
-from ..shape.rearrange import constant_pad_nd
+from .rearrange import constant_pad_nd
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape
     from ..._tensor.tensor import Tensor
 
-raw = later("_array.nn.padding")
+raw = later("_array.shape.padding")
 
 
 def _add_back(g: Tensor, shape: Shape, padding: Shape, mode: str) -> Tensor:

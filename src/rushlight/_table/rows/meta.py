@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array, RawType
     from ..._base.annotations import AnyCallable, Arguments, DeviceLike, Shape, TensorLike
     from ..._tensor.tensor import Tensor
-    from ..rows.row import Row
+    from .row import Row
 
 _FEW: Final = 4096  # elements up to which an operation is just run
 _MANY: Final = 1 << 28  # elements from which on it isn't, where nothing less will do

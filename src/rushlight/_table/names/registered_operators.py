@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Schema
 from ..._core.storage import TensorBase
-from ..names.aten import OpOverload, OpOverloadPacket
+from .aten import (
+    OpOverload,
+    OpOverloadPacket,
+)
 
 if TYPE_CHECKING:
     from ..._base.annotations import Positional

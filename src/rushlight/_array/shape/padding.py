@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..shape.gather import index_add
+from .gather import index_add
 
 if TYPE_CHECKING:
     from ..annotations import Array
