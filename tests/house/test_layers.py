@@ -43,6 +43,21 @@ GUESTS = {
 }
 
 
+#: Modules that load one late which imports them, and why.
+BACK = {
+    ("rushlight._table.modes.autocast_functions", "rushlight._table.modes.autocast"): (
+        "what runs under autocast only, for functions that are there from the start"
+    ),
+    ("rushlight.sparse.compressed", "rushlight.sparse.make"): "the method `to_sparse`",
+    ("rushlight.sparse.coordinates", "rushlight.sparse.make"): "the method `to_sparse`",
+    ("rushlight.sparse.coordinates", "rushlight.sparse.pickles"): "the method `__reduce_ex__`",
+}
+#: Packages with parts that import each other, and why.
+ROUND = {
+    "rushlight._array": "functions ask `kernels` for large arrays, which ask them for the rest",
+}
+
+
 class Import(NamedTuple):
     """One import: who, from which line, what, and whether it is done when the module is loaded."""
 
@@ -85,12 +100,21 @@ def imported_names(node: ast.AST, package: str) -> Iterator[str]:
         for alias in node.names:
             inner = f"{base}.{alias.name}"
             yield inner if inner in modules() else base
-    elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        called = node.func.id if isinstance(node.func, ast.Name) else called
-        name = node.args[0].value
-        if called in ("import_module", "__import__") and isinstance(name, str):
+    elif isinstance(node, ast.Call) and node.args:
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        name = start_of(node.args[0])
+        if called in ("import_module", "__import__") and name:
             yield resolve_name(name, package) if name.startswith(".") else name
+        elif called in ("load", "later") and f"rushlight.{name.partition(':')[0]}" in modules():
+            yield f"rushlight.{name.partition(':')[0]}"
+
+
+def start_of(text: ast.expr) -> str:
+    """A text as the code has it, or what it has of one up to the first value that is put in."""
+    if isinstance(text, ast.JoinedStr) and text.values:
+        return start_of(text.values[0])
+    value = getattr(text, "value", "")
+    return value if isinstance(value, str) else ""
 
 
 @cache
@@ -149,11 +173,37 @@ def test_few_things_lie_at_the_top() -> None:
     assert len(found) <= 32, found
 
 
+def parts_of(package: str) -> dict[str, set[str]]:
+    """The modules and packages that lie directly in a package, and what each imports of them."""
+    depth = package.count(".") + 2
+    inside = [m for m in modules() if m.startswith(f"{package}.")]
+    graph: dict[str, set[str]] = {".".join(m.split(".")[:depth]): set() for m in inside}
+    for i in imports():
+        if (i.importer, i.imported) in BACK:
+            continue
+        one = ".".join(i.importer.split(".")[:depth])
+        other = ".".join(i.imported.split(".")[:depth])
+        if one in graph and other in graph and one != other:
+            graph[one].add(other)
+    return graph
+
+
+def test_there_is_no_cycle_of_the_parts_of_a_package() -> None:
+    packages = {module.rpartition(".")[0] for module in modules()} - {"", "rushlight"}
+    cycles = {package: find_cycle(parts_of(package)) for package in packages}
+    found = [" -> ".join(c) for package, c in cycles.items() if c and package not in ROUND]
+    assert not found, "\n".join(found)
+    assert all(cycles[package] for package in ROUND)
+
+
 def test_there_is_no_cycle_of_imports_deferred_ones_included() -> None:
     graph: dict[str, set[str]] = {module: set() for module in modules()}
     for i in imports():
         if i.imported in graph and i.imported != i.importer:
             graph[i.importer].add(i.imported)
+    for importer, imported in BACK:
+        assert imported in graph[importer]
+        graph[importer].discard(imported)
     cycle = find_cycle(graph)
     assert cycle is None, " -> ".join(cycle or ())
 
@@ -211,13 +261,21 @@ else:
 def f():
     import deferred
     importlib.import_module("by_name")
+    load(f"_base.{name}")
+    load(f"_base.lazy:{name}")
 """
     found = {
         (name, at_load)
         for node, at_load in statements(ast.parse(code))
         for name in imported_names(node, "rushlight")
     }
-    assert found == {("typing", True), ("shown", True), ("deferred", False), ("by_name", False)}
+    assert found == {
+        ("typing", True),
+        ("shown", True),
+        ("deferred", False),
+        ("by_name", False),
+        ("rushlight._base.lazy", False),
+    }
 
 
 @pytest.mark.parametrize(
