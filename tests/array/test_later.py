@@ -30,6 +30,16 @@ def test_importing_rushlight_loads_no_module_that_few_operations_need() -> None:
     assert not loaded("") & LATE
 
 
+def test_importing_rushlight_loads_nothing_that_few_programs_need() -> None:
+    code = "import sys, rushlight; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    late = {"_tensor.array_protocol", "_tensor.copies", "_tensor.sharing", "_table.rows.out_dtypes",
+            "_table.calls.pooling_checks", "_formula.recurrent_cells", "_array.memory.collation",
+            "_array.memory.packed", "_array.memory.parallel", "_array.memory.shared"}  # fmt: skip
+    found = {name.removeprefix("rushlight.") for name in done.stdout.split()}
+    assert "_tensor.tensor" in found and not found & late
+
+
 def test_a_call_loads_what_it_needs_and_no_more() -> None:
     found = loaded("torch.linalg.inv(torch.eye(3))") & LATE
     assert found == {"linalg.linalg"}

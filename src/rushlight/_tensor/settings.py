@@ -5,16 +5,18 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from .._array.memory import parallel
 from .._base import dtypes as D
 from .._base.determinism import DETERMINISM, choose
 from .._base.device import default_device, device, set_default
 from .._base.errors import boolean_value, type_name
+from .._base.lazy import later
 from .._table.calls.argument_parser import misuse
 from .._table.calls.composite_checks import guard
 from .._table.rows import warn_once as _once
 from .public_functions import asking_function
 from .tensor import Tensor
+
+parallel = later("_array.memory.parallel")
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_default_device",

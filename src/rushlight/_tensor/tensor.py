@@ -35,7 +35,6 @@ from .._table.elementwise import complexes
 from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
 from .._table.shape import exchange, shape
-from . import array_protocol, copies, sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +44,10 @@ if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
     from .._base.memory_format import memory_format
     from ..autograd.edges import Node
+
+array_protocol = later("_tensor.array_protocol")
+copies = later("_tensor.copies")
+sharing = later("_tensor.sharing")
 
 text = later("_array.printing")
 

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from .. import kernels
-from ..memory.parallel import parallel_sum
 from ..types import converted, from_raw, is_half, to_raw
 from .row_sums import ones, row_sum
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array, RawType
+
+parallel = later("_array.memory.parallel")
 
 Axis = int | tuple[int, ...] | None
 
@@ -141,7 +143,7 @@ def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
             total = x.reshape(-1).dot(ones(x.size, x.dtype))
         else:
             total = kernels.elementwise.total(x) if x.size >= kernels.LEAST else None
-            total = parallel_sum(x) if total is None else total
+            total = parallel.parallel_sum(x) if total is None else total
         return total.reshape((1,) * x.ndim) if keepdim else total
     count = _trailing(x.ndim, axis)
     length = 0 if count is None else _size_of(x.shape[x.ndim - count :])

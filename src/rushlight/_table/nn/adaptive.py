@@ -10,7 +10,6 @@ from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
 from ..rows.gradient_kernels import calling
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
+
+checks = later("_table.calls.pooling_checks")
 
 raw = later("_array.nn.pooling")
 resample = later("_array.nn.interpolation")

@@ -13,7 +13,6 @@ from ..._array.nn.channels_last import follow_layout, follow_sample
 from ..._base.determinism import alert
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..calls import pooling_checks as checks
 from ..calls.argument_parser import complaint_of_c
 from ..calls.signed_functions import signed
 from ..rows.composite import composite
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..._tensor.tensor import Tensor
+
+checks = later("_table.calls.pooling_checks")
 
 raw = later("_array.nn.pooling")
 

@@ -14,7 +14,6 @@ from ..._base import dtypes as D
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
-from ..._formula import recurrent_cells as cells
 from ..linalg.matmul import linear
 from ..rows.composite import composite
 from ..rows.gradient_kernels import recorded
@@ -25,6 +24,8 @@ from .packed_sequences import refuse_steps
 if TYPE_CHECKING:
     from ..._base.annotations import Positional, Shape
     from ..._tensor.tensor import Tensor
+
+cells = later("_formula.recurrent_cells")
 
 raw = later("_array.nn.recurrent")
 

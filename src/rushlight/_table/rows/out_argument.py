@@ -11,13 +11,13 @@ from ..._array.axes import axes_of
 from ..._array.memory.meta import MetaArray, meta_array, with_strides
 from ..._array.shape.as_strided import element_strides
 from ..._base import dtypes as D, errors
+from ..._base.lazy import later
 from ..._core import slow
 from ..._core.apply import apply_n
 from ..._core.inplace import announce_write, count_write
 from ..._core.interposers import NOT_HANDLED, WRITE_OUT
 from ..._core.mode import CURRENT, Mode, ready, replaced
 from ..._core.storage import TensorBase
-from .out_dtypes import refusal
 from .out_rules import AS_MOST, OutRules, Typed
 from .resizing import resized
 from .return_type_classes import name_outputs
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import Arguments
     from ..._tensor.tensor import Tensor
     from .row import Row
+
+dtypes = later("_table.rows.out_dtypes")
 
 
 def _show(name: str, rules: OutRules) -> str:
@@ -172,7 +174,7 @@ def run_into(
         )
     for i, (t, value) in enumerate(zip(targets, values)):
         _refuse_other_device(t, value)
-        problem = refusal(
+        problem = dtypes.refusal(
             name,
             overload,
             T.from_raw(value._raw.dtype),
@@ -257,7 +259,7 @@ def earlier(
                 have = D.promote_types(have, T.from_raw(a._raw.dtype))
             if any(isinstance(a, complex) for a in operands):
                 have = D.promote_types(have, D.complex64)
-    return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
+    return dtypes.refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 
 def _refuse_tangents(name: str, values: Sequence[object]) -> None:
@@ -287,7 +289,7 @@ def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = Fal
     if ready().grad and (result._requires_grad or out.requires_grad):
         raise RuntimeError(errors.out_requires_grad(name))
     _refuse_other_device(out, result)
-    problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
+    problem = dtypes.refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
     if problem is not None:
         raise problem
     place(out, result._raw, laid_out)

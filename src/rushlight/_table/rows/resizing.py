@@ -15,17 +15,19 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.memory import shared
 from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
 from ..._array.shape.create import marked
 from ..._base import dtypes as D, errors
 from ..._base.determinism import DETERMINISM
+from ..._base.lazy import later
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape
+
+shared = later("_array.memory.shared")
 
 #: The class of storages, which is handed in: each shows memory as `_data`.
 STORAGES: Final[list[type]] = []

@@ -6,13 +6,13 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._array.memory import collation as batches
 from ..._array.memory.aliasing import number_types
 from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
+from ..._base.lazy import later
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, DeviceLike, Shape, TensorLike
     from ..._base.memory_format import layout, memory_format
     from ..._tensor.tensor import Tensor
+
+batches = later("_array.memory.collation")
 
 
 def finished(array: Array, requires_grad: bool) -> Any:
