@@ -17,7 +17,7 @@ from rushlight import autograd
 from rushlight._base import dtypes as D
 from rushlight._core.op import ARG, OUT
 from rushlight._core.storage import TensorBase, new_tensor
-from rushlight._table.names.node_decompositions import PARTS
+from rushlight._table.rows.node_decompositions import PARTS
 from tests.table._closeness import ROUNDING, STEP, assert_same, close
 from tests.table._samples import CASES, Case, inner, of_its_form, pick
 
