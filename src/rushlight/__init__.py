@@ -71,7 +71,7 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 legacy_contiguous_format = contiguous_format
 
 
-def _found(name: str) -> Any:
+def _found(name: str) -> object:
     try:
         return _TABLE.find(name, globals())
     except KeyError:

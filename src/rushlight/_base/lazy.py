@@ -77,7 +77,7 @@ def listed(module: Mapping[str, Any]) -> Callable[[], list[str]]:
 def lazy(
     module: str,
     homes: Mapping[str, str] = _NONE,
-    find: Callable[[str], Any] | None = None,
+    find: Callable[[str], object] | None = None,
     why: str = "",
 ) -> Callable[[str], Any]:
     """The `__getattr__` of a module.
@@ -91,7 +91,7 @@ def lazy(
     if any(home == f".{name}:{name}" for name, home in homes.items()):
         sys.modules[module].__class__ = _Package
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         if name in homes:
             found = load(homes[name], module)
             setattr(sys.modules[module], name, found)

@@ -547,7 +547,7 @@ for _name, _dtype in _CASTS.items():
         setattr(_class, _name, _caster(_dtype))
 
 
-def _found(name: str) -> Any:
+def _found(name: str) -> object:
     """`Storage`: the class whose elements have the default type at that time."""
     if name != "Storage":
         raise KeyError(name)

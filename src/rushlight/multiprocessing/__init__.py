@@ -54,7 +54,7 @@ def init_reductions() -> None:
     reductions.init_reductions()
 
 
-def _found(name: str) -> Any:
+def _found(name: str) -> object:
     if name[:2] == "__":
         raise KeyError(name)
     return vars(multiprocessing)[name]

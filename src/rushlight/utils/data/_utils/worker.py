@@ -118,7 +118,7 @@ class Setup(NamedTuple):
     worker: int
     workers: int
     dataset: Any
-    share: Callable[[Any, int, int], object] | None  # has a pipe of data take its part
+    share: Callable[..., object] | None  # has a pipe of data take its part
     fetch: Callable[..., Callable[[Any], Any]]
     base_seed: int
     init: Callable[[int], Any] | None
