@@ -9,7 +9,7 @@ may not need (`nn`, `optim`, …) are loaded when first asked for.
 from __future__ import annotations
 
 import math as _math
-from typing import Any, Final
+from typing import Final
 
 from . import _loaded, autograd as autograd
 from ._array.memory import allocator as _memory

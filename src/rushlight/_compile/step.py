@@ -35,12 +35,12 @@ from .guards.branch_guards import hoisted, misses, outcomes
 from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
 from .guards.guards import ArgumentPlace, check_inputs
-from .ir.messages import settled
 from .guards.names_in_code import compares_identity
 from .guards.unwatchable import (
     names_of,
     refuse_opaque,
 )
+from .ir.messages import settled
 from .ir.program import Program, difference
 from .passes import improved
 from .refusal import Refusal, Unreached

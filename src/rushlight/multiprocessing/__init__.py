@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.context
-from typing import Any
 
 from .._base.lazy import lazy
 from . import reductions

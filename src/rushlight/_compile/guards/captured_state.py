@@ -35,7 +35,6 @@ from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
-from .own_affairs import own_affairs, reads_itself
 from .names_in_code import (
     asks,
     asks_by_any_name,
@@ -43,6 +42,7 @@ from .names_in_code import (
     matches_classes,
     questions,
 )
+from .own_affairs import own_affairs, reads_itself
 from .places import (
     SCALARS,
     Place,
