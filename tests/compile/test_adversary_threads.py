@@ -144,7 +144,7 @@ def test_threads_that_meet_a_new_step_find_ordinary_numbers(native: bool) -> Non
 
 
 def test_a_fork_while_another_thread_has_the_turn_leaves_it_free() -> None:
-    from rushlight._compile.runtime import run_lock as turns
+    from rushlight._compile.ir import run_lock as turns
 
     assert turns.TURN.lock.acquire(timeout=5)
     turns._after_fork()

@@ -36,19 +36,13 @@ from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
 from .guards.guards import ArgumentPlace, check_inputs
 from .guards.names_in_code import compares_identity
-from .guards.unwatchable import (
-    names_of,
-    refuse_opaque,
-)
+from .guards.unwatchable import names_of, refuse_opaque
 from .ir.messages import settled
 from .ir.program import Program, difference
 from .passes import improved
 from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
-from .runtime.tiering import (
-    FAILED,
-    warm,
-)
+from .runtime.tiering import FAILED, warm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

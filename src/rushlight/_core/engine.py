@@ -24,14 +24,7 @@ from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .arrivals import RENUMBERED, in_order, youngest_first
 from .former_data import NOTED, expect_former_shapes
-from .formulas import (
-    WORLDS as WORLDS,
-    call_formula,
-    fixed,
-    input_gradients,
-    look_at,
-    look_at_all,
-)
+from .formulas import WORLDS as WORLDS, call_formula, fixed, input_gradients, look_at, look_at_all
 from .hooks import (
     GRAD_DTYPE,
     Hooks,

@@ -23,15 +23,7 @@ from .hooks import carry_retained
 from .interposers import NOT_HANDLED, WRITE
 from .mode import Mode, current, ready
 from .node import operation_name
-from .op import (
-    OUT,
-    PROMOTE_FLOAT,
-    PROMOTE_NONE,
-    SHARED_FIRST,
-    SHARED_LAST,
-    SHARED_PARTLY,
-    Op,
-)
+from .op import OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHARED_FIRST, SHARED_LAST, SHARED_PARTLY, Op
 from .run import ANOMALY
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of

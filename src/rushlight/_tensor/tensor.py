@@ -44,18 +44,14 @@ if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
     from .._base.memory_format import memory_format
     from ..autograd.edges import Node
-
-array_protocol = later("_tensor.array_protocol")
-copies = later("_tensor.copies")
-sharing = later("_tensor.sharing")
-
-text = later("_array.printing")
-
-if TYPE_CHECKING:
     from .method_types import TensorMethods as _Methods
 else:
     _Methods = TensorBase
 
+array_protocol = later("_tensor.array_protocol")
+copies = later("_tensor.copies")
+sharing = later("_tensor.sharing")
+text = later("_array.printing")
 _new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
 
 

@@ -27,12 +27,7 @@ from .._base.errors import type_name
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
 from .._table.rows.meta import NO_DATA
-from .._table.rows.resizing import (
-    NOT_RESIZABLE,
-    STORAGES,
-    grown,
-    relocated,
-)
+from .._table.rows.resizing import NOT_RESIZABLE, STORAGES, grown, relocated
 from . import copies
 
 if TYPE_CHECKING:

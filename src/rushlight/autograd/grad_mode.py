@@ -6,13 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base import errors
-from .._core.mode import (
-    CURRENT,
-    is_grad_enabled,
-    ready,
-    replaced,
-    set_grad,
-)
+from .._core.mode import CURRENT, is_grad_enabled, ready, replaced, set_grad
 from .._core.storage import TensorBase, version_cell, version_of
 from .context_decorator import context_decorator
 

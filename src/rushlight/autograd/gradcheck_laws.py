@@ -17,15 +17,7 @@ from .backward import grad, is_sparse
 from .function import Function
 from .grad_mode import no_grad
 from .gradcheck_messages import BATCHED, BATCHED_FORWARD, UNDEFINED
-from .jacobians import (
-    GradcheckError,
-    close,
-    complex_unit,
-    live_inputs,
-    plain,
-    pulled,
-    sequence,
-)
+from .jacobians import GradcheckError, close, complex_unit, live_inputs, plain, pulled, sequence
 
 if TYPE_CHECKING:
     from .._array.annotations import Array

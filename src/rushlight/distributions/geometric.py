@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import constraints
-from ._ground import (
-    binary_cross_entropy_with_logits,
-    contiguous_format,
-    f,
-    finfo,
-    no_grad,
-)
+from ._ground import binary_cross_entropy_with_logits, contiguous_format, f, finfo, no_grad
 from .bernoulli import BinaryOutcome
 from .distribution import value_checked
 from .utils import broadcast_all

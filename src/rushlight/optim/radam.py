@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import (
-    RuleOptimizer,
-    decay_kind,
-    decay_number,
-    decayed,
-    moved,
-    rate_of,
-)
+from ._rule import RuleOptimizer, decay_kind, decay_number, decayed, moved, rate_of
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 if TYPE_CHECKING:

@@ -25,10 +25,7 @@ from .._base.memory_format import (
 )
 from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
-from .._table.rows.meta import (
-    emptied,
-    empty_strided_meta,
-)
+from .._table.rows.meta import emptied, empty_strided_meta
 from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
 from .._tensor.untyped_storage import over_array

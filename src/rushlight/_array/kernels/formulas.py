@@ -8,18 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, Final
 
-from ..._formula.ir import (
-    Symbol,
-    cast,
-    column,
-    column_sum,
-    exp,
-    into,
-    log,
-    row_sum,
-    row_top,
-    where,
-)
+from ..._formula.ir import Symbol, cast, column, column_sum, exp, into, log, row_sum, row_top, where
 
 _LOWEST: Final = -3e38  # shift of a row whose scores are all -inf
 # ---- attention ---------------------------------------------------------------------------------

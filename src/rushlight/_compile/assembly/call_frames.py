@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import arena
 from ..._formula.ir import trace
-from ..._native.emitted import (
-    embedding_gradient as scatter,
-    gemm,
-    skinny_gemm as narrow,
-    transpose,
-)
+from ..._native.emitted import embedding_gradient as scatter, gemm, skinny_gemm as narrow, transpose
 from ..._native.emitted.max_pool_plane import max_pool
 from ..._native.fusion.row_loops import REGISTERS, Frame, lowered
 from ..._native.llvm import loader as engine, target

@@ -31,10 +31,7 @@ from ..ir.messages import alike_on_all_ranks
 from ..ir.program import Instruction, Program, Value
 from ..lowering.commands import Command
 from ..lowering.fusion import Kernel
-from ..lowering.gemm import (
-    Matrix,
-    Product,
-)
+from ..lowering.gemm import Matrix, Product
 from ..lowering.optimizer_sweeps import Sweep
 from ..passes.layout import copy_unordered
 from ..passes.memory import placed
@@ -43,14 +40,7 @@ from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
 from ..report import lines_of
 from . import driver
-from .call_frames import (
-    CHUNK,
-    ONE,
-    THREADED,
-    Frames,
-    float_word,
-    kernel_address,
-)
+from .call_frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
 from .plan import Plan, reads_of, results_of
 
 if TYPE_CHECKING:

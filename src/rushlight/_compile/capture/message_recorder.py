@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._core.mode import CURRENT, current, replaced
 from ..ir.messages import Message
-from ..runtime.run_lock import let_others_run
+from ..ir.run_lock import let_others_run
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor

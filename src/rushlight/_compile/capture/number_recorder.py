@@ -9,11 +9,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
-from ..ir.expressions import (
-    READ,
-    Expr,
-    as_it_is,
-)
+from ..ir.expressions import READ, Expr, as_it_is
 from ..ir.program import Instruction, Program
 from .symbolic_numbers import NUMBERS, identical, plain_number, read, released, used
 

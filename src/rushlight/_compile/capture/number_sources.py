@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..guards.captured_state import State
 from ..guards.places import AnyNumber, Place
-from ..ir.expressions import (
-    Expr,
-    as_it_is,
-)
+from ..ir.expressions import Expr, as_it_is
 from .other_threads import others_run
 from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
 

@@ -25,11 +25,7 @@ from types import CellType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._core.node import Node
-from ..ir.expressions import (
-    GIVEN,
-    READ,
-    Expr,
-)
+from ..ir.expressions import GIVEN, READ, Expr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -35,13 +35,7 @@ from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
-from .names_in_code import (
-    asks,
-    asks_by_any_name,
-    imported,
-    matches_classes,
-    questions,
-)
+from .names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
 from .own_affairs import own_affairs, reads_itself
 from .places import (
     SCALARS,
@@ -56,13 +50,7 @@ from .places import (
     slots_of,
     unchanged,
 )
-from .unwatchable import (
-    LASTING as _LASTING,
-    SMALL,
-    Opaque,
-    inner_of,
-    why_opaque,
-)
+from .unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
 
 LIMIT: Final = 20_000
 #: What a module keeps for others than its forward.

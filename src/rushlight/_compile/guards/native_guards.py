@@ -24,13 +24,7 @@ from ..._core.mode import CURRENT
 from ..._core.node import Node
 from ..._core.storage import CLASSES, TensorBase, Version, new_tensor
 from ..._native.cpython import contract, dict_clocks, object_layout as layout
-from ..._native.cpython.guard_tables import (
-    MISSING,
-    Entrance,
-    Snapshot,
-    array_entry,
-    field_address,
-)
+from ..._native.cpython.guard_tables import MISSING, Entrance, Snapshot, array_entry, field_address
 from ..._native.cpython.type_flags import is_immutable
 from .analysis import SortedGuards
 from .conditions import Argument, ObjectReads

@@ -24,11 +24,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as T
-from .expressions import (
-    GIVEN,
-    READ,
-    Expr,
-)
+from .expressions import GIVEN, READ, Expr
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array

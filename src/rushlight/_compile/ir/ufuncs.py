@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array.memory import aliasing as A
-from .program import (
-    Instruction,
-    Value,
-)
+from .program import Instruction, Value
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable

@@ -24,18 +24,11 @@ from ..assembly import driver
 from ..generated_python import compiled_text
 from ..guards.analysis import SortedGuards
 from ..guards.conditions import ObjectReads
-from ..guards.native_guards import (
-    NativeGuards,
-    fields,
-    unreadable,
-)
+from ..guards.native_guards import NativeGuards, fields, unreadable
 from ..ir.iteration_values import size_of
 from ..ir.program import Instruction, Value
 from ..lowering.gemm import Product
-from .replay import (
-    NativeBody,
-    Variant,
-)
+from .replay import NativeBody, Variant
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array

@@ -25,10 +25,7 @@ from ..capture.output_structure import (
 from ..capture.side_effects import Added
 from ..guards.branch_guards import Expectations
 from ..guards.guards import SourceText
-from ..ir.expressions import (
-    READ,
-    Expr,
-)
+from ..ir.expressions import READ, Expr
 from ..ir.program import Instruction, Program, Value
 from ..ir.ufuncs import ufunc_of
 

@@ -25,9 +25,9 @@ from ..guards.memory_overlap import guard_memory, guard_shared, guard_writable
 from ..guards.records import Attribute, Call, Held, Is, IsNone, Local, Start, Truth
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Program, Value
+from ..ir.run_lock import TURN, in_turn, lasting
 from ..lowering.optimizer_sweeps import guard_sweep
 from .python_body import Body, SavedForBackward
-from .run_lock import TURN, in_turn, lasting
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments

@@ -19,11 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..prebuilt import (
-    SETS,
-    Instructions,
-    key_of,
-)
+from ..prebuilt import SETS, Instructions, key_of
 from .llvmlite_binding import binding
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -333,8 +334,6 @@ def _power_exponent(
 
 def _log(number: float) -> Any:
     if isinstance(number, complex):
-        import cmath
-
         return cmath.log(number)
     return math.log(number) if number > 0 else math.nan
 

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.schema import REQUIRED, Schema
 from ..._core.storage import TensorBase
-from .aten import (
-    OpOverload,
-    OpOverloadPacket,
-)
+from .aten import OpOverload, OpOverloadPacket
 
 if TYPE_CHECKING:
     from ..._base.annotations import Positional

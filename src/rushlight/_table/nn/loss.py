@@ -8,16 +8,7 @@ from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply2, apply_n
-from ..._formula.words import (
-    exp,
-    formula,
-    log,
-    log1p,
-    log_sigmoid,
-    maximum,
-    minimum,
-    sigmoid,
-)
+from ..._formula.words import exp, formula, log, log1p, log_sigmoid, maximum, minimum, sigmoid
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
 from ..rows.element_loss import element_loss

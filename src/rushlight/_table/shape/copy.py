@@ -26,11 +26,7 @@ from ..._core.views import Step
 from ..calls.argument_parser import complaint, dimension, misuse
 from ..rows.composite import composite
 from ..rows.node_classes import all_edges
-from ..rows.resizing import (
-    make_room,
-    over_storage,
-    resized,
-)
+from ..rows.resizing import make_room, over_storage, resized
 from ..rows.result_strides import steps_of
 from ..rows.row import Row, general, linear
 

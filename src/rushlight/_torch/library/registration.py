@@ -12,10 +12,7 @@ from typing import Any, Final
 from ..._base.device import device
 from ..._base.schema import parse
 from ..._table.names import registered_operators as _registered
-from ..._table.names.registered_operators import (
-    OperatorSchema,
-    RegisteredOverload,
-)
+from ..._table.names.registered_operators import OperatorSchema, RegisteredOverload
 from .autograd import formula_of, run
 
 _TYPES: Final = {

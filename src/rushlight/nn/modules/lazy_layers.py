@@ -9,14 +9,7 @@ from .._ground import Tensor, dtypes, f
 from ..parameter import UninitializedBuffer, UninitializedParameter
 from ._own_names import own
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _NormBase
-from .conv import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
+from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .lazy import LazyModuleMixin
 from .linear import Linear

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+    from .graph import DataPipe
+
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
 
@@ -59,7 +61,7 @@ def _end_of(process: BaseProcess) -> RuntimeError | None:
     return RuntimeError(text)
 
 
-def _share(pipe: Any, workers: int, worker: int) -> None:
+def _share(pipe: DataPipe, workers: int, worker: int) -> None:
     apply_sharding(pipe, workers, worker, SHARDING_PRIORITIES.MULTIPROCESSING)
 
 

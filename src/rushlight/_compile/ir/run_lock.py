@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
-from ..ir.program import Program, written_by
+from .program import Program, written_by
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
