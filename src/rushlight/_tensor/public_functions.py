@@ -28,7 +28,13 @@ from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
 from .._native.cpython.unbound import function_of, unbound
 from .._table import PUBLIC
-from .._table.rows.composite import ASK_THEMSELVES, BUILTINS, COMPOSITES, METHODS, POSITIONAL  # fmt: skip
+from .._table.rows.composite import (  # fmt: skip
+    ASK_THEMSELVES,
+    BUILTINS,
+    COMPOSITES,
+    METHODS,
+    POSITIONAL,
+)
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .help_texts import describe, help_text
 from .tensor import Tensor

@@ -30,7 +30,7 @@ from .._core.storage import (
 )
 from .._core.views import current_node
 from .._table import PUBLIC
-from .._table.calls.argument_parser import dimension, named_axis
+from .._table.calls.dimension_argument import dimension, named_axis
 from .._table.elementwise import complexes
 from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
@@ -244,8 +244,7 @@ class Tensor(_Methods):
             dim = named_axis("size", dim, axis)
         if dim is None:
             return _new_size(Size, self._raw.shape)
-        if type(dim) is not int:
-            dim = dimension("size", dim)
+        dim = dim if type(dim) is int else dimension("size", dim)
         shape: Shape = self._raw.shape
         if not -max(len(shape), 1) <= dim < max(len(shape), 1) or not shape:
             raise IndexError(errors.no_dimension(dim, len(shape)))
@@ -274,8 +273,7 @@ class Tensor(_Methods):
         if axis is not None:
             dim = named_axis("stride", dim, axis)
         strides = T.byte_strides(self._raw)
-        if dim is not None and type(dim) is not int:
-            dim = dimension("stride", dim)
+        dim = dim if dim is None or type(dim) is int else dimension("stride", dim)
         if dim is not None and not -len(strides) <= dim < len(strides):
             raise IndexError(errors.no_dimension(dim, len(strides)))
         return strides if dim is None else strides[dim]

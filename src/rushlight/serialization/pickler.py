@@ -13,7 +13,7 @@ from .._base.device import device
 from .._base.memory_format import layout
 from .._base.size import Size
 from .._core.storage import TensorBase
-from .._table.modes.meta import NO_DATA
+from .._table.rows.meta import NO_DATA
 from .._tensor.copies import warn_if_has_hooks
 from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor

@@ -370,34 +370,6 @@ def _wrong_type(
     return TypeError(f"{head}, not {type_name(value)}")
 
 
-def dimension(name: str, value: object) -> int:
-    """The only argument of a method, which isn't an int, as one.
-
-    Raises:
-        TypeError: where it can't stand for one.
-    """
-    problem = complaint("method", name, (value,), {})
-    if problem is not None:
-        raise problem
-    return int(value)  # type: ignore[call-overload]
-
-
-def named_axis(name: str, dim: int | None, axis: object) -> int:
-    """The dimension that is given by NumPy's name for it.
-
-    Raises:
-        TypeError: where it is given by both names, or can't stand for one.
-    """
-    if dim is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'axis'")
-    if type(axis) is int:
-        return axis
-    problem = complaint("method", name, (), {"dim": axis})
-    if problem is not None:
-        raise problem
-    return int(axis)  # type: ignore[call-overload]
-
-
 def wrong_integers(p: Parameter, name: str, value: object, position: int | None) -> Exception:
     """What is wrong with a list of integers whose items aren't all integers."""
     inside = _wrong_inside(name, [(p, value)]) if takes(p, value, name, 0) is None else None

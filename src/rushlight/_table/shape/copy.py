@@ -23,7 +23,8 @@ from ..._core.mode import current, ready
 from ..._core.slow import TANGENTS, live_mask, make_node, only_inference, to_raw
 from ..._core.storage import TensorBase, bump, version_of
 from ..._core.views import Step
-from ..calls.argument_parser import complaint, dimension, misuse
+from ..calls.argument_parser import complaint, misuse
+from ..calls.dimension_argument import dimension
 from ..rows.composite import composite
 from ..rows.node_classes import all_edges
 from ..rows.resizing import make_room, over_storage, resized
