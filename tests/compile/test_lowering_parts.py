@@ -75,13 +75,18 @@ MASKS: dict[str, Callable[[], Any]] = {
 }
 
 
+ATTENTION = {"_scaled_dot_product_flash_attention_for_cpu", "attention_backward"}
+
+
 @pytest.mark.parametrize("kind", MASKS)
 def test_masked_attention_runs_natively(kind: str) -> None:
     torch.manual_seed(3)
     mask = MASKS[kind]()
     leaves = [draw(2, 3, n, 16).requires_grad_() for n in (9, 11, 11)]
     g = draw(2, 3, 9, 16)
-    agree(lambda: (F.scaled_dot_product_attention(*leaves, attn_mask=mask) * g).sum(), leaves)
+    # Its products are NumPy's where vectors are narrower than 64 bytes.
+    left = ATTENTION if target.machine().width < 64 else None
+    agree(lambda: (F.scaled_dot_product_attention(*leaves, attn_mask=mask) * g).sum(), leaves, left)
 
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {

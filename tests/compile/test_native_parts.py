@@ -130,7 +130,10 @@ def test_a_part_of_a_network_runs_natively_and_gives_the_eager_numbers(
     machine = step.variants[0].machine
     assert machine is not None, step.explain()
     forms = {i.name for i in machine.plan.left()} - {"broadcast_to", "mul"}
-    assert not forms & {"softmax", "native_layer_norm", "gelu", "_matmul", "cat", "lstm"}, forms
+    native = {"softmax", "native_layer_norm", "gelu", "cat", "lstm"}
+    if target.machine().width >= 64:  # stacks of products are NumPy's where vectors are narrower
+        native.add("_matmul")
+    assert not forms & native, forms
     for a, b in zip(expected, found, strict=True):
         bound = (1e-11 if dtype is torch.float64 else 2e-4) * max(1.0, float(a.abs().max()))
         assert float((a - b).abs().max()) <= bound

@@ -200,9 +200,9 @@ def test_code_is_found_by_its_text_alone(some: Path) -> None:
         from rushlight._native.emitted import gemm, transpose
         from rushlight._native.llvm.emit import F32
         key = prebuilt.key_of(str(gemm.emitted(F32)))
-        imported = {{"turned_f32": transpose.addresses(F32)["turned"]}}
+        imported = {{"transpose_f32": transpose.addresses(F32)["transpose"]}}
         print(sorted(prebuilt.find(key, imported)))
-        print(prebuilt.find(key, {{"turned_f32": 16}}), prebuilt.find(key, {{}}))
+        print(prebuilt.find(key, {{"transpose_f32": 16}}), prebuilt.find(key, {{}}))
         print(prebuilt.find(prebuilt.key_of(str(gemm.emitted(F32)) + " "), imported))
         prebuilt.VERSION += 1
         print(prebuilt.find(prebuilt.key_of(str(gemm.emitted(F32))), imported))

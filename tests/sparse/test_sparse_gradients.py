@@ -211,8 +211,8 @@ def test_a_custom_function_passes_a_sparse_gradient_on() -> None:
 
 
 def test_a_leaf_keeps_the_gradient_that_takes_another_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = importlib.import_module("rushlight.autograd.backward")._Told
-    monkeypatch.setattr(told, "cycles", True)  # it has warned of a recorded backward
+    warned = importlib.import_module("rushlight.autograd.backward")._Warned
+    monkeypatch.setattr(warned, "cycles", True)  # it has warned of a recorded backward
 
     def sparse() -> torch.Tensor:
         return torch.sparse_coo_tensor(torch.tensor([[1, 1]]), torch.ones(2))

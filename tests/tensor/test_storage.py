@@ -210,11 +210,6 @@ def test_lists_are_operated_on_together_and_recorded() -> None:
         torch._foreach_add(a, a[:1])
 
 
-def test_nested_tensors_say_what_to_do_instead() -> None:
-    with pytest.raises(NotImplementedError, match="pad_sequence"):
-        torch.nested.nested_tensor([torch.ones(1)])
-
-
 def test_quantisation_says_what_to_do_instead() -> None:
     with pytest.raises(NotImplementedError, match="doesn't quantise"):
         torch.ao.quantization.quantize_dynamic(None)

@@ -71,7 +71,9 @@ def both(monkeypatch: pytest.MonkeyPatch, *given: Any, **more: Any) -> int:
 def test_listed_steps_have_the_digits_of_single_ones(
     shape: tuple[int, ...], dtype: str, reverse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert both(monkeypatch, *shape, dtype, reverse, "yhc") == 2
+    count = both(monkeypatch, *shape, dtype, reverse, "yhc")
+    # Where vectors are narrower than 64 bytes, BLAS makes the larger products, one by one.
+    assert count == 2 or (count == 0 and target.machine().width < 64 and shape[1] >= 70)
 
 
 @pytest.mark.parametrize("given", ["y", "h", "c", "hc", "s"])

@@ -21,8 +21,6 @@ raw = later("_array.nn.pooling")
 
 Sizes = tuple[int, ...]
 _COUNT: Final = {2: "two", 3: "three"}
-#: PyTorch's kernels count by 32 bits.
-_INT: Final = 2**31
 
 
 def require(x: Array, kinds: str, kernel: str, half: bool = True) -> None:
@@ -60,7 +58,7 @@ def _read_sizes(text: str, value: Shape, dims: int, may_be_empty: bool = False) 
 
 
 def _require_ints(*numbers: int) -> None:
-    if any(not -_INT <= n < _INT for n in numbers):
+    if any(not -(1 << 31) <= n < 1 << 31 for n in numbers):  # PyTorch counts by 32 bits
         raise RuntimeError(errors.no_conversion("int"))
 
 
