@@ -58,7 +58,6 @@ from ._base.numeric_limits import finfo as finfo
 from ._base.numeric_limits import iinfo as iinfo
 from ._base.size import Size as Size
 from ._compile import compile as compile
-from ._core.mode import is_grad_enabled as is_grad_enabled
 from ._table.coverage import coverage as coverage
 from ._table.names.aten_rare import _assert_async as _assert_async
 from ._table.random.generator import Generator as Generator
@@ -216,6 +215,7 @@ from .autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_n
 from .autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled

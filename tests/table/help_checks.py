@@ -22,7 +22,7 @@ from typing import Any
 import rushlight
 from tests.table.public_names import public_names
 
-PATH = Path(rushlight.__file__).parents[2] / "docs" / "reference" / "help-gaps.txt"
+PATH = Path(__file__).parents[2] / "docs" / "reference" / "help-gaps.txt"
 PARTS = ("summary", "parameters", "shapes", "returns", "raises", "example")
 #: A heading: the rest of its line, and the indented lines below, are what it says.
 HEADING = re.compile(r"^([A-Z][A-Za-z ]*)(?: \([^)]*\))?:(?: |$)")

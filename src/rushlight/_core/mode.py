@@ -223,14 +223,3 @@ def set_grad(enabled: bool) -> None:
         CURRENT.set(READY)
     else:
         CURRENT.set(replaced(mode, grad=enabled))
-
-
-def is_grad_enabled() -> bool:
-    """Whether operations are being recorded.
-
-    Returns: whether operations are recorded in this thread.
-    Example:
-        >>> torch.is_grad_enabled()
-        True
-    """
-    return current().grad

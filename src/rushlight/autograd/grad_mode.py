@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base import errors
-from .._core.mode import CURRENT, is_grad_enabled, ready, replaced, set_grad
+from .._core.mode import CURRENT, current, ready, replaced, set_grad
 from .._core.storage import TensorBase, version_cell, version_of
 from .context_decorator import context_decorator
 
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are being recorded.
+
+    Returns: whether operations are recorded in this thread.
+    Example:
+        >>> torch.is_grad_enabled()
+        True
+    """
+    return current().grad
 
 
 # Note [Leaving a mode]

@@ -18,8 +18,6 @@ from ..._base.size import Size
 from ..._core.mode import (
     CURRENT,
     current,
-    is_grad_enabled,
-    is_grad_enabled as _is_grad_enabled,
     ready,
     replaced,
     set_grad as _set_grad_enabled,
@@ -34,6 +32,7 @@ from ..._tensor.torch_function import (
 )
 from ...autograd.edges import core_of, public_form
 from ...autograd.function import Function as _FunctionBase
+from ...autograd.grad_mode import is_grad_enabled, is_grad_enabled as _is_grad_enabled
 from ...autograd.variable import ExecutionEngine as _ImperativeEngine
 from ...random import Generator
 from . import _autograd, _functions, _script
