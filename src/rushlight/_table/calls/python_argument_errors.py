@@ -29,7 +29,6 @@ python fractional_max_pool2d: nn fractional_max_pool2d input kernel_size output_
 python fractional_max_pool3d: nn fractional_max_pool3d input kernel_size output_size _random_samples
 python grid_sample: torch grid_sampler input grid 0 0 False
 python hinge_embedding_loss: torch hinge_embedding_loss input target margin
-python huber_loss: nn huber_loss input target 0 delta
 python instance_norm: torch instance_norm input weight bias running_mean running_var use_input_stats
     momentum eps False
 python kl_div: torch kl_div input target

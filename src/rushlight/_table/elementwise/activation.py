@@ -567,7 +567,7 @@ def _hardtanh(input: Tensor, min_val: float, max_val: float, inplace: bool) -> T
     for bound in (min_val, max_val):
         if isinstance(bound, int):
             D.refuse_beyond(bound)
-        if isinstance(input, TensorBase) and input._raw.dtype.kind in "iu":
+        if isinstance(input, TensorBase) and input._raw.dtype.kind == "i":
             number_like(bound, input._raw.dtype)  # refuses what the type doesn't have
     return _run(hardtanh_row, inplace, input, min_val, max_val)
 

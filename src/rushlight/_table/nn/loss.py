@@ -9,6 +9,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply2, apply_n
 from ..._formula.words import exp, formula, log, log1p, log_sigmoid, maximum, minimum, sigmoid
+from ..calls.argument_parser import in_words_of
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
 from ..rows.element_loss import element_loss
@@ -243,7 +244,12 @@ def huber_loss(
 
 
 def _huber_checked(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    if not delta > 0:
+    try:
+        positive = delta > 0
+    except TypeError as error:
+        given = (input, target, reduction, delta)
+        raise in_words_of("huber_loss", given, error, "nn") from None
+    if not positive:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     return apply_n(_huber.op, [input, target, reduction, float(delta)])
 
