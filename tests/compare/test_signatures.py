@@ -29,7 +29,7 @@ APART: frozenset[str] = frozenset({
     "Tensor.logit", "Tensor.logit_", "Tensor.mode", "Tensor.nan_to_num", "Tensor.nan_to_num_",
     "Tensor.new_empty", "Tensor.new_ones", "Tensor.new_zeros", "Tensor.nonzero",
     "Tensor.pinverse", "Tensor.put", "Tensor.repeat_interleave", "Tensor.reshape",
-    "Tensor.roll", "Tensor.rot90", "Tensor.set_", "Tensor.sort", "Tensor.stride",
+    "Tensor.roll", "Tensor.rot90", "Tensor.set_", "Tensor.size", "Tensor.sort", "Tensor.stride",
     "Tensor.take_along_dim", "Tensor.tensor_split", "Tensor.to", "Tensor.to_dense",
     "Tensor.to_sparse", "Tensor.to_sparse_bsc", "Tensor.to_sparse_bsr", "Tensor.to_sparse_csc",
     "Tensor.topk", "Tensor.view", "Tensor.vsplit",

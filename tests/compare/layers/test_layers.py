@@ -49,6 +49,8 @@ def test_a_layer_is_the_same_on_both(kind: str) -> None:
 
 @pytest.mark.parametrize("entry", KNOWN, ids=[f"{entry.case}-{entry.line}" for entry in KNOWN])
 def test_what_is_known_to_differ_still_does(entry: Known) -> None:
+    if entry.capability not in ("", torch.backends.cpu.get_cpu_capability()):
+        pytest.skip(f"PyTorch computes without {entry.capability} here")
     names = [name for name in CASES if re.search(entry.case, name)]
     assert any(matches(entry, name, line) for name in names for line in _lines(name))
 
