@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",
-    "floor", "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum",
-    "pick", "place", "power", "relu", "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt",
-    "shifted_exp", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "floor", "formula", "formula_of", "gate", "gate_backward", "keep", "log", "log1p",
+    "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "pick", "place", "power", "relu",
+    "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp", "sigmoid", "sign",
+    "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -138,3 +139,35 @@ def with_formula(function: Word) -> Callable[[Word], Any]:
         return raw
 
     return said
+
+
+def formula_of(raw: Any, known: bool) -> AnyCallable:
+    """The formula of a function made from one, with its usual numbers for constants where they are
+    known to be given."""
+    formula: AnyCallable = raw.formula
+    if not known:
+        return formula
+    names = (*raw.arrays, *raw.numbers)
+
+    def bound(*values: Any) -> Any:
+        return formula(*[raw.usual.get(p, x) for p, x in zip(names, values, strict=True)])
+
+    bound.__name__ = f"{raw.__name__}_usual"
+    return bound
+
+
+def keep(g: Any, mask: Any) -> Any:
+    """`g` where `mask` is True, zero elsewhere."""
+    return where(mask, g, 0.0)
+
+
+def gate(a: Any, b: Any) -> Any:
+    """What the second half of an array lets through of the first."""
+    return a / (1 + exp(-b))
+
+
+def gate_backward(g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """The gradients of both halves."""
+    s = sigmoid(b)
+    first = g * s
+    return first, first * a * (1 - s)

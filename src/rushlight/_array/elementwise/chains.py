@@ -216,7 +216,7 @@ def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
     found = []
     if usual:
         asked = tuple((names.index(p), float(n)) for p, n in usual.items())
-        function = generated.formula_of(raw, True)
+        function = W.formula_of(raw, True)
         group = generated.traced(raw.__name__, function, arrays, names, {})
         found.append(_chain(group, kinds, asked))
     group = generated.traced(raw.__name__, row["formula"], arrays, names, {})

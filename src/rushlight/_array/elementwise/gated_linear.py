@@ -17,19 +17,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def gate(a: Array, b: Array) -> Any:
-    """What a half lets through of the other one."""
-    return a / (1 + words.exp(-b))
-
-
-def gate_backward(g: Any, a: Array, b: Array) -> tuple[Any, Any]:
-    """The gradients of both halves."""
-    s = words.sigmoid(b)
-    first = g * s
-    return first, first * a * (1 - s)
-
-
-_gate: Final = generate("glu", gate, ("a", "b"), {})
+_gate: Final = generate("glu", words.gate, ("a", "b"), {})
 
 
 def halves(x: Array, dim: int) -> tuple[Any, Any]:

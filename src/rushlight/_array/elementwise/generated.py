@@ -24,7 +24,7 @@ import numpy as np
 
 from ..._base.generated_code import define
 from ..._formula.ir import ROW_REDUCTIONS, Group, trace
-from ..._formula.words import WORLDS, log_sigmoid_in_steps
+from ..._formula.words import WORLDS, formula_of, log_sigmoid_in_steps
 from .. import kernels
 from ..axes import other_axes
 from ..number import number_like
@@ -442,20 +442,6 @@ def _large(me: Any, known: bool, *args: Any) -> Any:
         return None
     body, constants = block(me, x.dtype, known)
     return blocked.mapped(lambda out, *pieces: body(out, *pieces, *numbers, *constants), *arrays)
-
-
-def formula_of(me: Any, known: bool) -> Function:
-    """The formula, with its usual numbers for constants where they are known to be given."""
-    formula: Function = me.formula
-    if not known:
-        return formula
-    names = (*me.arrays, *me.numbers)
-
-    def bound(*values: Any) -> Symbol:
-        return formula(*[me.usual.get(p, x) for p, x in zip(names, values, strict=True)])
-
-    bound.__name__ = f"{me.__name__}_usual"
-    return bound
 
 
 @cache

@@ -24,7 +24,6 @@ from ..types import to_raw
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Scalar
     from ..._base.lazy import Function
-    from ..._formula.ir import Symbol
     from ..annotations import Array, RawType
 
 _BITS: Final[dict[Any, Any]] = {
@@ -45,11 +44,7 @@ def anywhere(mask: Array) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
-def _keep(g: Symbol, mask: Symbol) -> Symbol:
-    return words.where(mask, g, 0.0)
-
-
-@with_formula(_keep)
+@with_formula(words.keep)
 def keep(g: Array, mask: Array) -> Array:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..linalg.matmul import matrix_product
 from . import formulas
+from .gemm import matrix_product
 from .launch import Kernel, floating, plain, ready
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._formula import words
 from ..._formula.ir import total as sum_of_all
-from ..elementwise import masks
-from ..elementwise.generated import formula_of
 from ..types import BOOL, FLOAT64
 from .launch import FLAT, Kernel, chunks_of, floating, plain, ready
 
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
     from ..annotations import Array
     from ..nn.generated_losses import _Summed
 
-_KEEP = Kernel(masks.keep.formula, "f", "f b1")
+_KEEP = Kernel(words.keep, "f", "f b1")
 _CHOOSE = {
-    (False, False): Kernel(masks.where.formula, "f b1", "f", "f"),
-    (False, True): Kernel(masks.where.formula, "f b1", "f", "s"),
-    (True, False): Kernel(masks.where.formula, "f b1", "s", "f"),
+    (False, False): Kernel(words.where, "f b1", "f", "f"),
+    (False, True): Kernel(words.where, "f b1", "f", "s"),
+    (True, False): Kernel(words.where, "f b1", "s", "f"),
 }
 _WHOLE = Kernel(sum_of_all, "f")
 
@@ -34,7 +33,7 @@ _WHOLE = Kernel(sum_of_all, "f")
 def kernel_of(function: Any, known: bool) -> Kernel:
     """The kernel of a generated function; see `by_formula` for `known`."""
     kinds = [*["f"] * len(function.arrays), *["s"] * len(function.numbers)]
-    return Kernel(formula_of(function, known), *kinds)
+    return Kernel(words.formula_of(function, known), *kinds)
 
 
 def by_formula(

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..elementwise import gated_linear
+from ..._formula import words
 from .launch import Kernel, address, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
-_GLU = Kernel(gated_linear.gate, "f", "f")
-_GLU_BACK = Kernel(gated_linear.gate_backward, "f", "f", "f")
+_GLU = Kernel(words.gate, "f", "f")
+_GLU_BACK = Kernel(words.gate_backward, "f", "f", "f")
 
 
 def _find_halves(x: Array, dim: int) -> tuple[int, int] | None:
@@ -30,7 +30,7 @@ def _find_halves(x: Array, dim: int) -> tuple[int, int] | None:
 
 
 def glu(x: Array, dim: int) -> Array | None:
-    """See `gated_linear.glu`."""
+    """See `elementwise.gated_linear.glu`."""
     found = _find_halves(x, dim)
     if found is None or not _GLU.prepared(x.dtype):
         return None
@@ -45,7 +45,7 @@ def glu(x: Array, dim: int) -> Array | None:
 
 
 def glu_backward(g: Array, x: Array, dim: int) -> Array | None:
-    """See `gated_linear.glu_backward`."""
+    """See `elementwise.gated_linear.glu_backward`."""
     found = _find_halves(x, dim)
     if found is None or not plain(g, x) or 2 * g.size != x.size:
         return None

@@ -62,6 +62,15 @@ def code_of(dtype: RawType) -> tuple[int, Any, Any]:
     return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
 
 
+def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
+    """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
+    if a.size * b.shape[-1] >= kernels.PRODUCT:
+        found = product(a, b, out)
+        if found is not None:
+            return found
+    return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
+
+
 @guarded
 def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
     """The matrix product of stacks of matrices, or None for what is left to NumPy.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._native.emitted import rejection as emitted
-from ..random.mt19937 import BLOCK, Stream
+from ..._native.emitted.mt19937 import BLOCK
 from .launch import _REFUSALS, address, refused
 
 if TYPE_CHECKING:
     from ..annotations import Array
+    from ..random.mt19937 import Stream
 
 _PTR, _INT = ctypes.c_void_p, ctypes.c_int64
 _AHEAD: Final = 19968  # words asked for at once, at most

@@ -28,9 +28,7 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
 def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
     if a.size * b.shape[-1] >= kernels.PRODUCT:
-        found = kernels.gemm.product(a, b, out)
-        if found is not None:
-            return found
+        return kernels.gemm.matrix_product(a, b, out)
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
