@@ -46,3 +46,18 @@ def test_a_rank_that_fails_leaves_the_former_checkpoint(tmp_path: Path) -> None:
     assert told == [f"{rank} [1] OSError: [Errno 28] No space left on device" for rank in (0, 1)]
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert run("read", tmp_path, 2) == ["0 1 True", "1 1 True"]
+
+
+def test_an_exception_after_the_index_is_in_its_place_leaves_the_checkpoint(tmp_path: Path) -> None:
+    told = run("disturb", tmp_path, 2)
+    assert told == [f"{rank} [0] ArithmeticError: too late" for rank in (0, 1)]
+    assert run("read", tmp_path, 2) == ["0 1 True", "1 1 True"]
+
+
+def test_what_a_lost_run_has_half_written_goes_with_the_next_checkpoint(tmp_path: Path) -> None:
+    left = ("__1_0123.distcp", ".__0_0123.distcp.89ab", ".rushlight.pt.0123")
+    for name in left:
+        (tmp_path / name).write_bytes(b"half of it")
+    run("write", tmp_path, 2)
+    assert {path.name for path in tmp_path.iterdir()}.isdisjoint(left)
+    assert run("read", tmp_path, 2) == ["0 1 True", "1 1 True"]

@@ -3,6 +3,7 @@
 import os
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import rushlight as torch
 import rushlight.distributed as dist
@@ -34,6 +35,20 @@ elif what == "fail":
         dcp.save(state(2), checkpoint_id=folder)
     except dcp.CheckpointException as error:
         os.write(1, f"{rank} {sorted(error.failures)} {error.failures[1]}\n".encode())
+elif what == "disturb":
+    if rank == 0:
+        move = Path.replace
+
+        def moved_and_raises(path: Path, target: Path) -> None:
+            move(path, target)
+            if target.name == pieces.INDEX:
+                raise ArithmeticError("too late")
+
+        Path.replace = moved_and_raises  # type: ignore[assignment, method-assign]
+    try:
+        dcp.save(state(1), checkpoint_id=folder)
+    except dcp.CheckpointException as error:
+        os.write(1, f"{rank} {sorted(error.failures)} {error.failures[0]}\n".encode())
 elif what == "read":
     held = state(0)
     dcp.load(held, checkpoint_id=folder)

@@ -1,8 +1,10 @@
 """Checkpoints that every rank writes a part of, and any number of ranks reads.
 
-Each rank writes the pieces that it has into a file of a new name. When all have done so, rank 0
-puts an index of them in the place of the last one, in one step: until then, and if a rank fails,
-the folder holds the checkpoint that it held before. Former files are removed afterwards.
+Each rank writes the pieces that it has into a file of a new name, and rank 0 an index of them. When
+all have done so, rank 0 puts its index in the place of the last one, in one step: until then, and if
+a rank fails, the folder holds the checkpoint that it held before. Former files are removed
+afterwards. Once the index may be in its place nothing new is removed, whatever happens: an exception
+that comes from outside, as a signal's does, doesn't say whether the step before it was done.
 
 A rank that reads asks the index where the pieces lie that its own part overlaps.
 """
@@ -54,13 +56,18 @@ def stateful(value: Given) -> bool:
     return hasattr(value, "state_dict") and hasattr(value, "load_state_dict")
 
 
+def _write_through(value: Given, path: Path) -> None:
+    """Writes a file; gives back when it lies on the disk."""
+    save_file(value, path)
+    with open(path, "rb") as written:
+        os.fsync(written.fileno())
+
+
 def write_whole(value: Given, path: Path) -> None:
     """Writes a file and puts it in the place of what was there, in one step."""
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        save_file(value, new)
-        with open(new, "rb") as written:
-            os.fsync(written.fileno())
+        _write_through(value, new)
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
@@ -88,11 +95,12 @@ def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
     """Writes this rank's part; gives back when the checkpoint is whole.
 
     Raises:
-        CheckpointException: on every rank, where one has failed; the former one is as it was.
+        CheckpointException: on every rank, where one has failed; the folder holds the former
+            checkpoint or, where only the last step was disturbed, this one.
     """
     names: list[Given] = [secrets.token_hex(6)]
     broadcast_object_list(names, group=group, group_src=0)
-    file = f"__{group.rank()}_{names[0]}.distcp"
+    file, new_index = f"__{group.rank()}_{names[0]}.distcp", folder / f".{INDEX}.{names[0]}"
     own: list[Given] = []
     tensors: dict[Path_, Tensor] = {}
     for path, value in _leaves(state):
@@ -105,23 +113,29 @@ def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
     told: list[Given] = [None] * group.size()
     all_gather_object(told, own, group)
     index, mine = _divided(told, names[0], group.rank())
-    error = _trying(lambda: _write({path: tensors[path].clone() for path in mine}, folder / file))
-    _agree(error, group, lambda: (folder / file).unlink(missing_ok=True))
-    if group.rank() == 0:
-        error = _trying(lambda: write_whole({_MARK: index}, folder / INDEX))
-    _agree(error, group, lambda: (folder / file).unlink(missing_ok=True))
+
+    def write() -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole({path: tensors[path].clone() for path in mine}, folder / file)
+        if group.rank() == 0:
+            _write_through({_MARK: index}, new_index)
+
+    def undo() -> None:
+        (folder / file).unlink(missing_ok=True)
+        if group.rank() == 0:
+            new_index.unlink(missing_ok=True)
+
+    _agree(_trying(write), group, undo)
+    error = _trying(lambda: new_index.replace(folder / INDEX)) if group.rank() == 0 else None
+    _agree(error, group, lambda: None)
     for old in folder.glob(f"__{group.rank()}_*.distcp"):
         if old.name != file:
             old.unlink(missing_ok=True)
     if group.rank() == 0:
-        for old in folder.glob("__*_*.distcp"):
-            if not old.name.endswith(f"_{names[0]}.distcp"):
-                old.unlink(missing_ok=True)
-
-
-def _write(tensors: dict[Path_, Tensor], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(tensors, path)
+        for pattern in ("__*_*.distcp", ".__*_*.distcp.*", f".{INDEX}.*"):
+            for old in folder.glob(pattern):
+                if names[0] not in old.name:
+                    old.unlink(missing_ok=True)
 
 
 def _trying(call: Given) -> str | None:
