@@ -102,6 +102,14 @@ HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is
 INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
 
 
+#: What calculating raises where it can't go on: another way is tried, or explains. Any other error,
+#: such as the one by which a signal's handler ends a call, comes from outside and goes its way.
+REFUSALS: Final = (
+    TypeError, ValueError, RuntimeError, LookupError, AttributeError, AssertionError, MemoryError,
+    OverflowError, ZeroDivisionError, FloatingPointError, BufferError,
+)  # fmt: skip
+
+
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as C++ prints it: [2, 3]."""
     return "[" + ", ".join(map(str, shape)) + "]"

@@ -23,6 +23,7 @@ from .._array.types import (
     generic as _generic,
     ndarray as _ndarray,
 )
+from .._base.errors import REFUSALS
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
@@ -206,7 +207,7 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
         if op.check is not None:
             op.check(args, raws)
         result = op.raw(*raws)
-    except Exception:
+    except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
@@ -447,7 +448,7 @@ def apply_pieces(op: Op, args: Arguments) -> Any:
     rest = tuple(args[1:])
     try:
         results = op.raw(array, *rest)
-    except Exception:
+    except REFUSALS:
         return slow.apply(op, args)  # explains
     stamp = version_of(base)
     outs: list[TensorBase] = []

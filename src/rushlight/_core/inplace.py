@@ -225,7 +225,7 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
             return False
     try:
         op.raw(array, value, array)
-    except Exception:
+    except errors.REFUSALS:
         return False  # shapes that don't fit: nothing has been written
     bump(me)
     return True
@@ -251,7 +251,7 @@ def written_at_once(op: Op, raws: Arguments) -> bool:
         return False
     try:
         op.raw(array, other, array)
-    except Exception:
+    except errors.REFUSALS:
         return False  # nothing has been written; it is explained by the plain way
     return True
 
@@ -318,7 +318,7 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             result = op.raw(*raws)
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
-    except Exception:
+    except errors.REFUSALS:
         return False  # explained there
     if type(result) is not ndarray or result.dtype is not dtype or result.shape != array.shape:
         return False

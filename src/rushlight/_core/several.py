@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.memory.dense_layout import ordered_like
 from .._array.types import FLOAT32, FLOAT64, as_array, is_narrow, ndarray as _ndarray
+from .._base.errors import REFUSALS
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Vertex, new_node
@@ -68,7 +69,7 @@ def apply_several(op: Op, args: Arguments) -> Any:
         if op.check is not None:
             op.check(args, raws)
         result = op.small(*raws)
-    except Exception:
+    except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
@@ -182,7 +183,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
         if op.check is not None:
             op.check(args, raws)
         result = op.small(*raws)
-    except Exception:
+    except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
@@ -252,7 +253,7 @@ def apply_outputs(op: Op, args: Arguments) -> Any:
         if op.check is not None:
             op.check(args, raws)
         results = op.raw(*raws)
-    except Exception:
+    except REFUSALS:
         return slow.apply(op, args)  # explains
     outs: list[TensorBase] = []
     for array in results:

@@ -1,10 +1,10 @@
 """Checkpoints that every rank writes a part of, and any number of ranks reads.
 
-Each rank writes the pieces that it has into a file of a new name, and rank 0 an index of them. When
-all have done so, rank 0 puts its index in the place of the last one, in one step: until then, and if
-a rank fails, the folder holds the checkpoint that it held before. Former files are removed
-afterwards. Once the index may be in its place nothing new is removed, whatever happens: an exception
-that comes from outside, as a signal's does, doesn't say whether the step before it was done.
+Each rank writes the pieces that it has into a file of a new name, and rank 0 an index of them.
+When all have done so, rank 0 puts its index in the place of the last one, in one step: until then,
+and if a rank fails, the folder holds the checkpoint that it held before. Former files are removed
+afterwards. Once the index may be in its place nothing new is removed, whatever happens: an
+exception from outside, as a signal's is, doesn't say whether the step before it was done.
 
 A rank that reads asks the index where the pieces lie that its own part overlaps.
 """
