@@ -42,7 +42,6 @@ def test_no_name_is_made_of_a_retired_word() -> None:
     found = {
         f"{relative(path)}: {name} ({RETIRED[word]})"
         for path in python_files("src/rushlight")
-        if "/distributed/" not in relative(path)
         for name in {path.stem, *identifiers(parsed(path))}
         for word in parts(name)
         if word in RETIRED

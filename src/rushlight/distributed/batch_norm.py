@@ -62,9 +62,9 @@ def _statistics(values: Tensor, dims: list[int], group: ProcessGroup) -> tuple[T
         mean = values.mean(dims)
         squares = (values - _beside(mean, values)).square().sum(dims)
         own = f.cat([mean, squares, f.full((1,), float(count), dtype=values.dtype)])
-    told = own.new_empty(group.size(), 2 * channels + 1)
-    all_gather_into_tensor(told, own, group)
-    means, all_squares, counts = told[:, :channels], told[:, channels:-1], told[:, -1:]
+    gathered = own.new_empty(group.size(), 2 * channels + 1)
+    all_gather_into_tensor(gathered, own, group)
+    means, all_squares, counts = gathered[:, :channels], gathered[:, channels:-1], gathered[:, -1:]
     total = int(counts.sum().item())
     mean = (means * counts).sum(0) / total
     squares = (all_squares + counts * (means - mean).square()).sum(0)

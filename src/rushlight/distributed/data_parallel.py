@@ -134,10 +134,10 @@ class DistributedDataParallel(Module):
         from .object_collectives import all_gather_object
 
         mine = [(tuple(p.shape), str(p.dtype)) for p in trained.values()]
-        told: list[Any] = [None] * self.process_group.size()
-        all_gather_object(told, mine, self.process_group)
+        gathered: list[Any] = [None] * self.process_group.size()
+        all_gather_object(gathered, mine, self.process_group)
         me = self.process_group.rank()
-        for rank, theirs in enumerate(told):
+        for rank, theirs in enumerate(gathered):
             if len(theirs) != len(mine):
                 raise RuntimeError(
                     f"DDP expects same model across all ranks, but Rank {me} has {len(mine)} "

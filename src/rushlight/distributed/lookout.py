@@ -68,17 +68,17 @@ class Lookout:
         late = f"Timed out waiting {milliseconds}ms for {self.what} to complete"
         if not self.world.watches():
             return RuntimeError(late)
-        told = []
+        reports = []
         for rank in self.peers:
             if rank == self.world.rank:
                 continue
             when, what = self.world.waits.get(rank, (-math.inf, ""))
             if when < self._asked_at - 2 * _ASK:
-                told.append(f"rank {rank} doesn't wait: it computes, hangs, or was stopped")
+                reports.append(f"rank {rank} doesn't wait: it computes, hangs, or was stopped")
             elif what != self.what:
-                told.append(f"rank {rank} waits for {what}")
+                reports.append(f"rank {rank} waits for {what}")
         alike = "all its ranks wait for it: TORCH_DISTRIBUTED_DEBUG=DETAIL says how they differ"
-        return RuntimeError(f"{late}: {'; '.join(told) or alike}")
+        return RuntimeError(f"{late}: {'; '.join(reports) or alike}")
 
 
 def watched(

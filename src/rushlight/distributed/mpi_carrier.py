@@ -34,7 +34,7 @@ __all__ = ["MPICarrier"]
 _WHOLE: Final = 1 << 16
 
 #: With TORCH_DISTRIBUTED_DEBUG=DETAIL: what a rank tells the others of a collective, in bytes.
-_TOLD: Final = 256
+_REPORT: Final = 256
 _SHAPED: Final = ", of shape "
 
 
@@ -61,8 +61,8 @@ def _described(tensor: Tensor | None) -> str:
     """What a rank tells another of a tensor that it sends to it, or expects from it."""
     if tensor is None:
         return "nothing"
-    told = f"{tensor.numel()} elements of {tensor.dtype}{_SHAPED}{tuple(tensor.shape)}"
-    return told[: _TOLD // 2 - 40]
+    described = f"{tensor.numel()} elements of {tensor.dtype}{_SHAPED}{tuple(tensor.shape)}"
+    return described[: _REPORT // 2 - 40]
 
 
 class MPICarrier:
@@ -117,19 +117,19 @@ class MPICarrier:
             RuntimeError: where they differ; it says which rank does what.
         """
         self._asked += 1
-        told = f"{what} (number {self._asked} of the group)"
+        described = f"{what} (number {self._asked} of the group)"
         if what == "all_to_all":  # the shapes are each rank's own
-            told += "".join(f" of {t}" for t in sorted({str(t.dtype) for t in tensors}))
+            described += "".join(f" of {t}" for t in sorted({str(t.dtype) for t in tensors}))
         else:
-            told += "".join(f" of a {t.dtype} of shape {tuple(t.shape)}" for t in tensors)
-        own = told.encode()
-        if len(own) > _TOLD:
-            own = own[: _TOLD - 16] + f" ... {zlib.crc32(own):08x}".encode()
-        own = own.ljust(_TOLD)
-        everything = bytearray(_TOLD * self.size)
+            described += "".join(f" of a {t.dtype} of shape {tuple(t.shape)}" for t in tensors)
+        own = described.encode()
+        if len(own) > _REPORT:
+            own = own[: _REPORT - 16] + f" ... {zlib.crc32(own):08x}".encode()
+        own = own.ljust(_REPORT)
+        everything = bytearray(_REPORT * self.size)
         byte = self._mpi.BYTE
         yield [self._comm.Iallgather([own, byte], [everything, byte])]
-        rows = [bytes(everything[i * _TOLD : (i + 1) * _TOLD]) for i in range(self.size)]
+        rows = [bytes(everything[i * _REPORT : (i + 1) * _REPORT]) for i in range(self.size)]
         other = next((i for i, row in enumerate(rows) if row != own), None)
         if other is not None:
             differs = "\n".join(
@@ -137,7 +137,7 @@ class MPICarrier:
             )
             raise RuntimeError(
                 "Detected mismatch between collectives on ranks. Rank "
-                f"{self._ranks[self.rank]} is running collective: {told}, but Rank "
+                f"{self._ranks[self.rank]} is running collective: {described}, but Rank "
                 f"{self._ranks[other]} is running collective: {rows[other].decode().rstrip()}.\n"
                 f"{differs}"
             )
@@ -153,12 +153,12 @@ class MPICarrier:
         """
         byte = self._mpi.BYTE
         expected = [_described(receives.get(i)) for i in range(self.size)]
-        sent = "".join(_described(sends.get(i)).ljust(_TOLD) for i in range(self.size)).encode()
-        come, wrong = bytearray(len(sent)), bytearray(_TOLD * self.size)
+        sent = "".join(_described(sends.get(i)).ljust(_REPORT) for i in range(self.size)).encode()
+        come, wrong = bytearray(len(sent)), bytearray(_REPORT * self.size)
         yield [self._comm.Ialltoall([sent, byte], [come, byte])]
         complaint = ""
         for i, expects in enumerate(expected):
-            said = bytes(come[i * _TOLD : (i + 1) * _TOLD]).decode().rstrip()
+            said = bytes(come[i * _REPORT : (i + 1) * _REPORT]).decode().rstrip()
             if said.partition(_SHAPED)[0] != expects.partition(_SHAPED)[0]:
                 complaint = (
                     f"rank {self._ranks[i]} sends {said} to rank {self._ranks[self.rank]}, "
@@ -166,9 +166,11 @@ class MPICarrier:
                 )
                 break
         yield [
-            self._comm.Iallgather([complaint[:_TOLD].ljust(_TOLD).encode(), byte], [wrong, byte])
+            self._comm.Iallgather(
+                [complaint[:_REPORT].ljust(_REPORT).encode(), byte], [wrong, byte]
+            )
         ]
-        rows = [bytes(wrong[i * _TOLD : (i + 1) * _TOLD]).decode().rstrip()
+        rows = [bytes(wrong[i * _REPORT : (i + 1) * _REPORT]).decode().rstrip()
                 for i in range(self.size)]  # fmt: skip
         if any(rows):
             raise RuntimeError(

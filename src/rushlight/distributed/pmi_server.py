@@ -214,8 +214,8 @@ def main() -> None:
     print(listener.getsockname()[1], flush=True)
     # Whoever reads what the ranks print isn't kept waiting by a service that outlives them.
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for told in (1, 2):
-        os.dup2(nowhere, told)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
     Service(listener, int(sys.argv[1]), float(sys.argv[2])).serve()
 
 

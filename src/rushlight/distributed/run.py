@@ -166,8 +166,8 @@ def plan_of(args: argparse.Namespace) -> Plan:
         host, port, number, nodes, run_id = "localhost", 0, 0, 1, str(uuid.uuid4())
     elif args.rdzv_endpoint or args.rdzv_backend != "static":
         if args.rdzv_endpoint:
-            host, _, told = args.rdzv_endpoint.partition(":")
-            port = int(told) if told else 29400 if args.rdzv_backend == "c10d" else port
+            host, _, said = args.rdzv_endpoint.partition(":")
+            port = int(said) if said else 29400 if args.rdzv_backend == "c10d" else port
         elif args.rdzv_backend == "c10d":
             host, port = "localhost", 0 if nodes == 1 else 29400
         number = None if args.rdzv_backend != "static" else number
@@ -183,8 +183,8 @@ def plan_of(args: argparse.Namespace) -> Plan:
 
 
 def _timeout(conf: str) -> float:
-    told = dict(pair.split("=", 1) for pair in conf.split(",") if "=" in pair)
-    return float(told.get("join_timeout", told.get("timeout", 600)))
+    options = dict(pair.split("=", 1) for pair in conf.split(",") if "=" in pair)
+    return float(options.get("join_timeout", options.get("timeout", 600)))
 
 
 def run(args: argparse.Namespace) -> None:

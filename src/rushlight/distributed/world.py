@@ -243,8 +243,13 @@ def form_world(
         address = "127.0.0.1"
     watch, nodes, received = _announce(address, int(port), rank, size, timeout)
     world = World(mpi, rank, size, nodes == 1, watch, received)
-    told = {"PMI_PORT": f"{address}:{port}", "PMI_ID": rank, "PMI_RANK": rank, "PMI_SIZE": size}
-    with _environment({key: str(value) for key, value in told.items()}):
+    variables = {
+        "PMI_PORT": f"{address}:{port}",
+        "PMI_ID": rank,
+        "PMI_RANK": rank,
+        "PMI_SIZE": size,
+    }
+    with _environment({key: str(value) for key, value in variables.items()}):
         try:
             _fill(world, timeout)
         except Exception as error:

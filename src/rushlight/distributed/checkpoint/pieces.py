@@ -47,8 +47,8 @@ class CheckpointException(BaseException):
         self.failures = failures
 
     def __str__(self) -> str:
-        told = "".join(f"\nrank {rank}: {text}" for rank, text in self.failures.items())
-        return f"CheckpointException ranks:{self.failures.keys()}{told}"
+        lines = "".join(f"\nrank {rank}: {text}" for rank, text in self.failures.items())
+        return f"CheckpointException ranks:{self.failures.keys()}{lines}"
 
 
 def stateful(value: Given) -> bool:
@@ -110,9 +110,9 @@ def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
             own.append((path, (start, tuple(local.shape), shape, str(value.dtype))))
         else:
             own.append((path, value))
-    told: list[Given] = [None] * group.size()
-    all_gather_object(told, own, group)
-    index, mine = _divided(told, names[0], group.rank())
+    gathered: list[Given] = [None] * group.size()
+    all_gather_object(gathered, own, group)
+    index, mine = _divided(gathered, names[0], group.rank())
 
     def write() -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,11 +156,11 @@ def _agree(error: str | None, group: ProcessGroup, undo: Given) -> None:
         raise CheckpointException("save", failures)
 
 
-def _divided(told: list[Given], name: str, me: int) -> tuple[dict[Path_, Given], list[Path_]]:
+def _divided(gathered: list[Given], name: str, me: int) -> tuple[dict[Path_, Given], list[Path_]]:
     """The index, and what this rank writes: each box is written by the first rank that has it."""
     index: dict[Path_, Given] = {}
     mine: list[Path_] = []
-    for rank, own in enumerate(told):
+    for rank, own in enumerate(gathered):
         for path, value in own:
             if not _is_box(value):
                 index.setdefault(path, ("value", value))

@@ -135,10 +135,10 @@ class Agent:
                 failed = self._first_failed()
                 if failed is not None:
                     try:
-                        told = self.store.compare_set(key, "", failed.told())
+                        reported = self.store.compare_set(key, "", failed.report())
                     except DistNetworkError:  # the host that serves the store is gone, too
                         return failed
-                    return ProcessFailure.read(told)
+                    return ProcessFailure.read(reported)
                 if all(worker.process.returncode == 0 for worker in self.workers):
                     if self.plan.nodes == 1:
                         return None
@@ -160,18 +160,22 @@ class Agent:
         self.logs.open(attempt)
         for local_rank in range(self.plan.processes):
             rank = first + local_rank
-            told = self._environment(attempt, rank, local_rank, size)
-            told["TORCHELASTIC_ERROR_FILE"] = error_file = self.logs.error_file(local_rank)
+            environment = self._environment(attempt, rank, local_rank, size)
+            environment["TORCHELASTIC_ERROR_FILE"] = error_file = self.logs.error_file(local_rank)
             out, err = self.logs.files(local_rank)
             process = subprocess.Popen(
-                self.plan.command, env=told, stdout=out, stderr=err, preexec_fn=_die_with_parent
+                self.plan.command,
+                env=environment,
+                stdout=out,
+                stderr=err,
+                preexec_fn=_die_with_parent,
             )
             self.logs.follow(local_rank, process)
             self.workers.append(_Worker(rank, local_rank, process, error_file))
 
     def _environment(self, attempt: int, rank: int, local_rank: int, size: int) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(_LAUNCHERS)}
-        told = {
+        given = {
             "LOCAL_RANK": local_rank, "RANK": rank, "GROUP_RANK": self.node, "ROLE_RANK": rank,
             "ROLE_NAME": self.plan.role, "LOCAL_WORLD_SIZE": self.plan.processes,
             "WORLD_SIZE": size, "GROUP_WORLD_SIZE": self.plan.nodes, "ROLE_WORLD_SIZE": size,
@@ -182,7 +186,7 @@ class Agent:
         }  # fmt: skip
         if self.plan.processes > 1:
             kept.setdefault("OMP_NUM_THREADS", "1")
-        return kept | {name: str(value) for name, value in told.items()}
+        return kept | {name: str(value) for name, value in given.items()}
 
     def _first_failed(self) -> ProcessFailure | None:
         for worker in self.workers:
@@ -213,7 +217,7 @@ class Agent:
     def _signals(self) -> Iterator[None]:
         """Has signals that end the launcher end the processes, too."""
 
-        def told(number: int, frame: FrameType | None) -> None:
+        def end(number: int, frame: FrameType | None) -> None:
             which = signal.Signals(number)
             raise SignalException(f"Process {os.getpid()} got signal: {which.name}", which)
 
@@ -222,7 +226,7 @@ class Agent:
             which = getattr(signal, name.strip(), None)
             if which is not None:
                 with contextlib.suppress(ValueError):  # another thread than the first one
-                    before[which] = signal.signal(which, told)
+                    before[which] = signal.signal(which, end)
         try:
             yield
         finally:

@@ -63,18 +63,18 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._optim_constructor = optimizer_class
         self._sizes = [0] * self.world_size
         self._parts: list[list[list[Tensor]]] = [
-            self._spread(group["params"]) for group in self.param_groups
+            self._divide(group["params"]) for group in self.param_groups
         ]
         self.optim: Any = optimizer_class(
             [self._own(group, part) for group, part in zip(self.param_groups, self._parts)],
             **defaults,
         )
-        self._told: list[State] = []
+        self._gathered: list[State] = []
         self._share(self.optim.param_groups, self.param_groups)
         self.state = self.optim.state
         self._made = True
 
-    def _spread(self, params: list[Tensor]) -> list[list[Tensor]]:
+    def _divide(self, params: list[Tensor]) -> list[list[Tensor]]:
         """The parameters of each rank: the largest first, to whom has the fewest elements."""
         parts: list[list[Tensor]] = [[] for _ in range(self.world_size)]
         for parameter in sorted(params, key=lambda p: p.numel(), reverse=True):
@@ -146,7 +146,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         super().add_param_group(param_group)
         if self._made:
             group = self.param_groups[-1]
-            self._parts.append(self._spread(group["params"]))
+            self._parts.append(self._divide(group["params"]))
             self.optim.add_param_group(self._own(group, self._parts[-1]))
             self._share(self.optim.param_groups, self.param_groups)
 
@@ -155,11 +155,11 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._share(self.param_groups, self.optim.param_groups)
         own = self.optim.state_dict()
         if self.world_size == 1:
-            self._told = [copy.deepcopy(own)]
+            self._gathered = [copy.deepcopy(own)]
             return
         places: list[Any] | None = [None] * self.world_size if self.rank == to else None
         gather_object(own, places, group=self.process_group, group_dst=to)
-        self._told = places or []
+        self._gathered = places or []
 
     def state_dict(self) -> State:
         """The state and options as `consolidate_state_dict` has gathered them.
@@ -167,7 +167,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         Raises:
             RuntimeError: where it wasn't called.
         """
-        if not self._told:
+        if not self._gathered:
             raise RuntimeError(
                 "Optimizer state has not been consolidated on this rank. Please call "
                 f"`consolidate_state_dict(to={self.rank})` on all ranks beforehand if you meant to "
@@ -175,7 +175,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             )
         index = self._index()
         state: dict[int, Any] = {}
-        for rank, held in enumerate(self._told):
+        for rank, held in enumerate(self._gathered):
             for group, parts in zip(held["param_groups"], self._parts):
                 for local, parameter in zip(group["params"], parts[rank]):
                     if local in held["state"]:

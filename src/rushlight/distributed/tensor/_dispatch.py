@@ -37,7 +37,7 @@ def compute(
     _each(args, found.append)
     _each(list(kwargs.values()), found.append)
     mesh = next(t for t in found if isinstance(t, kind)).device_mesh
-    tensors = [_spread(kind, t, mesh, func) for t in found]
+    tensors = [_distributed(kind, t, mesh, func) for t in found]
     writes = name.endswith("_") and not name.endswith("__")
     with no_grad():
         meta = _whole_result(func, args, kwargs)
@@ -77,7 +77,7 @@ def _filled(value: Given, pieces: Given) -> Given:
     return value
 
 
-def _spread(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) -> DTensor:
+def _distributed(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) -> DTensor:
     if isinstance(tensor, kind):
         if tensor.device_mesh != mesh:
             raise RuntimeError(

@@ -29,14 +29,14 @@ class ErrorHandler:
         path = os.environ.get("TORCHELASTIC_ERROR_FILE")
         if not path:
             return
-        told = {
+        report = {
             "message": f"{type(error).__name__}: {error}",
             "extraInfo": {
                 "py_callstack": "".join(traceback.format_exception(error)),
                 "timestamp": str(int(time.time())),
             },
         }
-        text = json.dumps({"message": told}).encode()
+        text = json.dumps({"message": report}).encode()
         write_whole(path, lambda file: file.write(text))
 
 
@@ -45,7 +45,7 @@ def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
     handler = error_handler or ErrorHandler()
 
     @functools.wraps(fn)
-    def told(*args: object, **kwargs: object) -> object:
+    def reporting(*args: object, **kwargs: object) -> object:
         handler.initialize()
         try:
             return fn(*args, **kwargs)
@@ -58,7 +58,7 @@ def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
             handler.record_exception(error)
             raise
 
-    return told  # type: ignore[return-value]
+    return reporting  # type: ignore[return-value]
 
 
 class ProcessFailure(NamedTuple):
@@ -101,7 +101,7 @@ class ProcessFailure(NamedTuple):
         except ValueError:
             return f"<Unknown signal {-self.exitcode}>"
 
-    def told(self) -> bytes:
+    def report(self) -> bytes:
         """The failure as bytes for other hosts, with what the process wrote of its error."""
         message = ""
         if os.path.exists(self.error_file):
@@ -110,13 +110,13 @@ class ProcessFailure(NamedTuple):
             if isinstance(said, dict):
                 said = said.get("extraInfo", {}).get("py_callstack") or said.get("message", "")
             message = str(said)
-        told = self._replace(message=message, timestamp=self.timestamp or int(time.time()))
-        return json.dumps(told._asdict()).encode()
+        report = self._replace(message=message, timestamp=self.timestamp or int(time.time()))
+        return json.dumps(report._asdict()).encode()
 
     @classmethod
-    def read(cls, told: bytes) -> ProcessFailure:
+    def read(cls, report: bytes) -> ProcessFailure:
         """The failure that another host, or this one, has told."""
-        return cls(**json.loads(told))
+        return cls(**json.loads(report))
 
 
 class ChildFailedError(Exception):

@@ -70,10 +70,10 @@ class _OfParameters(ParallelStyle):
         def partition(name: str, part: Module, mesh: DeviceMesh) -> None:
             for key, parameter in list(part.named_parameters()):
                 placement = cuts.get(key, Replicate())
-                spread = distribute_tensor(
+                distributed = distribute_tensor(
                     parameter, mesh, [placement], src_data_rank=self.src_data_rank
                 )
-                part.register_parameter(key, Parameter(spread, parameter.requires_grad))
+                part.register_parameter(key, Parameter(distributed, parameter.requires_grad))
 
         def prepare(part: Module, inputs: Sequence[Given], mesh: DeviceMesh) -> Given:
             return (_laid_out(inputs[0], mesh, self.input_layouts[0], wanted), *inputs[1:])
