@@ -27,6 +27,33 @@ def test_a_lower_precision_product_is_the_product_of_rounded_operands() -> None:
     assert torch.equal(found, exact.bfloat16())
 
 
+def test_products_of_vectors_come_as_they_are_and_matmul_converts_them() -> None:
+    a, m = torch.ones(3), torch.ones(3, 3)
+    with torch.autocast("cpu"):
+        for function in (torch.dot, torch.inner, torch.vdot, torch.Tensor.dot, torch.Tensor.inner):
+            assert function(a, a).dtype == torch.float32
+            assert function(a.half(), a.half()).dtype == torch.float16
+        assert torch.tensordot(a, a, 1).dtype == m.mv(a).dtype == torch.float32
+        assert (a @ a).dtype == (m @ a).dtype == torch.bfloat16
+        assert torch.inner(m, a).dtype == torch.vmap(torch.dot)(m, m).dtype == torch.bfloat16
+        assert torch.einsum("i,i", a, a.half()).dtype == torch.bfloat16
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Half"):
+        torch.einsum("i,i", a, a.half())
+
+
+def test_what_writes_into_out_is_not_converted() -> None:
+    m, out = torch.ones(3, 3), torch.zeros(3, 3)
+    with torch.autocast("cpu"):
+        for function in (torch.mm, torch.matmul):
+            assert function(m, m, out=out) is out and bool((out == 3).all())
+        assert torch.linalg.multi_dot([m, m], out=out) is out
+        vector = torch.zeros(3)
+        assert torch.linalg.vecdot(m, m, out=vector) is vector and vector.tolist() == [3.0] * 3
+        with pytest.raises(RuntimeError, match="tensordot: Expected the output"):
+            torch.inner(m, m, out=out)
+        assert (m @ m).dtype == torch.bfloat16
+
+
 def test_losses_are_computed_in_float32() -> None:
     a = torch.rand(3, 4).bfloat16()
     with torch.autocast("cpu"):

@@ -1,6 +1,7 @@
 """What autocast on the CPU does: element types, switches, nesting, kept casts, custom functions."""
 
 import importlib
+from pathlib import Path
 
 import torch
 
@@ -165,13 +166,64 @@ def deprecated_names_warn():
     _told(lambda: cuda_amp.custom_fwd(lambda x: x) is not None)
 
 
+def _processor():
+    try:
+        return Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ""
+
+
 def recurrent_layers_run():
-    for cell in (nn.RNN, nn.GRU, nn.LSTM):
+    cells = [nn.RNN, nn.GRU]
+    if "avx512" in _processor():  # without it PyTorch has no LSTM in bfloat16, and raises
+        cells.append(nn.LSTM)
+    for cell in cells:
         m, x = cell(3, 4), torch.randn(5, 2, 3)
         with torch.autocast("cpu"):
             out = m(x)[0]
         out.float().sum().backward()
         print(cell.__name__, out.dtype, [p.grad.dtype for p in m.parameters()])
+
+
+def _in(dtype, function, *args, **kwargs):
+    with torch.autocast("cpu", dtype):
+        try:
+            return function(*args, **kwargs).dtype
+        except RuntimeError as error:
+            return str(error)
+
+
+def products_of_vectors():
+    a, m = torch.ones(3), torch.ones(3, 3)
+    functions = (torch.dot, torch.inner, torch.vdot, torch.matmul, torch.linalg.vecdot,
+                 torch.Tensor.dot, torch.Tensor.inner, torch.Tensor.matmul)  # fmt: skip
+    pairs = ((a, a), (a.half(), a.half()), (a.bfloat16(), a), (a.double(), a.double()))
+    for dtype in (torch.bfloat16, torch.float16):
+        for function in functions:
+            print(function.__name__, [_in(dtype, function, x, y) for x, y in pairs])
+        print([_in(dtype, f, m, a) for f in (torch.mv, torch.Tensor.mv, torch.matmul, torch.inner)])
+        print([_in(dtype, torch.tensordot, x, y, 1) for x, y in (*pairs, (m, m))])
+        print([_in(dtype, torch.einsum, "i,i", x, y) for x, y in pairs])
+        for f in (torch.dot, torch.inner, torch.mv, torch.matmul):
+            args = (m, m) if f is torch.mv else (m, a)
+            print(_in(dtype, torch.vmap(f, in_dims=(0, 0)), m, m), _in(dtype, f, *args))
+
+
+def what_writes_into_out_is_not_converted():
+    a, m = torch.ones(3), torch.ones(3, 3)
+    for f in (torch.mm, torch.matmul, torch.inner, torch.mv, torch.dot, torch.bmm):
+        for x, y in ((m, m), (m, a), (a, a), (m[None], m[None])):
+            if f is torch.bmm and x.ndim < 3:
+                continue
+            print(_in(torch.bfloat16, f, x, y, out=torch.zeros(0)))
+    print(_in(torch.bfloat16, torch.linalg.multi_dot, [m, m], out=torch.zeros(3, 3)))
+    print(_in(torch.bfloat16, torch.linalg.vecdot, m, m, out=torch.zeros(3)))
+    for dtype in (torch.float64, torch.int64):
+        for f, x, y in ((torch.mv, m, a), (torch.inner, m, a), (torch.inner, a, a[0])):
+            try:
+                print(f(x, y, out=torch.zeros(3, dtype=dtype)))
+            except RuntimeError as error:
+                print(error)
 
 
 def modes_meet():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._base import errors
-from ..._base.lazy import later
 from ..._core.apply import apply2
 from ..._core.storage import TensorBase
 from ..rows.composite import composite
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from ..._array.linalg.einsum import Pair
     from ..._base.annotations import TensorLike
     from ..._tensor.tensor import Tensor
-
-raw = later("_array.linalg.matmul")
 
 
 @composite()
@@ -85,8 +82,6 @@ def _contract(pair: Pair, a: Tensor, b: Any) -> Tensor:
             b, pair.order_b, pair.new_b
         )
         return product if pair.gone is None else product.sum(pair.gone)
-    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
-        raw.bmm(a._raw.reshape(1, 1, -1)[..., :1], b._raw.reshape(1, -1, 1)[:, :1])  # refuses
     if pair.order_a is not None:
         a = a.permute(pair.order_a)
     if pair.order_b is not None:
@@ -95,7 +90,12 @@ def _contract(pair: Pair, a: Tensor, b: Any) -> Tensor:
         a = a.reshape(pair.shape_a)
     if pair.shape_b is not None:
         b = b.reshape(pair.shape_b)
-    out = apply2(bmm.op if len(a._raw.shape) == 3 else mm.op, a, b)
+    if len(a._raw.shape) == 3:
+        out = apply2(bmm.op, a, b)
+    elif a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":  # refused as PyTorch's one stack
+        out = apply2(bmm.op, a.unsqueeze(0), b.unsqueeze(0)).squeeze(0)
+    else:
+        out = apply2(mm.op, a, b)
     return out if pair.shape is None else out.reshape(pair.shape)
 
 

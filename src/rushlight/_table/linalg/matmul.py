@@ -10,6 +10,7 @@ from ..._array.axes import axis_of
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply2, apply_n
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks, product_writes
@@ -181,10 +182,11 @@ def matmul(input: TensorBase, other: TensorBase, *, out: Tensor | None = None) -
     b = other._raw.ndim
     if a == 2 and b == 2:
         row = mm
-    elif a == 2 and b == 1:
-        row = mv
-    elif a == 1 and b == 1:
-        row = dot
+    elif b == 1 and 0 < a < 3:
+        row = mv if a == 2 else dot
+        mode = current()
+        if mode.autocast is not None and out is None:  # which leaves mv and dot by themselves alone
+            input, other = mode.autocast.lower(input), mode.autocast.lower(other)
     elif a == 1 and b == 2:
         row = _row_product
     elif a == 2 and b > 2:
@@ -439,12 +441,12 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return give("outer", result, out)
 
 
-@composite("", method=True, out=True)
-def inner(input: Tensor, other: Any) -> Tensor:
+@composite("", method=True)
+def inner(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """The inner product over the last dimensions."""
     if input._raw.ndim == 0 or other._raw.ndim == 0:
-        return input * other
-    if input._raw.ndim == 1 and other._raw.ndim == 1 and input._raw.shape == other._raw.shape:
+        return _traced.table("mul")(input, other, out=out)
+    if out is None and input._raw.ndim == 1 and input._raw.shape == other._raw.shape:
         if input._raw.dtype != other._raw.dtype:
             raise RuntimeError("both inputs should have same dtype")
         return apply2(dot.op, input, other)
@@ -453,7 +455,7 @@ def inner(input: Tensor, other: Any) -> Tensor:
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input._raw.shape)} and {list(other._raw.shape)}"
         )
-    return tensordot(input, other, ([-1], [-1]))
+    return tensordot(input, other, ([-1], [-1]), out)
 
 
 def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:

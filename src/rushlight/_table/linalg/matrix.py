@@ -11,13 +11,14 @@ from ..._array.axes import axis_of
 from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..calls.deprecated_orders import say_better
 from ..reduce.norm import _norm_gradient
 from ..rows.composite import composite
-from ..rows.out_argument import give
+from ..rows.out_argument import as_given, give
 from ..rows.row import general, multilinear
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
@@ -163,6 +164,9 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     Raises:
         RuntimeError: for fewer than two, and where shapes don't fit.
     """
+    mode = current()
+    if out is not None and mode.autocast is not None:
+        return as_given(lambda: multi_dot(tensors, out=out), mode)
     several = list(tensors)
     if len(several) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(several)}")

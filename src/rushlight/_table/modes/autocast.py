@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: The policy of each operation of the table that has one.
 POLICY: Final[dict[str, int]] = {
     **dict.fromkeys(
-        ("mm", "mv", "dot", "bmm", "addmm", "baddbmm", "addbmm", "_matmul", "_linear",
+        ("mm", "bmm", "addmm", "baddbmm", "addbmm", "_matmul", "_linear",
          "convolution", "_scaled_dot_product_flash_attention_for_cpu",
          "_scaled_dot_product_fused_attention", "_rnn_layer", "_lstm_layer"),
         LOWER,
@@ -68,6 +68,10 @@ class Casting:
     def __init__(self, dtype: D.dtype, keeps: bool) -> None:
         self.dtype = dtype
         self.keeps = keeps
+
+    def lower(self, t: Tensor) -> Tensor:
+        """A factor in the lower type, for a function that knows of this by its mode only."""
+        return cast(t, self.dtype, self)
 
 
 # Note [Casts of leaves are kept]

@@ -25,8 +25,7 @@ WIDEST: Final = 3
 #: The policy of functions made of several operations: (namespace, name).
 WHOLE: Final[dict[tuple[str, str], int]] = {
     # Made of operations with a policy, but without one.
-    **dict.fromkeys((("", "mv"), ("", "dot"), ("", "bilinear"), ("nn.functional", "bilinear")),
-                    AS_IT_IS),
+    **dict.fromkeys((("", "bilinear"), ("nn.functional", "bilinear")), AS_IT_IS),
     **dict.fromkeys((("linalg", "vecdot"), ("", "conv_tbc"), ("nn.functional", "conv_tbc"),
                      ("", "prelu"), ("nn.functional", "prelu"),
                      ("nn.functional", "scaled_dot_product_attention")), LOWER),
@@ -65,8 +64,8 @@ def casting(key: tuple[str, str], function: AnyCallable) -> AnyCallable:
     @functools.wraps(function)
     def run(*args: object, **kwargs: object) -> Any:
         mode = current()
-        if mode.autocast is None:
-            return function(*args, **kwargs)
+        if mode.autocast is None or kwargs.get("out") is not None:
+            return function(*args, **kwargs)  # what writes into `out` has no policy
         return _autocast().run_converted(function, policy, args, kwargs, mode)
 
     run._in_no_mode = getattr(function, "_in_no_mode", function)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._core.mode import current
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
 from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
@@ -28,7 +29,7 @@ def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Tensor:
         return matmul(front(a, da or 0), b)
     a = a if da is None else front(a, da)
     b = b if db is None else front(b, db)
-    if ra == 1 and rb == 1:
+    if ra == 1 and rb == 1 and current().autocast is None:  # which rounds sums, and not products
         return table("sum")(a * b, 1)
     if ra == 1:
         a = table("unsqueeze")(a, -2)

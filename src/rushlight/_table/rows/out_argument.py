@@ -39,6 +39,15 @@ def _show(name: str, rules: OutRules) -> str:
     return rules.named or (f"aten::{name}" if name.endswith("_copy") else name)
 
 
+def as_given(run: Callable[[], Any], mode: Mode) -> Any:
+    """What `run` does without autocast, which has no policy for what writes into `out`."""
+    try:
+        CURRENT.set(replaced(mode, autocast=None))
+        return run()
+    finally:
+        CURRENT.set(mode)
+
+
 def apply_out(
     row: Row,
     args: Arguments,
@@ -60,6 +69,8 @@ def apply_out(
             handled = interposer.write_out(row, args, out, mode)
             if handled is not NOT_HANDLED:
                 return handled
+    if mode.autocast is not None:
+        return as_given(lambda: apply_out(row, args, out, name, rules), mode)
     found = row.out_rules if rules is None else rules
     shown = name or row.schema.name
     if found.typed is not None and isinstance(out, TensorBase):

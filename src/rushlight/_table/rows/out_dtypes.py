@@ -118,7 +118,6 @@ EXACT: Final[dict[str, Words]] = {
             "baddbmm",
             "bmm",
             "addmv",
-            "mv",
             "index_add",
             "scatter_reduce",
             "index_reduce",
@@ -216,6 +215,13 @@ EXACT: Final[dict[str, Words]] = {
     **dict.fromkeys(
         ("dot", "vdot", "matmul.dot"),
         lambda have, want, _: f"result dtype {_s(want)} does not match input dtype {_s(have)}",
+    ),
+    **dict.fromkeys(
+        ("mv", "matmul.mv"),  # `out` stands for what is added
+        lambda have, want, _: (
+            "addmv input tensors must have the same dtype, but got "
+            f"{_s(want)}, {_s(have)}, and {_s(have)}"
+        ),
     ),
     "tensordot": lambda have, want, _: (
         f"tensordot: Expected the output tensor to have dtype {_s(have)}, but got an output tensor "
