@@ -73,7 +73,7 @@ def gradients(forward: str) -> list[tuple[str, Function, str]]:
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_products_of_all_sizes_and_orders(dtype: str) -> None:
     rng = np.random.default_rng(1)
-    sizes = (1, 2, 3, 4, 7, 8, 17, 64)
+    sizes = (1, 2, 3, 4, 7, 8, 12, 17, 64)
     taken = calls = 0
     for m, k, n in itertools.product(sizes, sizes, sizes):
         a, b, g = (matrix(rng, *s, dtype) for s in ((m, k), (k, n), (m, n)))
@@ -96,7 +96,7 @@ def test_products_of_all_sizes_and_orders(dtype: str) -> None:
             assert same(made(*args), function(*args)), (letters, m, k, n)
             calls += 1
             taken += not plain.calls
-    assert taken > calls * (0.4 if dtype == "f4" else 0.9)
+    assert taken > calls * (0.8 if dtype == "f4" else 0.9)
 
 
 def test_special_values_of_products() -> None:

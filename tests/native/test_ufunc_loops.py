@@ -223,29 +223,21 @@ def agrees(text: str, made: Any, plain: object) -> bool:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_sums_and_their_gradients(dtype: str) -> None:
-    made, count = {}, 0
+def test_gradients_of_sums(dtype: str) -> None:
+    made = {}
     for function, (kinds, step) in small_arrays.OF_SUMS.items():
         maker = partial(chains.of_sum, kinds, step)
         made[step] = loops_of()(function, maker, kinds, 0, ufunc_loops.MOST), function
-    for values in (np.random.default_rng(1).standard_normal(2048), np.full(64, -0.0),
-                   np.array([np.inf, 1.0, -np.inf, np.nan])):  # fmt: skip
-        for size in (1, 2, 7, 8, 9, 16, 128, 129, 1000, 2048):
-            x = values[:size].astype(dtype)
-            for one in (x, x.reshape(-1, x.shape[0]), x[::2], np.broadcast_to(x[0], (3, 2)), x[:1]):
-                for step in "tm":
-                    for _ in range(2):
-                        found = made[step][0](one, None)
-                    assert same(found, made[step][1](one, None)), (step, size)
-                    count += type(found) is np.ndarray
-            g = np.array(x[-1])
+    for values in ([0.5, -3.25, 1e30], [-0.0], [np.inf, 1.0, -np.inf, np.nan]):
+        for value in values:
+            g = np.array(value, dtype)
             for shape in ((3,), (2, 5), (1,), (), (0,), (1, 1), (7, 1)):
                 for step in "sd":
                     for _ in range(2):
                         found = made[step][0](numpy_namespace, g, shape)
                     wanted = made[step][1](numpy_namespace, g, shape)
                     assert same(found, wanted) and found.flags == wanted.flags, (step, shape)
-    assert count > 100 and all(one.known for one, _ in made.values())
+    assert all(one.known for one, _ in made.values())
     spread = made["d"][0](numpy_namespace, np.array(3.0), (2,))
     gc.collect()
     assert spread.tolist() == [1.5, 1.5]
@@ -265,8 +257,8 @@ def test_calls_leave_no_memory_and_no_references() -> None:
 
     def calls(count: int) -> None:
         for _ in range(count):
-            for one, (kinds, _) in zip(sums, small_arrays.OF_SUMS.values(), strict=True):
-                one(*((x, None) if kinds == "fn" else (numpy_namespace, g, (4, 2))))
+            for one in sums:
+                one(numpy_namespace, g, (4, 2))
             made(x, x)
             made(odd, odd)
 

@@ -142,17 +142,21 @@ def declared() -> None:
 class Function:
     """A function of a module that may not be loaded yet; a call loads it."""
 
-    __slots__ = ("place",)
+    __slots__ = ("place", "_found")
 
     def __init__(self, place: str) -> None:
         self.place = place
+        self._found: Any = None
 
     def found(self) -> Any:
         """The function itself."""
-        return load(self.place)
+        found = self._found
+        if found is None:
+            found = self._found = load(self.place)
+        return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        return self.found()(*args, **kwargs)
+        return (self._found or self.found())(*args, **kwargs)
 
 
 def attribute(place: str) -> AnyCallable:

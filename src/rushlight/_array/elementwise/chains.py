@@ -194,9 +194,8 @@ def _on_floats() -> dict[AnyCallable, AnyCallable]:
 
 
 def of_sum(kinds: str, step: str) -> Chains:
-    """The chain of a sum of all elements, or of the gradient of one."""
-    code = (step, np.add, "fff", b"\0\1\2") if step in "tm" else (step, None, "f", b"\0")
-    return kinds, (((), (), 0, 0, False, (code,)),)
+    """The chain of the gradient of a sum or a mean of all elements."""
+    return kinds, (((), (), 0, 0, False, ((step, None, "f", b"\0"),)),)
 
 
 def _of_ufunc(ufunc: np.ufunc, kinds: str) -> Chain:

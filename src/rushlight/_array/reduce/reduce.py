@@ -245,6 +245,11 @@ def prod(
 _LANES = 512
 
 
+def prod_all(x: Array, dtype: D.dtype | None = None) -> TensorLike:
+    """The product of all elements."""
+    return prod(x, None, False, dtype)
+
+
 def nansum(
     x: Array, dim: Shape | None = None, keepdim: bool = False, dtype: D.dtype | None = None
 ) -> TensorLike:

@@ -10,7 +10,10 @@ interface for C has all of that, so nothing is taken for granted that isn't docu
 a matter of small arrays of float32 or float64 (another class, type or order, memory that is not
 aligned, broadcasting but of numbers and of arrays without dimensions) goes to `plain`.
 
-`products.c` does the same for products of small matrices by the loop of `matmul`, which calls
+`reductions.c` does the same for sums and the like over dimensions that lie side by side, and for
+running sums, in the order in which `ufunc.reduce` adds up.
+
+`products.c` does it for products of small matrices by the loop of `matmul`, which calls
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
 `sweeps.c` for updates of many arrays in place, as optimizers have them.
 
@@ -46,6 +49,8 @@ _chains: Final = _module("chains")
 FUNCTION: Final[type | None] = None if _chains is None else _chains.Function
 #: The extension module of products and losses, or None.
 PRODUCTS: Final = _module("products")
+#: The extension module of reductions, or None.
+REDUCTIONS: Final = _module("reductions")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -84,6 +89,14 @@ def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
     if PRODUCTS is None:
         return plain
     made: AnyCallable = getattr(PRODUCTS, kind)(plain, letters)
+    return made
+
+
+def reduction(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A reduction or a scan, with small dense arrays taken by ufuncs' loops; see `reduce_array`."""
+    if REDUCTIONS is None:
+        return plain
+    made: AnyCallable = REDUCTIONS.Reduction(plain, letters)
     return made
 
 

@@ -18,9 +18,8 @@
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 typedef struct {
-    /* 'u': a ufunc; 'w': where; 'k': keep; 't': the sum of all elements, 'm': their mean; 's': a
-       number spread over a shape, 'd': divided by the elements of that first; else arithmetic on
-       numbers, which is Python's */
+    /* 'u': a ufunc; 'w': where; 'k': keep; 's': a number spread over a shape, 'd': divided by the
+       elements of that first; else arithmetic on numbers, which is Python's */
     char op;
     char count; /* of the operands */
     unsigned char slots[OPERANDS];
@@ -268,7 +267,7 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
     return 1;
 }
 
-/* ---- sums and their gradients ------------------------------------------------------------- */
+/* ---- gradients of sums -------------------------------------------------------------------- */
 
 static double number_at(const char *place, int type)
 {
@@ -288,23 +287,6 @@ static PyObject *new_number(int type)
 {
     Py_INCREF(floats[type]);
     return PyArray_NewFromDescr(&PyArray_Type, floats[type], 0, NULL, NULL, NULL, 0, NULL);
-}
-
-/* The sum or the mean as an array without dimensions, added up by the loop as `reduce` has it. */
-static PyObject *total(const Step *step, Frame *frame, PyArrayObject *like, int type)
-{
-    PyObject *out = new_number(type);
-    if (out == NULL)
-        return NULL;
-    npy_intp size = PyArray_SIZE(like);
-    char *to = PyArray_BYTES((PyArrayObject *)out);
-    char *places[3] = {to, frame->places[0], to};
-    npy_intp strides[3] = {0, type == 0 ? 4 : 8, 0};
-    memset(to, 0, strides[1]);
-    step->loops[type](places, &size, strides, step->data[type]);
-    if (step->op == 'm')
-        divide(to, to, PyArray_SIZE(like), type);
-    return out;
 }
 
 /* A read-only view of one element over a shape, or NULL without an error. */
@@ -385,11 +367,6 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     if (chain == NULL)
         goto plain;
     const Step *only = &chain->step[0];
-    if (only->op == 't' || only->op == 'm') {
-        if (frame.strides[0] == 0 && PyArray_NDIM(like) != 0)
-            goto plain;
-        return total(only, &frame, like, type);
-    }
     if (only->op == 's' || only->op == 'd') {
         if (frame.places[1] == NULL)
             goto plain;
@@ -492,7 +469,7 @@ static int read_chain(PyObject *told, int count, Chain *chain)
         PyBuffer_Release(&places);
         if (!fine)
             return 0;
-        if (step->op == 'u' || step->op == 't' || step->op == 'm') {
+        if (step->op == 'u') {
             int found = find_loops(ufunc, sorts, step);
             if (found <= 0)
                 return found;

@@ -1,6 +1,6 @@
 /* Products of small matrices by the loop of NumPy's `matmul`, which calls NumPy's BLAS, and softmax
    and losses of few rows: see `__init__.py`. */
-#include "arrays.h"
+#include "short.h"
 
 #define WORK (1 << 18) /* multiplications, up to which BLAS stays in one thread */
 #define TINY 512       /* multiplications, and columns, that others round: see `tiny_matmul.py` */
@@ -14,89 +14,6 @@ static double double_ones[ROWS];
 /* What totals of exponentials, and a loss, may be: see `small_rows.py`. Nothing fits before. */
 static double least, most, sure;
 static PyArray_Descr *integers;
-
-/* ---- functions in front of plain ones ----------------------------------------------------- */
-
-/* What takes a call, or leaves it to the plain function: NULL without an error. */
-typedef struct Short Short;
-typedef PyObject *(*Way)(const char *letters, PyObject *const *args);
-
-struct Short {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *plain;
-    Way way;
-    int count; /* of the arguments, a letter for each */
-    char letters[9];
-};
-
-static PyObject *call_short(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
-{
-    Short *self = (Short *)me;
-    if (PyVectorcall_NARGS(flags) == self->count && names == NULL) {
-        PyObject *found = self->way(self->letters, args);
-        if (found != NULL || PyErr_Occurred())
-            return found;
-    }
-    return PyObject_Vectorcall(self->plain, args, flags, names);
-}
-
-static PyObject *make_short(PyTypeObject *type, PyObject *args, PyObject *names, Way way)
-{
-    static char *words[] = {"plain", "letters", NULL};
-    PyObject *plain;
-    const char *letters;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "Os", words, &plain, &letters))
-        return NULL;
-    if (strlen(letters) > 8) {
-        PyErr_SetString(PyExc_ValueError, "too many arguments");
-        return NULL;
-    }
-    Short *self = (Short *)type->tp_alloc(type, 0);
-    if (self == NULL)
-        return NULL;
-    self->call = call_short;
-    self->plain = Py_NewRef(plain);
-    self->way = way;
-    self->count = (int)strlen(letters);
-    strcpy(self->letters, letters);
-    return (PyObject *)self;
-}
-
-static int traverse_short(Short *self, visitproc visit, void *arg)
-{
-    Py_VISIT(self->plain);
-    return 0;
-}
-
-static void dealloc_short(Short *self)
-{
-    PyObject_GC_UnTrack(self);
-    Py_CLEAR(self->plain);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
-static PyMemberDef members_of_short[] = {
-    {"plain", T_OBJECT, offsetof(Short, plain), READONLY, "What takes everything else."},
-    {NULL}
-};
-
-#define SHORT_TYPE(TEXT, ABOUT, MAKE)                                                           \
-    {                                                                                           \
-        PyVarObject_HEAD_INIT(NULL, 0)                                                          \
-        .tp_name = TEXT, .tp_doc = ABOUT, .tp_basicsize = sizeof(Short),                        \
-        .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,       \
-        .tp_vectorcall_offset = offsetof(Short, call), .tp_call = PyVectorcall_Call,            \
-        .tp_new = MAKE, .tp_traverse = (traverseproc)traverse_short,                            \
-        .tp_dealloc = (destructor)dealloc_short, .tp_members = members_of_short,                \
-    }
-
-static PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
-{
-    Py_INCREF(descr);
-    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, sizes, NULL, NULL, 0,
-                                                 NULL);
-}
 
 /* ---- products ----------------------------------------------------------------------------- */
 
@@ -135,6 +52,37 @@ static void call_matmul(int type, const Matrix *a, const Matrix *b, char *out)
     npy_intp steps[9] = {0, 0, 0, a->by_row, a->by_column, b->by_row, b->by_column,
                          item * b->columns, item};
     matmul.call[type](places, sizes, steps, matmul.data[type]);
+}
+
+/* A product of few multiplications, each rounded by itself, in the order of `tiny_matmul.py`. */
+static void multiply_tiny(const Matrix *a, const Matrix *b, float *out)
+{
+    npy_intp n = b->columns, depth = b->rows;
+    int four = depth % 4 == 0 && a->rows > 1 && n > 2 && b->by_row == 4 &&
+               b->by_column == 4 * depth && a->by_column == 4 && a->by_row == 4 * depth;
+    for (npy_intp i = 0; i < a->rows; i++, out += n) {
+        const char *row = a->place + i * a->by_row;
+        if (four) {
+            for (npy_intp k = 0; k < n; k++) {
+                const float *x = (const float *)row;
+                const float *y = (const float *)(b->place + k * b->by_column);
+                float sums[4] = {0, 0, 0, 0};
+                for (npy_intp j = 0; j < depth; j += 4)
+                    for (int s = 0; s < 4; s++)
+                        sums[s] += x[j + s] * y[j + s];
+                out[k] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+            }
+            continue;
+        }
+        for (npy_intp k = 0; k < n; k++)
+            out[k] = 0;
+        for (npy_intp j = 0; j < depth; j++) {
+            float x = *(const float *)(row + j * a->by_column);
+            const char *y = b->place + j * b->by_row;
+            for (npy_intp k = 0; k < n; k++)
+                out[k] += x * *(const float *)(y + k * b->by_column);
+        }
+    }
 }
 
 static char *ones_of(int type)
@@ -211,9 +159,11 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
         b.rows < 1 || a.rows > WORK || b.columns > WORK || b.rows > WORK)
         return NULL;
     npy_intp work = a.rows * b.columns; /* at most 2 to the power of 36 */
-    if (work > WORK || work * b.rows > WORK ||
-        (type == 0 && work * b.rows <= TINY && b.columns <= TINY_WIDTH))
+    if (work > WORK || work * b.rows > WORK)
         return NULL;
+    int tiny = type == 0 && work * b.rows <= TINY && b.columns <= TINY_WIDTH;
+    if (tiny && b.columns == 1)
+        return NULL; /* `einsum` adds up several elements at a time */
     if (bias == Py_None)
         bias = NULL;
     if (bias != NULL) {
@@ -226,7 +176,10 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
     PyArrayObject *out = new_array(floats[type], 2, sizes);
     if (out == NULL)
         return NULL;
-    call_matmul(type, &a, &b, PyArray_BYTES(out));
+    if (tiny)
+        multiply_tiny(&a, &b, (float *)PyArray_BYTES(out));
+    else
+        call_matmul(type, &a, &b, PyArray_BYTES(out));
     if (bias != NULL)
         add_bias(type, PyArray_BYTES(out), a.rows, b.columns,
                  PyArray_BYTES((PyArrayObject *)bias), first);
@@ -400,21 +353,6 @@ static PyObject *entropy(const char *letters, PyObject *const *args)
     if (letters[0] == '-')
         args++, letters++;
     return letters[0] == 'g' ? gradient(args) : loss(args);
-}
-
-/* The loops of a function of NumPy, and whether there are any. */
-static int find_loops(const char *name, int count, int core, Loop *loop)
-{
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *ufunc = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
-    Py_XDECREF(numpy);
-    if (ufunc == NULL) { /* an older NumPy hasn't all of them */
-        PyErr_Clear();
-        return 0;
-    }
-    int found = read_loops(ufunc, count, core, loop);
-    Py_DECREF(ufunc); /* which NumPy keeps, and its loops with it */
-    return found;
 }
 
 /* ---- softmax ------------------------------------------------------------------------------ */

@@ -116,7 +116,7 @@ others_product = general(
 )
 prod = general(
     "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    lambda x, dtype: raw.prod(x, None, False, dtype),
+    raw.prod_all,
     self=lambda xp, g, self, out: g * xp.others_product(self, None) if self.shape else g,
     out_rules=OutRules(typed=as_out),
     doc="The product of all elements; of integers as int64.",

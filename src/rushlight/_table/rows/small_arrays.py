@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..._array.reduce import reduce
+from ..._array.reduce import extreme, norm, reduce, scan, variance
 from ..._base.annotations import AnyCallable
 from ..._core.op import CALL_G, CALL_G_SAVED, Op
 from ..._native import ufunc_loops
@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 _NUMBERS: Final = ("Scalar", "float", "int")
 _BOOLS: Final = ("condition", "mask")
 _MOST: Final = 8  # arguments
-#: Sums and their gradients, which `chains.c` knows: the kinds of arguments, and the step.
-OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {
-    reduce.sum_all: ("fn", "t"),
-    reduce.mean_all: ("fn", "m"),
-}
+#: Gradients of sums, which `chains.c` knows: the kinds of arguments, and the step.
+OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {}
+#: Reductions and scans, which `reductions.c` knows, and their letters there.
+REDUCTIONS: Final[dict[AnyCallable, str]] = {
+    reduce.sum_all: "S", reduce.sum: "S", reduce.mean_all: "M", reduce.mean: "M",
+    reduce.prod_all: "P", reduce.prod: "P", reduce.all: "A", reduce.any: "O",
+    reduce.count_nonzero: "Z", extreme.largest: "T", extreme.amax: "T", extreme.argmax: "t",
+    extreme.smallest: "B", extreme.amin: "B", extreme.argmin: "b", variance.var: "V",
+    variance.std: "W", norm.vector_norm: "N", scan.cumsum: "C", scan.cumprod: "D",
+}  # fmt: skip
+#: The letters of their arguments, by name.
+_OF_REDUCTIONS: Final = {
+    "dim": "d", "keepdim": "k", "correction": "c", "ord": "2", "p": "2", "dtype": "n",
+}  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
 KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
@@ -42,10 +51,12 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return
+    letters = letters_of_reduction(op.raw, schema)
+    if letters:
+        op.small = ufunc_loops.reduction(op.raw, letters)
     if ufunc_loops.FUNCTION is None:
         return
     if kind != "elementwise":
-        op.small = _of_sum(op.raw)
         op.small_formulas = tuple([_of_sum(formula) for formula in op.formulas])
         return
     kinds = "".join(_letter(p.name, schema) for p in schema.params)
@@ -58,6 +69,13 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
             kinds = "".join(_letter(name, schema) for name in names)
             found[k] = _chain(formula, lambda f=formula: f, kinds)
     op.small_formulas = tuple(found)
+
+
+def letters_of_reduction(function: AnyCallable, schema: Schema) -> str:
+    """What `ufunc_loops.reduction` is told of a function; nothing where that doesn't know it."""
+    letter = REDUCTIONS.get(function, "")
+    others = [_OF_REDUCTIONS.get(p.name, "") for p in schema.params[1:]]
+    return "".join([letter, *others]) if letter and all(others) else ""
 
 
 def _add_known(op: Op) -> bool:

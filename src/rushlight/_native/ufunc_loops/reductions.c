@@ -1,0 +1,401 @@
+/* Reductions and scans of small arrays by the inner loops of NumPy's ufuncs: see `__init__.py`. */
+#include "short.h"
+#include <math.h>
+
+#define DIMENSIONS 8
+#define MOST 2048    /* elements */
+#define MOST_TOP 128 /* elements from which `extreme.py` finds the largest of rows in another way */
+
+static Loop add, multiply, maximum, minimum;
+static PyArray_Descr *integers, *truths;
+
+/* An array as `outer` blocks of `n` rows of `inner` elements, of which the rows are reduced. */
+typedef struct {
+    npy_intp outer, n, inner;
+    int whole; /* all dimensions are reduced */
+    int named; /* 0: None, 1: an empty tuple, 2: the dimensions */
+    int keeps;
+    int rank; /* of the result */
+    npy_intp sizes[DIMENSIONS];
+} Parts;
+
+/* ---- what is asked of arguments ----------------------------------------------------------- */
+
+static int is_dense(PyArrayObject *x, npy_intp item)
+{
+    for (int k = PyArray_NDIM(x); k-- > 0;) {
+        if (PyArray_STRIDE(x, k) != item)
+            return 0;
+        item *= PyArray_DIM(x, k);
+    }
+    return 1;
+}
+
+/* Marks a dimension; whether there is one of that number that isn't marked. */
+static int mark(PyObject *dim, int rank, char *marked)
+{
+    int overflow;
+    if (!PyLong_CheckExact(dim))
+        return 0;
+    long d = PyLong_AsLongAndOverflow(dim, &overflow);
+    if (overflow || d < -rank || d >= rank)
+        return 0;
+    d += d < 0 ? rank : 0;
+    if (marked[d])
+        return 0;
+    return marked[d] = 1;
+}
+
+/* Reads dimensions, which must lie side by side: None, a number or a tuple. */
+static int read_dims(PyArrayObject *x, PyObject *dim, Parts *parts)
+{
+    char marked[DIMENSIONS] = {0};
+    int rank = PyArray_NDIM(x), count = 0, first = 0, last = 0;
+    if (dim == NULL || dim == Py_None)
+        count = rank;
+    else if (PyTuple_CheckExact(dim)) {
+        count = (int)PyTuple_GET_SIZE(dim);
+        for (int k = 0; k < count; k++)
+            if (!mark(PyTuple_GET_ITEM(dim, k), rank, marked))
+                return 0;
+        parts->named = count > 0 ? 2 : 1;
+        count = count == 0 ? rank : count;
+    }
+    else {
+        if (!mark(dim, rank, marked))
+            return 0;
+        parts->named = 2;
+        count = 1;
+    }
+    parts->whole = count == rank;
+    if (!parts->whole) {
+        while (!marked[first])
+            first++;
+        for (last = first; last < rank && marked[last];)
+            last++;
+        if (last - first != count)
+            return 0;
+    }
+    else
+        last = rank;
+    parts->outer = parts->n = parts->inner = 1;
+    parts->rank = 0;
+    for (int k = 0; k < rank; k++) {
+        npy_intp size = PyArray_DIM(x, k);
+        if (k < first)
+            parts->outer *= size;
+        else if (k < last)
+            parts->n *= size;
+        else
+            parts->inner *= size;
+        if (k < first || k >= last)
+            parts->sizes[parts->rank++] = size;
+        else if (parts->keeps)
+            parts->sizes[parts->rank++] = 1;
+    }
+    return 1;
+}
+
+/* ---- loops -------------------------------------------------------------------------------- */
+
+static double number_at(const char *place, int type)
+{
+    return type == 0 ? *(const float *)place : *(const double *)place;
+}
+
+static void put(char *place, int type, double value)
+{
+    if (type == 0)
+        *(float *)place = (float)value;
+    else
+        *(double *)place = value;
+}
+
+/* As `ufunc.reduce` does it: from `start`, or where there is none from the first element. */
+static void reduce(const Loop *loop, int type, const Parts *parts, char *x, char *out,
+                   const double *start)
+{
+    npy_intp item = type == 0 ? 4 : 8, row = parts->inner * item;
+    for (npy_intp o = 0; o < parts->outer; o++, out += row, x += parts->n * row) {
+        npy_intp first = start == NULL;
+        if (first)
+            memcpy(out, x, row);
+        else
+            for (npy_intp k = 0; k < parts->inner; k++)
+                put(out + k * item, type, *start);
+        if (parts->inner == 1) {
+            npy_intp count = parts->n - first, steps[3] = {0, item, 0};
+            char *places[3] = {out, x + first * item, out};
+            if (count > 0)
+                loop->call[type](places, &count, steps, loop->data[type]);
+            continue;
+        }
+        for (npy_intp k = first; k < parts->n; k++) {
+            npy_intp count = parts->inner, steps[3] = {item, item, item};
+            char *places[3] = {out, x + k * row, out};
+            loop->call[type](places, &count, steps, loop->data[type]);
+        }
+    }
+}
+
+static const double zero = 0, one = 1;
+
+/* The elements in float64. */
+static void widen(double *wide, const char *x, int type, npy_intp size)
+{
+    if (type == 1)
+        memcpy(wide, x, size * 8);
+    else
+        for (npy_intp k = 0; k < size; k++)
+            wide[k] = ((const float *)x)[k];
+}
+
+static void dot(int type, char *x, npy_intp size, char *out)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    PyDataType_GetArrFuncs(floats[type])->dotfunc(x, item, x, item, out, size, NULL);
+}
+
+/* The variance as `variance.py` has it. Whether it has one. */
+static int spread(const Parts *parts, int type, double freedom, char *x, char *out, int root)
+{
+    double wide[MOST], mean[MOST], found[MOST];
+    npy_intp size = parts->outer * parts->n * parts->inner, row = parts->inner;
+    if (freedom <= 0 || size < 2)
+        return 0;
+    widen(wide, x, type, size);
+    reduce(&add, 1, parts, (char *)wide, (char *)mean, &zero);
+    for (npy_intp k = 0; k < parts->outer * row; k++)
+        mean[k] /= (double)parts->n;
+    double *w = wide;
+    for (npy_intp o = 0; o < parts->outer; o++)
+        for (npy_intp k = 0; k < parts->n; k++)
+            for (npy_intp i = 0; i < row; i++)
+                *w++ -= mean[o * row + i];
+    if (parts->whole && parts->named < 2 && !parts->keeps)
+        dot(1, (char *)wide, size, (char *)found);
+    else {
+        for (npy_intp k = 0; k < size; k++)
+            wide[k] *= wide[k];
+        reduce(&add, 1, parts, (char *)wide, (char *)found, &zero);
+    }
+    for (npy_intp k = 0; k < parts->outer * row; k++) {
+        double value = found[k] / freedom;
+        put(out + k * (type == 0 ? 4 : 8), type, root ? sqrt(value) : value);
+    }
+    return 1;
+}
+
+/* The norm of order 2 as `norm.py` has it. Whether it has one. */
+static int norm(const Parts *parts, int type, int rank, char *x, char *out)
+{
+    npy_intp item = type == 0 ? 4 : 8, size = parts->outer * parts->n * parts->inner;
+    double squares[MOST];
+    if (parts->n < 2)
+        return 0;
+    if (parts->whole && !parts->keeps && (parts->named == 0 || (parts->named == 2 && rank == 2)))
+        dot(type, x, size, out);
+    else {
+        npy_intp steps[3] = {item, item, item}, count = size;
+        char *places[3] = {x, x, (char *)squares};
+        multiply.call[type](places, &count, steps, multiply.data[type]);
+        reduce(&add, type, parts, (char *)squares, out, &zero);
+    }
+    for (npy_intp k = 0; k < parts->outer * parts->inner; k++, out += item)
+        if (type == 0)
+            *(float *)out = sqrtf(*(float *)out);
+        else
+            *(double *)out = sqrt(*(double *)out);
+    return 1;
+}
+
+/* The place of the first of the largest, or of the smallest, elements; NaN stands before all. */
+static void find(const Parts *parts, int type, const char *x, npy_int64 *out, double sign)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    for (npy_intp o = 0; o < parts->outer; o++)
+        for (npy_intp i = 0; i < parts->inner; i++) {
+            const char *lane = x + (o * parts->n * parts->inner + i) * item;
+            double best = number_at(lane, type) * sign;
+            npy_int64 place = 0;
+            for (npy_intp k = 1; k < parts->n && best == best; k++) {
+                double value = number_at(lane + k * parts->inner * item, type) * sign;
+                if (!(value <= best))
+                    best = value, place = k;
+            }
+            *out++ = place;
+        }
+}
+
+/* How many elements aren't zero: all of them, some, or the number itself. */
+static void count(char which, const Parts *parts, int type, const char *x, char *out)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    for (npy_intp o = 0; o < parts->outer; o++)
+        for (npy_intp i = 0; i < parts->inner; i++) {
+            const char *lane = x + (o * parts->n * parts->inner + i) * item;
+            npy_int64 found = 0;
+            for (npy_intp k = 0; k < parts->n; k++)
+                found += number_at(lane + k * parts->inner * item, type) != 0;
+            npy_intp place = o * parts->inner + i;
+            if (which == 'Z')
+                ((npy_int64 *)out)[place] = found;
+            else
+                ((npy_bool *)out)[place] = which == 'A' ? found == parts->n : found > 0;
+        }
+}
+
+/* Running sums and products, in float64 as `scan.py` has them. */
+static void scan(const Loop *loop, const Parts *parts, int type, const char *x, char *out)
+{
+    double room[MOST], *wide = type == 1 ? (double *)out : room;
+    npy_intp size = parts->outer * parts->n * parts->inner, step = parts->inner * 8;
+    npy_intp steps[3] = {step, step, step};
+    widen(wide, x, type, size);
+    for (npy_intp o = 0; o < parts->outer; o++)
+        for (npy_intp i = 0; i < parts->inner; i++) {
+            char *lane = (char *)(wide + o * parts->n * parts->inner + i);
+            char *places[3] = {lane, lane + step, lane + step};
+            npy_intp rest = parts->n - 1;
+            if (rest > 0)
+                loop->call[1](places, &rest, steps, loop->data[1]);
+        }
+    for (npy_intp k = 0; type == 0 && k < size; k++)
+        ((float *)out)[k] = (float)wide[k];
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+/* The first letter says what: "S" a sum, "M" a mean, "P" a product, "T" the largest element (top),
+   "B" the smallest, "t" and "b" where they are, "V" a variance, "W" its root, "N" the norm of order
+   2, "C" running sums, "D" running products, "A" whether all are true, "O" whether one is, "Z" how
+   many. Then come "d" for dimensions, "k" for whether they are kept, "c" for what is taken off the
+   number of elements, "2" for a number that must be 2, "n" for None. */
+static PyObject *reduce_array(const char *letters, PyObject *const *args)
+{
+    Parts parts = {0};
+    PyObject *dim = NULL;
+    int type = type_of(args[0]), overflow;
+    double taken_off = 1;
+    char what = letters[0];
+    if (type < 0)
+        return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    npy_intp item = type == 0 ? 4 : 8, size = PyArray_SIZE(x);
+    int rank = PyArray_NDIM(x);
+    if (size < 1 || size > MOST || rank > DIMENSIONS || !is_dense(x, item) ||
+        (rank == 0 && what != 'S' && what != 'M'))
+        return NULL;
+    for (int k = 1; letters[k]; k++) {
+        PyObject *arg = args[k];
+        switch (letters[k]) {
+        case 'd': dim = arg; break;
+        case 'k':
+            if (!PyBool_Check(arg))
+                return NULL;
+            parts.keeps = arg == Py_True;
+            break;
+        case 'c':
+            if (arg == Py_None)
+                break;
+            if (!PyLong_CheckExact(arg))
+                return NULL;
+            long given = PyLong_AsLongAndOverflow(arg, &overflow);
+            if (overflow || given > MOST || given < -MOST)
+                return NULL;
+            taken_off = (double)given;
+            break;
+        case '2':
+            if (!(PyFloat_CheckExact(arg) && PyFloat_AS_DOUBLE(arg) == 2) &&
+                !(PyLong_CheckExact(arg) && PyLong_AsLongAndOverflow(arg, &overflow) == 2))
+                return NULL;
+            break;
+        default:
+            if (arg != Py_None)
+                return NULL;
+        }
+    }
+    int scans = what == 'C' || what == 'D', places = what == 't' || what == 'b';
+    if (dim != NULL && PyTuple_CheckExact(dim) &&
+        (scans || places || ((what == 'A' || what == 'O') && PyTuple_GET_SIZE(dim) == 0)))
+        return NULL;
+    if (scans && (dim == NULL || dim == Py_None))
+        return NULL;
+    if (!read_dims(x, dim, &parts))
+        return NULL;
+    if ((what == 'T' || what == 'B') && !parts.whole && size > MOST_TOP)
+        return NULL;
+    PyArray_Descr *descr = places || what == 'Z'         ? integers
+                           : what == 'A' || what == 'O' ? truths
+                                                        : floats[type];
+    PyArrayObject *out = scans ? new_array(descr, rank, PyArray_DIMS(x))
+                               : new_array(descr, parts.rank, parts.sizes);
+    if (out == NULL)
+        return NULL;
+    char *from = PyArray_BYTES(x), *to = PyArray_BYTES(out);
+    int fine = 1;
+    switch (what) {
+    case 'S': reduce(&add, type, &parts, from, to, &zero); break;
+    case 'M':
+        reduce(&add, type, &parts, from, to, &zero);
+        for (npy_intp k = 0; k < parts.outer * parts.inner; k++)
+            if (type == 0)
+                ((float *)to)[k] /= (float)parts.n;
+            else
+                ((double *)to)[k] /= (double)parts.n;
+        break;
+    case 'P': reduce(&multiply, type, &parts, from, to, &one); break;
+    case 'T': reduce(&maximum, type, &parts, from, to, NULL); break;
+    case 'B': reduce(&minimum, type, &parts, from, to, NULL); break;
+    case 't': find(&parts, type, from, (npy_int64 *)to, 1); break;
+    case 'b': find(&parts, type, from, (npy_int64 *)to, -1); break;
+    case 'V':
+    case 'W': fine = spread(&parts, type, parts.n - taken_off, from, to, what == 'W'); break;
+    case 'N': fine = norm(&parts, type, rank, from, to); break;
+    case 'C': scan(&add, &parts, type, from, to); break;
+    case 'D': scan(&multiply, &parts, type, from, to); break;
+    default: count(what, &parts, type, from, to);
+    }
+    if (fine)
+        return (PyObject *)out;
+    Py_DECREF(out);
+    return NULL;
+}
+
+static PyObject *make_reduction(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, reduce_array);
+}
+
+static PyTypeObject reduction_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.reductions.Reduction", "Reductions of small arrays.",
+    make_reduction);
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "reductions", "Reductions of small arrays by ufuncs' loops.", -1
+};
+
+PyMODINIT_FUNC PyInit_reductions(void)
+{
+    import_array();
+    import_umath();
+    if (start_loops() < 0)
+        return NULL;
+    integers = PyArray_DescrFromType(NPY_INT64);
+    truths = PyArray_DescrFromType(NPY_BOOL);
+    int found = find_loops("add", 3, 0, &add);
+    found = found == 1 ? find_loops("multiply", 3, 0, &multiply) : found;
+    found = found == 1 ? find_loops("maximum", 3, 0, &maximum) : found;
+    found = found == 1 ? find_loops("minimum", 3, 0, &minimum) : found;
+    if (found == 0) {
+        PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
+        return NULL;
+    }
+    if (found < 0 || PyType_Ready(&reduction_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL ||
+        PyModule_AddObjectRef(module, "Reduction", (PyObject *)&reduction_type) < 0)
+        return NULL;
+    return module;
+}
