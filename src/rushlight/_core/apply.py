@@ -384,7 +384,7 @@ def apply_view(op: Op, a: TensorBase, args: Positional) -> Any:
         return slow.apply(op, [a, *args])
     array = a._raw
     try:
-        result = op.raw(array, *args)
+        result = op.small(array, *args)
     except Exception as error:
         if mode.grad and a._view is not None:
             follows(a)  # a view that can't follow its base says so first

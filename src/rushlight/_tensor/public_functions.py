@@ -27,6 +27,7 @@ from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
 from .._native.cpython.unbound import function_of, unbound
+from .._native.ufunc_loops import types_of
 from .._table import PUBLIC
 from .._table.rows.composite import (  # fmt: skip
     ASK_THEMSELVES,
@@ -133,7 +134,7 @@ def _checked(
         if ALERTED and interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
-            if not kwargs and tuple(map(type, args)) in settled:
+            if not kwargs and types_of(args) in settled:
                 return body(*args)
             return plain(*args, **kwargs)
         except Exception as error:

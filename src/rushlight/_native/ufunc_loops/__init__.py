@@ -17,12 +17,16 @@ running sums, in the order in which `ufunc.reduce` adds up.
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
 `sweeps.c` for updates of many arrays in place, as optimizers have them.
 
+`calls.c` has what calls are looked up by, which takes longer than the loops otherwise.
+
+`views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
+
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._base.lazy import load
 from .. import prebuilt
@@ -51,6 +55,8 @@ FUNCTION: Final[type | None] = None if _chains is None else _chains.Function
 PRODUCTS: Final = _module("products")
 #: The extension module of reductions, or None.
 REDUCTIONS: Final = _module("reductions")
+#: The extension module of views, or None.
+VIEWS: Final = _module("views")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -100,8 +106,42 @@ def reduction(plain: AnyCallable, letters: str) -> AnyCallable:
     return made
 
 
+def view(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A function that gives views, with those of numbers made in C; see `take_view`."""
+    if VIEWS is None:
+        return plain
+    made: AnyCallable = VIEWS.View(plain, letters)
+    return made
+
+
 def set_bounds(least: float, most: float, sure: float) -> None:
     """Sets the least that the total of a row of exponentials may be, the most of all of them, and
     the least loss of a row in the mean. Nothing but products is taken before."""
     if PRODUCTS is not None:
         PRODUCTS.set_bounds(least, most, sure)
+
+
+def _types_of(args: tuple[object, ...]) -> tuple[type, ...]:
+    """The types of the items of a tuple."""
+    return tuple(map(type, args))
+
+
+def _sizes_of(args: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The sizes that arguments give one by one or as one sequence; None unless all are ints."""
+    if not args:
+        return None
+    packed = len(args) == 1 and isinstance(args[0], (tuple, list))
+    sizes: tuple[Any, ...] = tuple(args[0]) if packed else args
+    for size in sizes:
+        if type(size) is not int:
+            return None
+    return sizes
+
+
+_CALLS: Final = _module("calls")
+types_of: Final[Callable[[tuple[object, ...]], tuple[type, ...]]] = (
+    _types_of if _CALLS is None else _CALLS.types_of
+)
+sizes_of: Final[Callable[[tuple[Any, ...]], tuple[int, ...] | None]] = (
+    _sizes_of if _CALLS is None else _CALLS.sizes_of
+)

@@ -15,7 +15,7 @@ typedef struct {
 static PyArray_Descr *floats[2];
 
 /* 0 for an aligned ndarray of float32, 1 for one of float64, else -1. */
-static int type_of(PyObject *x)
+static inline int type_of(PyObject *x)
 {
     if (Py_TYPE(x) != &PyArray_Type || !PyArray_ISALIGNED((PyArrayObject *)x))
         return -1;
@@ -24,7 +24,7 @@ static int type_of(PyObject *x)
 }
 
 /* The loops of a ufunc whose operands, `count` of them, all have one type. Whether it has them. */
-static int read_loops(PyObject *ufunc, int count, int core, Loop *loop)
+static inline int read_loops(PyObject *ufunc, int count, int core, Loop *loop)
 {
     int found = 0;
     if (!PyObject_TypeCheck(ufunc, &PyUFunc_Type))
@@ -46,7 +46,7 @@ static int read_loops(PyObject *ufunc, int count, int core, Loop *loop)
     return found == 3;
 }
 
-static int start_loops(void)
+static inline int start_loops(void)
 {
     floats[0] = PyArray_DescrFromType(NPY_FLOAT);
     floats[1] = PyArray_DescrFromType(NPY_DOUBLE);

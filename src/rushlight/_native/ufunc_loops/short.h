@@ -75,7 +75,7 @@ static PyMemberDef members_of_short[] = {
         .tp_dealloc = (destructor)dealloc_short, .tp_members = members_of_short,                \
     }
 
-static PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
+static inline PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
 {
     Py_INCREF(descr);
     return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, sizes, NULL, NULL, 0,
@@ -83,7 +83,7 @@ static PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
 }
 
 /* The loops of a function of NumPy, and whether there are any. */
-static int find_loops(const char *name, int count, int core, Loop *loop)
+static inline int find_loops(const char *name, int count, int core, Loop *loop)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *ufunc = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);

@@ -17,6 +17,7 @@ from ..._base.device import named_device, on_meta
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
+from ..._native.ufunc_loops import types_of
 from .python_argument_errors import PASSED, explained
 from .signature_kinds import PYTHON_NAMES
 
@@ -94,9 +95,9 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
 
     def ask(run: AnyCallable, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         if kwargs:
-            key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            key: Any = types_of(args), tuple(kwargs), types_of((*kwargs.values(),))
         else:
-            key = tuple(map(type, args))
+            key = types_of(args)
         lists = fine.get(key, _ASK)
         if lists is not None and (lists is _ASK or not plain_lists(lists, args, kwargs)):
             handled = check(kind, name, run, args, kwargs, fine, key)
@@ -143,7 +144,7 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     else:
 
         def run_checked(*args: object, **kwargs: object) -> Any:
-            if not kwargs and tuple(map(type, args)) in settled:
+            if not kwargs and types_of(args) in settled:
                 return run_or_recheck(args)
             return ask(run_checked, args, kwargs)
 

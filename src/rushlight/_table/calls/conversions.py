@@ -161,6 +161,8 @@ def _dtype_of_class(value: type) -> D.dtype:
 
 
 def _in_tuple(value: Tensor | int) -> tuple[int]:
+    if type(value) is int and -(1 << 63) <= value < 1 << 63:  # as nearly always
+        return (value,)
     return (_one_for_all(value),)
 
 

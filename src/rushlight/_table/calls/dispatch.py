@@ -22,6 +22,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED
 from ..._core.op import Op
 from ..._core.storage import TensorBase
+from ..._native.ufunc_loops import types_of
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
 from .argument_parser import NUMBERS_TOO, complaint, is_index
@@ -271,8 +272,8 @@ def reordered(
 def call_key(args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
     """What a plan depends on: the types of the arguments, and the names of the keywords."""
     if kwargs:
-        return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
-    return tuple(map(type, args))
+        return types_of(args), tuple(kwargs), types_of((*kwargs.values(),))
+    return types_of(args)
 
 
 def row_names(kind: str, name: str, row: Row) -> list[str]:
@@ -429,7 +430,7 @@ def _any(general: Dispatcher) -> AnyCallable:
 
     def function(*args: object, **kwargs: object) -> Any:
         if not kwargs:
-            plan = plans.get(tuple(map(type, args)))
+            plan = plans.get(types_of(args))
             if plan is not None and plan.direct:
                 try:
                     return plan.run(plan.op, [*args, *plan.tail])
@@ -437,7 +438,7 @@ def _any(general: Dispatcher) -> AnyCallable:
                     refuse_long(general.kind, general.short, args, kwargs)
                     raise
         else:  # as `call_key`
-            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            key = types_of(args), tuple(kwargs), types_of((*kwargs.values(),))
             plan = plans.get(key)
         if plan is None or not plan.ordered:
             return general(*args, **kwargs)
@@ -477,9 +478,9 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
                 and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
             ):
                 return apply_inplace(short, [*args])
-            plan = plans.get(tuple(map(type, args)))
+            plan = plans.get(types_of(args))
         else:  # as `call_key`
-            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            key = types_of(args), tuple(kwargs), types_of((*kwargs.values(),))
             plan = plans.get(key)
         if plan is None or not plan.ordered:
             return general(*args, **kwargs)

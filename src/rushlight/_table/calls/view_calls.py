@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
+from ..._native.ufunc_loops import sizes_of
 from ..rows.row import Row
 from .long_integers import refuse_misuse
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Positional
+    from ..._base.annotations import AnyCallable
 
 
 def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool) -> AnyCallable:
@@ -95,7 +96,7 @@ def _take_sizes(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: b
             return general(*args, **kwargs)
         if not packs and type(args[1]) is int:
             return general(*args, **kwargs)
-        size = plain_sizes(args)
+        size = sizes_of(args[1:])
         if size is None:
             return general(*args, **kwargs)
         try:
@@ -108,21 +109,6 @@ def _take_sizes(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: b
             raise
 
     return function
-
-
-def plain_sizes(args: Positional) -> tuple[int, ...] | None:
-    """The sizes in the arguments after the first, given one by one or as one sequence of ints."""
-    first = args[1]
-    if type(first) is int:
-        size = args[1:]
-    elif len(args) == 2 and isinstance(first, (tuple, list)):
-        size = tuple(first)
-    else:
-        return None
-    for n in size:
-        if type(n) is not int:
-            return None
-    return size
 
 
 def _other(general: AnyCallable) -> AnyCallable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..._array.reduce import extreme, norm, reduce, scan, variance
+from ..._array.shape import views
 from ..._base.annotations import AnyCallable
 from ..._core.op import CALL_G, CALL_G_SAVED, Op
 from ..._native import ufunc_loops
@@ -31,6 +32,11 @@ REDUCTIONS: Final[dict[AnyCallable, str]] = {
 _OF_REDUCTIONS: Final = {
     "dim": "d", "keepdim": "k", "correction": "c", "ord": "2", "p": "2", "dtype": "n",
 }  # fmt: skip
+#: Views that `views.c` knows, with a letter for each argument.
+VIEWS: Final[dict[AnyCallable, str]] = {
+    views.view: "Vs", views.expand: "Es-", views.unsqueeze: "Ud", views.transpose: "Tdd",
+    views.permute: "Ps", views.slice_: "Ldnnn", views.alias: "A",
+}  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
 KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
@@ -47,7 +53,12 @@ _ARRAYS: Final = reduce.__name__.partition(".reduce")[0]
 def add_chains(op: Op, schema: Schema, kind: str) -> None:
     """Puts a short way for small arrays in front of an operation's functions on arrays."""
     op.small, op.small_formulas = op.raw, op.formulas
-    if op.n_out != 1 or op.is_view:
+    if op.is_view:
+        letters = VIEWS.get(op.raw)
+        if letters is not None:
+            op.small = ufunc_loops.view(op.raw, letters)
+        return
+    if op.n_out != 1:
         return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return

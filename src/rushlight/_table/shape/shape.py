@@ -23,6 +23,7 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
+from ..._native.ufunc_loops import sizes_of
 from ..calls.argument_parser import complaint_of_c, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
@@ -135,14 +136,10 @@ def _view(self: Tensor, /, *size: object, **kwargs: object) -> Tensor:
         handled = call_whole(_view, (self, *size), kwargs)
         if handled is not NOT_HANDLED:
             return handled
+    found: Any
     if not kwargs and size:
-        found: Any = size
-        if len(size) == 1 and isinstance(size[0], (tuple, list)):
-            found = tuple(size[0])
-        for n in found:
-            if type(n) is not int:
-                break
-        else:
+        found = sizes_of(size)
+        if found is not None:
             try:
                 return apply_view(view.op, self, (found,))
             except RuntimeError:
@@ -237,20 +234,15 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
         handled = call_whole(reshape, (input, *shape), kwargs)
         if handled is not NOT_HANDLED:
             return handled
-    packed = len(shape) == 1 and isinstance(shape[0], (tuple, list))
-    size: Any = tuple(shape[0]) if packed else shape
-    if not kwargs and shape:
-        for n in size:
-            if type(n) is not int:
-                break
-        else:
-            try:
-                if input._raw.flags.c_contiguous:
-                    return apply_view(view.op, input, (size,))
-                return _laid_anew(input, size)
-            except RuntimeError:
-                refuse_misuse("method", "reshape", (size,))
-                raise
+    size = None if kwargs else sizes_of(shape)
+    if size is not None:
+        try:
+            if input._raw.flags.c_contiguous:
+                return apply_view(view.op, input, (size,))
+            return _laid_anew(input, size)
+        except RuntimeError:
+            refuse_misuse("method", "reshape", (size,))
+            raise
     handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
     if handled is not NOT_HANDLED:
         return handled

@@ -1,0 +1,250 @@
+/* Views of arrays of numbers, with the strides that `_array/shape/views.py` gives them. */
+#include "short.h"
+
+#define DIMENSIONS 16
+#define MOST (1 << 24) /* of a size that is asked for, and of the elements of a result */
+
+typedef struct {
+    int rank;
+    npy_intp sizes[DIMENSIONS], strides[DIMENSIONS];
+    char *first;
+} Window;
+
+static int read_number(PyObject *x, npy_intp *value)
+{
+    if (!PyLong_CheckExact(x))
+        return 0;
+    *value = PyLong_AsSsize_t(x);
+    if (*value == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return 1;
+}
+
+/* A dimension, counted from the front, of so many. */
+static int read_dim(PyObject *x, int rank, npy_intp *dim)
+{
+    if (!read_number(x, dim) || *dim < -rank || *dim >= rank)
+        return 0;
+    *dim += *dim < 0 ? rank : 0;
+    return 1;
+}
+
+static void lay_out(Window *w, npy_intp item)
+{
+    for (int k = w->rank; k-- > 0; item *= w->sizes[k])
+        w->strides[k] = item;
+}
+
+static int is_dense(PyArrayObject *x)
+{
+    npy_intp item = PyArray_ITEMSIZE(x);
+    for (int k = PyArray_NDIM(x); k-- > 0; item *= PyArray_DIM(x, k))
+        if (PyArray_STRIDE(x, k) != item)
+            return 0;
+    return 1;
+}
+
+/* Another shape for as many elements, in which -1 may stand for one size. */
+static int reshape(PyArrayObject *x, PyObject *size, Window *w)
+{
+    if (!PyTuple_CheckExact(size) || PyTuple_GET_SIZE(size) > DIMENSIONS || !is_dense(x))
+        return 0;
+    npy_intp known = 1, count = PyArray_SIZE(x);
+    int open = -1;
+    w->rank = (int)PyTuple_GET_SIZE(size);
+    for (int k = 0; k < w->rank; k++) {
+        npy_intp n;
+        if (!read_number(PyTuple_GET_ITEM(size, k), &n) || n < -1 || n == 0 || n > count)
+            return 0;
+        if (n == -1) {
+            if (open >= 0)
+                return 0;
+            open = k;
+            n = 1;
+        }
+        w->sizes[k] = n;
+        if (known > count / n)
+            return 0;
+        known *= n;
+    }
+    if (open >= 0 && count % known == 0) {
+        w->sizes[open] = count / known;
+        known = count;
+    }
+    if (known != count)
+        return 0;
+    lay_out(w, PyArray_ITEMSIZE(x));
+    return 1;
+}
+
+/* Dimensions of size one, and new ones, repeated. */
+static int expand(PyArrayObject *x, PyObject *size, Window *w)
+{
+    if (!PyTuple_CheckExact(size) || PyTuple_GET_SIZE(size) > DIMENSIONS)
+        return 0;
+    w->rank = (int)PyTuple_GET_SIZE(size);
+    int lead = w->rank - PyArray_NDIM(x);
+    if (lead < 0)
+        return 0;
+    npy_intp step = PyArray_ITEMSIZE(x), all = 1;
+    for (int k = w->rank; k-- > 0;) {
+        npy_intp n;
+        if (!read_number(PyTuple_GET_ITEM(size, k), &n) || n < -1 || n == 0 || n > MOST)
+            return 0;
+        npy_intp have = k >= lead ? PyArray_DIM(x, k - lead) : 0;
+        w->strides[k] = 0;
+        if (k >= lead && (n == -1 || n == have)) {
+            n = have;
+            w->strides[k] = PyArray_STRIDE(x, k - lead);
+        }
+        else if (n < 0 || (k >= lead && have != 1))
+            return 0;
+        else if (k < lead && n == 1)
+            w->strides[k] = step;
+        w->sizes[k] = n;
+        step = w->strides[k] * n;
+        if (all > MOST / n)
+            return 0;
+        all *= n;
+    }
+    return 1;
+}
+
+static int unsqueeze(PyArrayObject *x, PyObject *place, Window *w)
+{
+    npy_intp dim;
+    int rank = PyArray_NDIM(x), dense = is_dense(x);
+    if (rank + 1 > DIMENSIONS || !read_dim(place, rank + 1, &dim))
+        return 0;
+    if (!dense && (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS))
+        return 0; /* strides of sizes of one are made anew */
+    w->rank = rank + 1;
+    for (int k = 0; k < rank; k++) {
+        w->sizes[k + (k >= dim)] = PyArray_DIM(x, k);
+        w->strides[k + (k >= dim)] = PyArray_STRIDE(x, k);
+    }
+    w->sizes[dim] = 1;
+    w->strides[dim] = dim < rank ? PyArray_DIM(x, dim) * PyArray_STRIDE(x, dim)
+                                 : PyArray_ITEMSIZE(x);
+    return 1;
+}
+
+static void take_all(PyArrayObject *x, Window *w)
+{
+    w->rank = PyArray_NDIM(x);
+    memcpy(w->sizes, PyArray_DIMS(x), w->rank * sizeof(npy_intp));
+    memcpy(w->strides, PyArray_STRIDES(x), w->rank * sizeof(npy_intp));
+}
+
+static int transpose(PyArrayObject *x, PyObject *const *args, Window *w)
+{
+    npy_intp a, b;
+    if (!read_dim(args[0], PyArray_NDIM(x), &a) || !read_dim(args[1], PyArray_NDIM(x), &b))
+        return 0;
+    take_all(x, w);
+    w->sizes[a] = PyArray_DIM(x, b);
+    w->sizes[b] = PyArray_DIM(x, a);
+    w->strides[a] = PyArray_STRIDE(x, b);
+    w->strides[b] = PyArray_STRIDE(x, a);
+    return 1;
+}
+
+static int permute(PyArrayObject *x, PyObject *dims, Window *w)
+{
+    int seen = 0;
+    w->rank = PyArray_NDIM(x);
+    if (!PyTuple_CheckExact(dims) || PyTuple_GET_SIZE(dims) != w->rank)
+        return 0;
+    for (int k = 0; k < w->rank; k++) {
+        npy_intp dim;
+        if (!read_dim(PyTuple_GET_ITEM(dims, k), w->rank, &dim) || seen & (1 << dim))
+            return 0;
+        seen |= 1 << dim;
+        w->sizes[k] = PyArray_DIM(x, dim);
+        w->strides[k] = PyArray_STRIDE(x, dim);
+    }
+    return 1;
+}
+
+/* What lies between two places of a dimension, for (dim, start, end, step). */
+static int slice(PyArrayObject *x, PyObject *const *args, Window *w)
+{
+    npy_intp dim, start = 0, end = PY_SSIZE_T_MAX, step;
+    if (!read_dim(args[0], PyArray_NDIM(x), &dim) || !read_number(args[3], &step) || step < 1 ||
+        step > MOST || (args[1] != Py_None && !read_number(args[1], &start)) ||
+        (args[2] != Py_None && !read_number(args[2], &end)))
+        return 0;
+    npy_intp count = PySlice_AdjustIndices(PyArray_DIM(x, dim), &start, &end, step);
+    if (count < 1)
+        return 0;
+    take_all(x, w);
+    w->sizes[dim] = count;
+    w->strides[dim] *= step;
+    w->first += start * PyArray_STRIDE(x, dim);
+    return 1;
+}
+
+/* The letter says which: "V" another shape, "E" an expanded one (and what isn't read), "U" a new
+   dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "A" all of it. */
+static PyObject *take_view(const char *letters, PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    Window w;
+    int fine = 0;
+    if (Py_TYPE(args[0]) != &PyArray_Type || PyArray_SIZE(x) == 0 ||
+        PyArray_NDIM(x) > DIMENSIONS ||
+        !(PyTypeNum_ISNUMBER(PyArray_TYPE(x)) || PyTypeNum_ISBOOL(PyArray_TYPE(x))))
+        return NULL;
+    if (!PyArray_ISWRITEABLE(x) && (letters[0] == 'E' || letters[0] == 'U') &&
+        !(PyArray_FLAGS(x) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)))
+        return NULL; /* a spread number: its memory may be written */
+    w.first = PyArray_BYTES(x);
+    switch (letters[0]) {
+    case 'V': fine = reshape(x, args[1], &w); break;
+    case 'E': fine = expand(x, args[1], &w); break;
+    case 'U': fine = unsqueeze(x, args[1], &w); break;
+    case 'T': fine = transpose(x, args + 1, &w); break;
+    case 'P': fine = permute(x, args[1], &w); break;
+    case 'L': fine = slice(x, args + 1, &w); break;
+    case 'A': take_all(x, &w), fine = 1;
+    }
+    if (!fine)
+        return NULL;
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    Py_INCREF(descr);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, w.rank, w.sizes, w.strides, w.first,
+                                         PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE, NULL);
+    if (out == NULL)
+        return NULL;
+    Py_INCREF(x);
+    if (PyArray_SetBaseObject((PyArrayObject *)out, (PyObject *)x) < 0) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    return out;
+}
+
+static PyObject *make_view(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, take_view);
+}
+
+static PyTypeObject view_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.views.View", "Views of arrays of numbers.", make_view);
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "views", "Views of arrays of numbers.", -1
+};
+
+PyMODINIT_FUNC PyInit_views(void)
+{
+    import_array();
+    if (PyType_Ready(&view_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "View", (PyObject *)&view_type) < 0)
+        return NULL;
+    return module;
+}

@@ -1,0 +1,164 @@
+"""Views made in C: the memory, strides and flags of the plain functions."""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array.shape import views
+from rushlight._native import ufunc_loops
+from rushlight._table.rows import small_arrays
+from tests.native.loops import Plain, module
+
+Function = Callable[..., Any]
+WAYS = list(small_arrays.VIEWS.items())
+HUGE = (1 << 40, 1 << 62, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 63) - 1, 1 << 80)
+SIZES = [
+    (), (1,), (-1,), (12,), (3, 4), (4, 3), (2, -1), (-1, -1), (5, -1), (2, 3, 4), (24,), (-2, 6),
+    (1, 12, 1), (0, 12), (3, 4, 0), (7, 3, 4), (7, -1, 4), (-1, 3, 4), (1, 3, 4), (3, -1, 4),
+    (2, 1, 3, 4), (3, 5), (1,) * 16, (1,) * 17, (1 << 40, 3, 4), (1 << 62, 4), (1 << 63,),
+    (1 << 13, 1 << 13, 3, 4), (12.0,), (True, 12), (np.int64(12),), ("12",), [12], 12, None,
+]  # fmt: skip
+PLACES = (None, 0, 1, 2, 3, -1, -2, -3, 4, -4, True, 1.0, np.int64(1), *HUGE)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The extension module, in its place."""
+    found = module("views", tmp_path_factory.mktemp("views"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ufunc_loops, "VIEWS", found)
+        yield found
+
+
+def arrays() -> list[Any]:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    fixed = np.arange(12.0).reshape(3, 4)
+    fixed.flags.writeable = False
+
+    class Kind(np.ndarray):
+        pass
+
+    return [
+        x, x[0], x[0, 0], x[0, 0, 0:1], np.array(1.5), x.T, x[:, ::2], x[:, :, ::-1], x[0].T,
+        np.broadcast_to(x[:, :1], (2, 3, 4)), x[:, :1], x[:1], fixed, x[:0], x[:, :, :0],
+        np.ones((3, 4), bool), np.arange(12), np.ones((3, 4), complex), np.ones((3, 4), ">f4"),
+        np.ones((3, 4), "f2"), np.array(["a", "b"]), np.array([None, 1]), x[0].view(Kind),
+        np.frombuffer(b"\0" * 49, np.uint8)[1:].view(np.float32).reshape(3, 4),
+        torch.ones(3, 4, dtype=torch.bfloat16)._raw, np.ones((1,) * 17), np.ones((2, 1, 3))[:, 0:1],
+    ]  # fmt: skip
+
+
+def arguments(letters: str) -> Iterator[Any]:
+    if letters[0] in "VP":
+        orders = [*itertools.permutations(range(3)), (0, -2, 2), (1, 0), (-1, 0), (0, 0), (0,)]
+        return iter([(size,) for size in (*SIZES, *orders)])
+    if letters[0] == "E":
+        return iter([(size, False) for size in SIZES])
+    if letters[0] == "L":
+        few = (None, 0, 1, 3, -1, -5, 9, HUGE[2], -(1 << 63), 1 << 70)
+        return itertools.product((0, 1, -1, 2, 5, True), few, few, (1, 2, 3, 0, -1, 1 << 50))
+    return itertools.product(PLACES, repeat=len(letters) - 1)
+
+
+def told(found: Any) -> Any:
+    """All that a program sees of a view."""
+    if isinstance(found, tuple):
+        return found
+    base = found
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    where = found.__array_interface__["data"] if found.size else None
+    return (
+        type(found), found.dtype, found.shape, found.strides, where, id(base),
+        found.flags.writeable, found.flags.c_contiguous, found.flags.f_contiguous,
+        found.flags.aligned, found.flags.owndata,
+    )  # fmt: skip
+
+
+def attempt(function: Function, args: Any) -> Any:
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize(("function", "letters"), WAYS, ids=lambda one: str(one)[:30])
+def test_views_of_all_arrays_and_arguments(function: Function, letters: str) -> None:
+    plain = Plain(function)
+    made = ufunc_loops.view(plain, letters)
+    taken = 0
+    for x in arrays():
+        for args in arguments(letters):
+            before = plain.calls
+            found, wanted = attempt(made, (x, *args)), attempt(function, (x, *args))
+            assert told(found) == told(wanted), (x.shape, x.strides, x.dtype, args)
+            taken += plain.calls == before
+    assert taken >= 10
+
+
+def test_views_hold_their_memory_and_leave_nothing() -> None:
+    made = {letters[0]: ufunc_loops.view(f, letters) for f, letters in WAYS}
+    kept = made["V"](np.arange(12.0), (3, 4))
+    for _ in range(10):
+        kept = made["T"](made["L"](made["U"](kept, 0), 1, 0, None, 1)[0], 0, 1)
+    assert kept.sum() == 66
+    x = np.ones((3, 4), np.float32)
+    before = sys.getrefcount(x), sys.getrefcount(x.dtype)
+    for _ in range(1000):
+        made["V"](x, (12,)), made["E"](x, (2, 3, 4), False), made["A"](x)
+    assert (sys.getrefcount(x), sys.getrefcount(x.dtype)) == before
+    assert made["V"](x, size=(12,)).shape == (12,)
+    assert attempt(made["V"], ()) == attempt(views.view, ())
+
+
+def test_types_and_sizes_of_arguments(tmp_path: Any) -> None:
+    calls = module("calls", tmp_path)
+
+    class Sizes(tuple[int, ...]):
+        pass
+
+    class Broken(list[int]):
+        def __iter__(self) -> Any:
+            raise ValueError("no items")
+
+    for args in (
+        (), (1,), (1, 2), (True, 2), (1, 2.0), ((1, 2),), ([3, 4],), ([],), ((),), ((1, True),),
+        (torch.Size((2, 3)),), (Sizes((1, 2)),), ((1,), 2), (1, (2,)), (None,), ("12",),
+        (Broken([1]),), (np.int64(3),), (1 << 80, -1), ({1: 2},),
+    ):  # fmt: skip
+        assert calls.types_of(args) == ufunc_loops._types_of(args)
+        found, wanted = attempt(calls.sizes_of, (args,)), attempt(ufunc_loops._sizes_of, (args,))
+        assert found == wanted and type(found) is type(wanted), args
+    for function in (calls.types_of, calls.sizes_of):
+        with pytest.raises(TypeError):
+            function([1])
+    one = object()
+    before = sys.getrefcount(one), sys.getrefcount(int), sys.getrefcount(None)
+    for _ in range(2000):
+        calls.types_of((one, 1)), calls.sizes_of((one,)), calls.sizes_of(((1, 2),))
+    after = sys.getrefcount(one), sys.getrefcount(int), sys.getrefcount(None)
+    assert after[0] == before[0] and after[1] - before[1] < 100 > after[2] - before[2]
+
+
+def test_tensors_see_the_same_views() -> None:
+    x = torch.arange(12.0).reshape(3, 4).clone().requires_grad_()
+    for how in (
+        lambda t: t.view(4, 3), lambda t: t.unsqueeze(-1), lambda t: t.transpose(0, 1),
+        lambda t: t.permute(1, 0), lambda t: t.expand(2, 3, 4), lambda t: t[1:, ::2],
+    ):  # fmt: skip
+        out = how(x)
+        assert out._base is x and out._is_view() and out.grad_fn is not None
+        (g,) = torch.autograd.grad(out.sum(), x)
+        assert torch.equal(g != 0, g > 0)
+        rows = torch.func.vmap(how)(x.detach()[None].expand(2, 3, 4))
+        assert torch.equal(rows[1], how(x))
+        with torch.inference_mode():
+            assert not how(x.detach()).is_inference()
+    copy = x.detach().clone()
+    copy.view(4, 3)[0, 0] = 7
+    assert copy[0, 0] == 7 and copy._version == 1
