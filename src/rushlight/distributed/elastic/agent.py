@@ -19,6 +19,7 @@ from ..stores import Store
 from ..tcp_store import TCPStore
 from .logs import WorkerLogs
 from .multiprocessing.errors import ChildFailedError, ProcessFailure
+from .shared_memory import SharedMemory
 
 __all__ = ["Agent", "Plan"]
 
@@ -75,6 +76,7 @@ class Agent:
         self.node = plan.node
         self.workers: list[_Worker] = []
         self.logs = WorkerLogs(plan)
+        self.memory = SharedMemory()
 
     def run(self) -> None:
         """Starts the processes until they have ended well, or too often not.
@@ -132,6 +134,7 @@ class Agent:
         try:
             self._start(attempt)
             while True:
+                self.memory.look(worker.process.pid for worker in self.workers)
                 failed = self._first_failed()
                 if failed is not None:
                     try:
@@ -212,6 +215,7 @@ class Agent:
                 process.kill()
                 process.wait()
         self.workers = []
+        self.memory.remove()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
