@@ -26,6 +26,9 @@ class Driver:
     title: str
     needs: tuple[str, ...]
     tolerance: Tolerance
+    # Of how many processes it is one program, and what starts them; 0: a process without a group.
+    ranks: int = 0
+    launcher: str = "torchrun"
 
     @property
     def name(self) -> str:
@@ -37,18 +40,19 @@ class Driver:
 
 
 def read(path: Path) -> Driver:
-    """The driver in a file: its first line, and its constants NEEDS, RTOL and ATOL."""
+    """The driver in a file: its first line, and its constants, NEEDS and so on."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants: dict[str, Any] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name = statement.targets[0].id
-            if name in ("NEEDS", "RTOL", "ATOL"):
+            if name in ("NEEDS", "RTOL", "ATOL", "RANKS", "LAUNCHER"):
                 constants[name] = ast.literal_eval(statement.value)
     title = (ast.get_docstring(tree) or path.stem).splitlines()[0]
     default = Tolerance()
     tolerance = Tolerance(constants.get("RTOL", default.rtol), constants.get("ATOL", default.atol))
-    return Driver(path, title, tuple(constants.get("NEEDS", ())), tolerance)
+    started = constants.get("RANKS", 0), constants.get("LAUNCHER", "torchrun")
+    return Driver(path, title, tuple(constants.get("NEEDS", ())), tolerance, *started)
 
 
 def has_main(path: Path) -> bool:
@@ -108,7 +112,10 @@ Launch = Callable[[str, Driver, Plan], Worker]
 
 def launch(system: str, driver: Driver, plan: Plan) -> Worker:
     """A worker process for a driver on a system."""
-    return Worker(system, driver.path, threads=plan.threads, timeout=plan.timeout)
+    return Worker(
+        system, driver.path, threads=plan.threads, timeout=plan.timeout, ranks=driver.ranks,
+        launcher=driver.launcher,
+    )  # fmt: skip
 
 
 def record(driver: Driver, plan: Plan, start: Launch = launch) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import selectors
+import socket
 import subprocess
 import sys
 import time
@@ -45,22 +46,51 @@ def starter(system: str) -> list[str]:
     return [sys.executable] + (["-m", "rushlight"] if system == "rushlight" else [])
 
 
+def launched(launcher: str, ranks: int) -> tuple[list[str], dict[str, str]]:
+    """The command that starts a Python program in several processes, and its environment."""
+    if launcher == "accelerate":
+        # `--cpu` starts one process whatever their number; told by a variable it starts them all.
+        options = ["--multi_gpu", "--num_processes", str(ranks), "--num_machines", "1"]
+        options += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port"]
+        command = ["-m", "accelerate.commands.launch", *options, str(free_port())]
+        return command, {"ACCELERATE_USE_CPU": "true"}
+    return ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)], {}
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
+
+
 class Worker:
     """A running worker; `timeout` seconds without an answer end it."""
 
-    def __init__(self, system: str, driver: Path, *, threads: int, timeout: float) -> None:
+    def __init__(
+        self, system: str, driver: Path, *, threads: int, timeout: float, ranks: int = 0,
+        launcher: str = "torchrun",
+    ) -> None:  # fmt: skip
         self.timeout = timeout
         log = STORE / "logs" / f"{driver.stem}.{system}.txt"
         log.parent.mkdir(parents=True, exist_ok=True)
         (STORE / "home").mkdir(exist_ok=True)
-        command = [*starter(system), str(HERE / "worker.py"), str(driver), str(PACKAGES)]
+        command, env = starter(system), environment(threads)
+        if ranks:
+            how, more = launched(launcher, ranks)
+            command, env = [sys.executable, *how], env | more | {"GLOO_SOCKET_IFNAME": "lo"}
+            # What each process finds in its environment, the launcher's children too.
+            env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(PACKAGES)])
+            if system == "rushlight":
+                env["RUSHLIGHT_AS_TORCH"] = "1"
+        command = [*command, str(HERE / "worker.py"), str(driver), str(PACKAGES)]
         with log.open("w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 [*command, str(threads)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=environment(threads),
+                env=env,
                 cwd=STORE / "home",
             )
 

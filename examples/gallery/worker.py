@@ -1,5 +1,8 @@
 """The process that runs one driver, on PyTorch or, started by `python -m rushlight`, on Rushlight.
 
+Where a launcher starts it, in several processes, rank 0 answers, and tells the others by the
+launcher's store when the driver is run again.
+
 `worker.py DRIVER PACKAGES THREADS` answers on standard output, in lines of JSON: the numbers of the
 first run, the versions of what was run and its seconds; then the seconds of one more run for every
 line that it reads. A failure is `{"error": …}` and the end.
@@ -15,8 +18,11 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from types import ModuleType
 from typing import Any
 
@@ -71,6 +77,25 @@ def run(module: ModuleType) -> tuple[dict[str, Any], float]:
     return results, perf_counter() - start
 
 
+def rounds(torch: ModuleType) -> Iterator[None]:
+    """Gives one for every line that is read; on every rank, where there are several."""
+    rank, ranks = (int(os.environ.get(name, 0)) for name in ("RANK", "WORLD_SIZE"))
+    if not ranks:
+        yield from (None for _ in sys.stdin)
+        return
+    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    store = torch.distributed.TCPStore(*place, is_master=False, timeout=timedelta(minutes=10))
+    for number in count():
+        if rank == 0:
+            store.set(f"gallery/{number}", sys.stdin.readline() or "end")
+        if store.get(f"gallery/{number}") == b"end":
+            store.add("gallery/ended", 1)
+            while rank == 0 and store.add("gallery/ended", 0) < ranks:
+                sleep(0.01)
+            return
+        yield
+
+
 def main(driver: str, packages: str, threads: int) -> int:
     """Runs the driver, answers, and runs it again as often as asked."""
     # What a package prints must not get between the answers.
@@ -78,6 +103,8 @@ def main(driver: str, packages: str, threads: int) -> int:
     os.dup2(2, 1)
 
     def send(message: dict[str, Any]) -> None:
+        if os.environ.get("RANK", "0") != "0" and "error" not in message:
+            return
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
@@ -107,7 +134,7 @@ def main(driver: str, packages: str, threads: int) -> int:
                 "file": str(torch.__file__),
             }
         )
-        for _ in sys.stdin:
+        for _ in rounds(torch):
             send({"seconds": run(module)[1]})
         del kept
     except Exception as error:

@@ -47,7 +47,7 @@ def test_every_need_is_pinned_or_left_to_the_environment(parts):
         for need in driver.needs:
             name, _, version = need.partition("==")
             assert parts["packages"].canonical(name) not in parts["packages"].NEVER
-            assert version or name in ("scikit-learn", "matplotlib"), (driver.name, need)
+            assert version or name in ("scikit-learn", "matplotlib", "mpi4py", "mpich"), need
 
 
 def test_a_driver_may_not_fetch_torch(parts):
@@ -159,6 +159,17 @@ def test_a_worker_runs_a_driver_on_rushlight(parts, tmp_path):
         assert worker.again() > 0
     finally:
         worker.close()
+
+
+def test_a_driver_of_several_processes_says_what_starts_them(parts, tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text('"""Two."""\n\nRANKS = 2\n\n\ndef main():\n    return {}\n')
+    driver = parts["gallery"].read(path)
+    assert (driver.ranks, driver.launcher) == (2, "torchrun")
+    command, more = parts["process"].launched(driver.launcher, driver.ranks)
+    assert command[:2] == ["-m", "torch.distributed.run"] and command[-1] == "2" and not more
+    command, more = parts["process"].launched("accelerate", 2)
+    assert command[1] == "accelerate.commands.launch" and more == {"ACCELERATE_USE_CPU": "true"}
 
 
 def test_tests_that_pass_on_torch_alone_are_named(parts):
