@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from enum import EnumMeta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -75,7 +76,9 @@ def text_of(value: Any) -> str:
 
 
 def parameters_of(value: Any, is_method: bool = False) -> list[str]:
-    """The names of the parameters that a caller may give."""
+    """The names of the parameters that a caller may give; none of an enumeration's."""
+    if isinstance(value, EnumMeta):
+        return []  # its members are what is used
     try:
         found = dict(inspect.signature(value).parameters)
     except (TypeError, ValueError):

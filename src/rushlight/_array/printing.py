@@ -65,6 +65,20 @@ def set_printoptions(
     what was. `sci_mode` is the exception: a call without it goes back to None.
 
     Source: PyTorch 2.13.
+
+    Parameters:
+        precision: how many digits after the point; 4.
+        threshold: of tensors with more elements than this the middle is left out; 1000.
+        edgeitems: how many elements are shown at each end where the middle is left out; 3.
+        linewidth: how many characters go into a line; 80.
+        profile: the name of a set of options.
+        sci_mode: whether numbers are written with an exponent; None: where that is clearer.
+    Raises: nothing here; what makes no sense fails when a tensor is printed.
+    Example:
+        >>> torch.set_printoptions(precision=2)
+        >>> torch.tensor([1 / 3])
+        tensor([0.33])
+        >>> torch.set_printoptions(profile="default")
     """
     global _current
     chosen = _current if profile is None else _PROFILES.get(profile, _current)
@@ -83,7 +97,13 @@ def current_options() -> PrintOptions:
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options in force as a new dictionary; changing it changes nothing else."""
+    """The options in force as a new dictionary; changing it changes nothing else.
+
+    Returns: dict: precision, threshold, edgeitems, linewidth, sci_mode.
+    Example:
+        >>> torch.get_printoptions()["precision"]
+        4
+    """
     return {
         "precision": _current.precision,
         "threshold": _current.threshold,
@@ -103,7 +123,17 @@ def printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> Iterator[None]:
-    """A block where `set_printoptions` with these arguments holds; its end undoes every change."""
+    """A block where `set_printoptions` with these arguments holds; its end undoes every change.
+
+    Parameters:
+        precision, threshold, edgeitems, linewidth, profile, sci_mode: as `set_printoptions` takes them.
+    Returns: a context manager.
+    Raises: nothing here; what makes no sense fails when a tensor is printed.
+    Example:
+        >>> with torch.printoptions(precision=1):
+        ...     print(torch.tensor([1 / 3]))
+        tensor([0.3])
+    """
     global _current
     outer = _current
     try:

@@ -40,6 +40,17 @@ class device:
 
     Raises:
         RuntimeError: for a string that names no device.
+
+    Parameters:
+        type: its name, "cpu" or "cuda:0", or another device; what isn't there can be named too, but
+            holds no tensors.
+        index: which one of its kind.
+    Example:
+        >>> torch.device("cuda:1")
+        device(type='cuda', index=1)
+        >>> with torch.device("meta"):
+        ...     torch.ones(2).device
+        device(type='meta')
     """
 
     __slots__ = ("type", "index")

@@ -15,7 +15,22 @@ BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 
 
 class dtype:
-    """An element type, such as `rushlight.float32`. Instances are singletons."""
+    """An element type, such as `rushlight.float32`. Instances are singletons.
+
+    Parameters:
+        name: as it is written after `torch.`.
+        itemsize: bytes per element.
+        category: bool, integer, real or complex, as a number.
+        signed: whether it has negative values.
+        real: the name of the type of its parts.
+        cplx: the name of the complex type of which it is a part.
+    Raises: TypeError: for other parameters; programs take the types that there are.
+    Example:
+        >>> torch.bfloat16.itemsize, torch.bfloat16.is_floating_point
+        (2, True)
+        >>> torch.complex64.to_real()
+        torch.float32
+    """
 
     __slots__ = ("name", "itemsize", "category", "is_signed", "_real", "_complex")
 

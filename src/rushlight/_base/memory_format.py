@@ -6,7 +6,16 @@ from typing import Final
 
 
 class memory_format:
-    """A memory format such as `contiguous_format`. Instances are singletons."""
+    """A memory format such as `contiguous_format`. Instances are singletons.
+
+    Parameters:
+        name: as it is written after `torch.`.
+    Raises: TypeError: for other parameters; programs take the formats that there are.
+    Example:
+        >>> x = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last)
+        >>> x.stride()
+        (18, 1, 6, 2)
+    """
 
     __slots__ = ("name",)
 
@@ -21,7 +30,15 @@ class memory_format:
 
 
 class layout(memory_format):
-    """A layout such as `strided`."""
+    """A layout such as `strided`.
+
+    Parameters:
+        name: as it is written after `torch.`.
+    Raises: TypeError: for other parameters; programs take the layouts that there are.
+    Example:
+        >>> torch.ones(2).layout, torch.eye(2).to_sparse().layout
+        (torch.strided, torch.sparse_coo)
+    """
 
     __slots__ = ()
 

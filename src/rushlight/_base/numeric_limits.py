@@ -36,6 +36,18 @@ class finfo:
 
     Raises:
         TypeError: for integer types, which have `iinfo`, and for what is no dtype.
+
+    Parameters:
+        type: a floating or complex type; the default type where none is given.
+
+    Attributes: `bits`, `eps` (the step from 1 to the next number), `max`, `min`, `tiny` and
+    `smallest_normal` (the smallest positive number with all its digits), `resolution`, `dtype`.
+
+    Example:
+        >>> torch.finfo(torch.float32).eps
+        1.1920928955078125e-07
+        >>> torch.finfo(torch.float16).max
+        65504.0
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -80,6 +92,15 @@ class iinfo:
 
     Raises:
         TypeError: for floating-point types, which have `finfo`, for bool, and for what is no dtype.
+
+    Parameters:
+        type: an integer type.
+
+    Attributes: `bits`, `max`, `min`, `dtype`.
+
+    Example:
+        >>> torch.iinfo(torch.int8).max, torch.iinfo(torch.uint8).min
+        (127, 0)
     """
 
     __hash__ = None  # type: ignore[assignment]

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 
 class Size(tuple[int, ...]):
-    """A tuple of dimension sizes, with `numel()`; slices and sums are sizes too."""
+    """A tuple of dimension sizes, with `numel()`; slices and sums are sizes too.
+
+    Parameters:
+        sizes: the integers; anything that counts as an index is one.
+    Raises: TypeError: for anything but integers.
+    Example:
+        >>> torch.ones(2, 3).shape
+        torch.Size([2, 3])
+        >>> torch.Size([2, 3]).numel()
+        6
+    """
 
     __slots__ = ()
 

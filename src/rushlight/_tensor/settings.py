@@ -88,22 +88,65 @@ def is_complex(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the elements can be negative."""
+    """Whether the elements can be negative.
+
+    Parameters:
+        input: a tensor of any type.
+    Shapes: any.
+    Returns: bool: False for bool and unsigned integers, else True.
+    Raises: TypeError: for anything but a tensor.
+    Example:
+        >>> torch.is_signed(torch.tensor([1, 2])), torch.is_signed(torch.tensor([True]))
+        (True, False)
+    """
     return input.is_signed()
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode."""
+    """Whether the tensor was made in inference mode.
+
+    Parameters:
+        input: a tensor of any type.
+    Shapes: any.
+    Returns: bool: such a tensor has no version, and no graph can be built on it.
+    Raises: TypeError: for anything but a tensor.
+    Example:
+        >>> with torch.inference_mode():
+        ...     x = torch.ones(2)
+        >>> torch.is_inference(x)
+        True
+    """
     return input.is_inference()
 
 
 def is_distributed(input: Tensor) -> bool:
-    """False: tensors live in this process."""
+    """False: tensors live in this process.
+
+    Parameters:
+        input: a tensor of any type.
+    Shapes: any.
+    Returns: bool: False.
+    Raises: TypeError: for anything but a tensor.
+    Example:
+        >>> torch.is_distributed(torch.ones(2))
+        False
+    """
     return False
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape."""
+    """Whether two tensors have the same shape.
+
+    Parameters:
+        input: a tensor.
+        other: another one; types and values don't matter.
+    Shapes: any.
+    Returns: bool.
+    Raises: TypeError: for anything but tensors.
+    Example:
+        >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3, 2))
+        False
+    """
     return bool(input.shape == other.shape)
 
 
@@ -112,6 +155,14 @@ def is_nonzero(input: Tensor) -> bool:
 
     Raises:
         RuntimeError: for a tensor of any other number of elements.
+
+    Parameters:
+        input: a tensor with one element.
+    Shapes: any with one element.
+    Returns: bool.
+    Example:
+        >>> torch.is_nonzero(torch.tensor([0.0])), torch.is_nonzero(torch.tensor(3))
+        (False, True)
     """
     if input.numel() != 1:
         raise RuntimeError(boolean_value(input.numel()))
@@ -148,7 +199,16 @@ for _name in (
 
 
 def typename(obj: object) -> str:
-    """The full name of a value's type; of a tensor, its legacy name, such as torch.FloatTensor."""
+    """The full name of a value's type; of a tensor, its legacy name, such as torch.FloatTensor.
+
+    Parameters:
+        obj: any value.
+    Returns: str.
+    Raises: nothing.
+    Example:
+        >>> torch.typename(torch.ones(1)), torch.typename(3)
+        ('torch.FloatTensor', 'int')
+    """
     if isinstance(obj, Tensor):
         return str(obj.type())
     kind = obj if isinstance(obj, type) or hasattr(obj, "__qualname__") else type(obj)
@@ -158,7 +218,13 @@ def typename(obj: object) -> str:
 
 # ---- threads -------------------------------------------------------------------------------------
 def get_num_threads() -> int:
-    """How many threads a large operation may use."""
+    """How many threads a large operation may use.
+
+    Returns: int: the number of processors, unless `set_num_threads` or the environment said another.
+    Example:
+        >>> torch.get_num_threads() >= 1
+        True
+    """
     return parallel.get_num_threads()
 
 
@@ -167,13 +233,28 @@ def set_num_threads(int: int) -> None:
 
     Raises:
         RuntimeError: for anything but a positive integer.
+
+    Parameters:
+        int: how many, from 1.
+    Example:
+        >>> before = torch.get_num_threads()
+        >>> torch.set_num_threads(1)
+        >>> torch.get_num_threads()
+        1
+        >>> torch.set_num_threads(before)
     """
     _positive("set_num_threads", int)
     parallel.set_num_threads(int)
 
 
 def get_num_interop_threads() -> int:
-    """1: operations run one after the other."""
+    """1: operations run one after the other.
+
+    Returns: int: 1.
+    Example:
+        >>> torch.get_num_interop_threads()
+        1
+    """
     return 1
 
 
@@ -182,6 +263,13 @@ def set_num_interop_threads(int: int) -> None:
 
     Raises:
         RuntimeError: for anything but a positive integer.
+
+    Parameters:
+        int: how many, from 1; only looked at.
+    Example:
+        >>> torch.set_num_interop_threads(2)
+        >>> torch.get_num_interop_threads()
+        1
     """
     _positive("set_num_interop_threads", int)
 
@@ -197,7 +285,13 @@ def _positive(name: str, value: float) -> None:
 
 # ---- devices and default types -------------------------------------------------------------------
 def get_default_device() -> device:
-    """Where new tensors are made if nobody says where."""
+    """Where new tensors are made if nobody says where.
+
+    Returns: device: what `set_default_device`, or a `with torch.device(...)` around, says.
+    Example:
+        >>> torch.get_default_device()
+        device(type='cpu')
+    """
     return default_device()
 
 
@@ -206,6 +300,14 @@ def set_default_device(device: str | None) -> None:
 
     Raises:
         AssertionError, RuntimeError: for any other.
+
+    Parameters:
+        device: its name, or a `torch.device`; None to go back to the CPU.
+    Example:
+        >>> torch.set_default_device("meta")
+        >>> torch.ones(3).is_meta
+        True
+        >>> torch.set_default_device(None)
     """
     set_default(device)
 
@@ -215,6 +317,15 @@ def set_default_tensor_type(t: Tensor) -> None:
 
     Raises:
         TypeError: for types that aren't floating.
+
+    Parameters:
+        t: one of the legacy types of floating tensors, or its full name.
+    Shapes: none.
+    Example:
+        >>> torch.set_default_tensor_type("torch.DoubleTensor")
+        >>> torch.ones(1).dtype
+        torch.float64
+        >>> torch.set_default_dtype(torch.float32)
     """
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
@@ -240,6 +351,14 @@ def set_warn_always(b: bool, /) -> None:
 
     Raises:
         RuntimeError: for anything but a bool.
+
+    Parameters:
+        b: True: each time; False, as at the start: once in a process.
+    Example:
+        >>> torch.set_warn_always(True)
+        >>> torch.is_warn_always_enabled()
+        True
+        >>> torch.set_warn_always(False)
     """
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
@@ -248,7 +367,13 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` has set."""
+    """What `set_warn_always` has set.
+
+    Returns: bool.
+    Example:
+        >>> torch.is_warn_always_enabled()
+        False
+    """
     return bool(_settings["warn_always"])
 
 
@@ -257,6 +382,13 @@ def set_flush_denormal(mode: bool) -> bool:
 
     Raises:
         RuntimeError: for anything but a bool.
+
+    Parameters:
+        mode: whether denormal numbers should count as zero.
+    Returns: bool: False: nothing has changed.
+    Example:
+        >>> torch.set_flush_denormal(True)
+        False
     """
     if not isinstance(mode, bool):
         raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
@@ -270,6 +402,15 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     Raises:
         TypeError: for anything but bools.
+
+    Parameters:
+        mode: whether such operations refuse.
+        warn_only: whether they warn and run all the same.
+    Example:
+        >>> torch.use_deterministic_algorithms(True, warn_only=True)
+        >>> torch.get_deterministic_debug_mode()
+        1
+        >>> torch.use_deterministic_algorithms(False)
     """
     for argument, value in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
         if not isinstance(value, bool):
@@ -281,12 +422,24 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` has set."""
+    """What `use_deterministic_algorithms` has set.
+
+    Returns: bool.
+    Example:
+        >>> torch.are_deterministic_algorithms_enabled()
+        False
+    """
     return DETERMINISM.on
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was asked for warnings only."""
+    """Whether `use_deterministic_algorithms` was asked for warnings only.
+
+    Returns: bool.
+    Example:
+        >>> torch.is_deterministic_algorithms_warn_only_enabled()
+        False
+    """
     return DETERMINISM.warns_only
 
 
@@ -296,6 +449,15 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     Raises:
         RuntimeError: for any other number or name.
         TypeError: for anything else.
+
+    Parameters:
+        debug_mode: what happens at an operation without a deterministic way: nothing, a warning, an
+            error.
+    Example:
+        >>> torch.set_deterministic_debug_mode("error")
+        >>> torch.are_deterministic_algorithms_enabled()
+        True
+        >>> torch.set_deterministic_debug_mode("default")
     """
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
@@ -311,12 +473,28 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2, as `set_deterministic_debug_mode` has set."""
+    """0, 1 or 2, as `set_deterministic_debug_mode` has set.
+
+    Returns: int.
+    Example:
+        >>> torch.get_deterministic_debug_mode()
+        0
+    """
     return (1 if DETERMINISM.warns_only else 2) if DETERMINISM.on else 0
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Accepted: products of float32 matrices are always of the highest precision."""
+    """Accepted: products of float32 matrices are always of the highest precision.
+
+    Parameters:
+        precision: "highest", "high" or "medium".
+    Raises: nothing: another text is warned about and ignored.
+    Example:
+        >>> torch.set_float32_matmul_precision("high")
+        >>> torch.get_float32_matmul_precision()
+        'high'
+        >>> torch.set_float32_matmul_precision("highest")
+    """
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
@@ -329,5 +507,11 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` has set."""
+    """What `set_float32_matmul_precision` has set.
+
+    Returns: str: "highest" at the start.
+    Example:
+        >>> torch.get_float32_matmul_precision()
+        'highest'
+    """
     return str(_settings["precision"])

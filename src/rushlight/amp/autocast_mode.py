@@ -47,6 +47,17 @@ class autocast:
     Raises:
         ValueError: for a device that is no string.
         RuntimeError: for a kind of device without autocast.
+
+    Parameters:
+        device_type: the kind of device that computes: "cpu".
+        dtype: the lower type, `bfloat16` or `float16`; None: what `set_autocast_dtype` says.
+        enabled: whether it does anything; False inside of another one switches that off.
+        cache_enabled: whether a weight that is used twice is converted once; None: as it is set.
+    Example:
+        >>> x = torch.ones(2, 2)
+        >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+        ...     (x @ x).dtype, x.softmax(0).dtype
+        (torch.bfloat16, torch.float32)
     """
 
     def __init__(
@@ -170,6 +181,21 @@ def custom_fwd(
 
     Raises:
         ValueError: for a device that is no string.
+
+    Parameters:
+        fwd: the method; where there is none, a decorator is made.
+        device_type: the kind of device whose autocast counts.
+        cast_inputs: the type that floating tensors among the inputs get; None: they stay as they are.
+    Returns: the decorated method, or a decorator.
+    Example:
+        >>> class Product(torch.autograd.Function):
+        ...     @staticmethod
+        ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+        ...     def forward(ctx, x, y):
+        ...         return x @ y
+        >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+        ...     Product.apply(torch.ones(1, 1), torch.ones(1, 1)).dtype
+        torch.float32
     """
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -201,6 +227,25 @@ def custom_bwd(
 
     Raises:
         ValueError: for a device that is no string.
+
+    Parameters:
+        bwd: the method; where there is none, a decorator is made.
+        device_type: the kind of device whose autocast counts.
+    Returns: the decorated method, or a decorator.
+    Example:
+        >>> class Twice(torch.autograd.Function):
+        ...     @staticmethod
+        ...     @torch.amp.custom_fwd(device_type="cpu")
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     @torch.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> Twice.apply(x).backward()
+        >>> x.grad
+        tensor([2.])
     """
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")

@@ -63,6 +63,25 @@ class GradScaler:
 
     The factor grows after `growth_interval` good steps and shrinks after a skipped one. Switched
     off, it does nothing: `scale(loss)` is the loss, `step(optimizer)` is `optimizer.step()`.
+
+    Parameters:
+        device: the kind of device: "cpu"; with "cuda" it warns and is switched off.
+        init_scale: the factor at the start.
+        growth_factor: what the factor is multiplied by when it grows; above 1.
+        backoff_factor: what it is multiplied by after gradients that aren't finite; below 1.
+        growth_interval: how many good steps make it grow.
+        enabled: whether it does anything.
+    Raises: AssertionError: for a growth of at most 1, or a backoff of at least 1.
+    Example:
+        >>> w = torch.ones(1, requires_grad=True)
+        >>> sgd, scaler = optim.SGD([w], lr=0.1), torch.amp.GradScaler("cpu", init_scale=4.0)
+        >>> scaler.scale(w.sum()).backward()
+        >>> w.grad
+        tensor([4.])
+        >>> scaler.step(sgd)
+        >>> scaler.update()
+        >>> w
+        tensor([0.9000], requires_grad=True)
     """
 
     def __init__(

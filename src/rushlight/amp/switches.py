@@ -93,19 +93,47 @@ def is_autocast_available(device_type: str) -> bool:
 
     Raises:
         RuntimeError: for a name that is no kind of device.
+
+    Parameters:
+        device_type: its name, such as "cpu" or "cuda".
+    Returns: bool: True of "cuda" too, though there is none here.
+    Example:
+        >>> torch.amp.is_autocast_available("cpu")
+        True
     """
     return device(device_type).type in _DTYPES
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether autocast is on for a kind of device; for CUDA where none is given."""
+    """Whether autocast is on for a kind of device; for CUDA where none is given.
+
+    Parameters:
+        device_type: its name, such as "cpu".
+    Returns: bool.
+    Raises: RuntimeError: for a name that is no kind of device, or one without autocast.
+    Example:
+        >>> with torch.autocast("cpu"):
+        ...     torch.is_autocast_enabled("cpu")
+        True
+    """
     if device_type is None:
         return "cuda" in _switches.get().enabled
     return _type(device_type, "is_autocast_enabled") in _switches.get().enabled
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
-    """Switches autocast on or off for a kind of device (one bool alone: for CUDA)."""
+    """Switches autocast on or off for a kind of device (one bool alone: for CUDA).
+
+    Parameters:
+        device_type: its name, such as "cpu".
+        enabled: whether it is on.
+    Raises: RuntimeError: for a name that is no kind of device, or one without autocast.
+    Example:
+        >>> torch.set_autocast_enabled("cpu", True)
+        >>> torch.is_autocast_enabled("cpu")
+        True
+        >>> torch.set_autocast_enabled("cpu", False)
+    """
     if enabled is None:
         device_type, enabled = "cuda", device_type
     kind = _type(device_type, "set_autocast_enabled")
@@ -114,38 +142,90 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> D.dtype:
-    """The lower type of a kind of device."""
+    """The lower type of a kind of device.
+
+    Parameters:
+        device_type: its name, such as "cpu".
+    Returns: dtype.
+    Raises: RuntimeError: for a name that is no kind of device, or one without autocast.
+    Example:
+        >>> torch.get_autocast_dtype("cpu")
+        torch.bfloat16
+    """
     return _switches.get().dtypes[_type(device_type, "get_autocast_dtype")]
 
 
 def set_autocast_dtype(device_type: str, dtype: D.dtype) -> None:
-    """Sets the lower type of a kind of device."""
+    """Sets the lower type of a kind of device.
+
+    Parameters:
+        device_type: its name, such as "cpu".
+        dtype: what `autocast` takes where it is given none.
+    Raises: RuntimeError: for a name that is no kind of device, or one without autocast.
+    Example:
+        >>> torch.set_autocast_dtype("cpu", torch.float16)
+        >>> torch.get_autocast_dtype("cpu")
+        torch.float16
+        >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
+    """
     _set(dtypes={**_switches.get().dtypes, _type(device_type, "set_autocast_dtype"): dtype})
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether a weight that is used twice is converted once."""
+    """Whether a weight that is used twice is converted once.
+
+    Returns: bool: True at the start.
+    Example:
+        >>> torch.is_autocast_cache_enabled()
+        True
+    """
     return _switches.get().keeps
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Sets whether a weight that is used twice is converted once."""
+    """Sets whether a weight that is used twice is converted once.
+
+    Parameters:
+        enabled: whether the converted weight is kept until the outermost `autocast` ends.
+    Raises: nothing.
+    Example:
+        >>> torch.set_autocast_cache_enabled(False)
+        >>> torch.is_autocast_cache_enabled()
+        False
+        >>> torch.set_autocast_cache_enabled(True)
+    """
     _set(keeps=bool(enabled))
 
 
 def clear_autocast_cache() -> None:
-    """Lets go of the converted weights that are kept."""
+    """Lets go of the converted weights that are kept.
+
+    Example:
+        >>> torch.clear_autocast_cache()
+    """
     _autocast.forget()
 
 
 def autocast_increment_nesting() -> int:
-    """One level of autocast more; how many there are now."""
+    """One level of autocast more; how many there are now.
+
+    Returns: int.
+    Example:
+        >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
+        (1, 0)
+    """
     _set(nesting=_switches.get().nesting + 1)
     return _switches.get().nesting
 
 
 def autocast_decrement_nesting() -> int:
-    """One level of autocast fewer; how many there are now."""
+    """One level of autocast fewer; how many there are now.
+
+    Returns: int: at 0 the kept weights may go.
+    Example:
+        >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
+        (1, 0)
+    """
     _set(nesting=_switches.get().nesting - 1)
     return _switches.get().nesting
 
@@ -162,37 +242,76 @@ def _instead(old: str, new: str) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """The former name of `is_autocast_enabled("cpu")`."""
+    """The former name of `is_autocast_enabled("cpu")`.
+
+    Returns: bool.
+    Example:
+        >>> torch.is_autocast_cpu_enabled()
+        False
+    """
     _instead("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """The former name of `set_autocast_enabled("cpu", enabled)`."""
+    """The former name of `set_autocast_enabled("cpu", enabled)`.
+
+    Parameters:
+        enabled: whether it is on.
+    Raises: nothing; it warns that it is deprecated.
+    Example:
+        >>> torch.set_autocast_cpu_enabled(False)
+    """
     _instead("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> D.dtype:
-    """The former name of `get_autocast_dtype("cpu")`."""
+    """The former name of `get_autocast_dtype("cpu")`.
+
+    Returns: dtype.
+    Example:
+        >>> torch.get_autocast_cpu_dtype()
+        torch.bfloat16
+    """
     _instead("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: D.dtype) -> None:
-    """The former name of `set_autocast_dtype("cpu", dtype)`."""
+    """The former name of `set_autocast_dtype("cpu", dtype)`.
+
+    Parameters:
+        dtype: what `autocast` takes where it is given none.
+    Raises: nothing; it warns that it is deprecated.
+    Example:
+        >>> torch.set_autocast_cpu_dtype(torch.bfloat16)
+    """
     _instead("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> D.dtype:
-    """The former name of `get_autocast_dtype("cuda")`."""
+    """The former name of `get_autocast_dtype("cuda")`.
+
+    Returns: dtype.
+    Example:
+        >>> torch.get_autocast_gpu_dtype()
+        torch.float16
+    """
     _instead("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: D.dtype) -> None:
-    """The former name of `set_autocast_dtype("cuda", dtype)`."""
+    """The former name of `set_autocast_dtype("cuda", dtype)`.
+
+    Parameters:
+        dtype: what `autocast` takes where it is given none.
+    Raises: nothing; it warns that it is deprecated.
+    Example:
+        >>> torch.set_autocast_gpu_dtype(torch.float16)
+    """
     _instead("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)
 

@@ -43,6 +43,10 @@ class load_limits:
         >>> with rl.serialization.load_limits(bytes=4 << 30):
         ...     rl.load(file)
         {'words': ['a', 'b']}
+
+    Parameters:
+        bytes, depth: see above: how much a file may make, and how deep.
+    Raises: nothing here; a file beyond the limits is refused by `load`.
     """
 
     def __init__(self, bytes: int | None = None, depth: int | None = None) -> None:

@@ -285,6 +285,17 @@ def peek(f: str | PathLike[str] | IO[bytes]) -> Contents:
     Raises:
         UnpicklingError: where the file isn't such a file, or is damaged.
         RuntimeError: where the archive is damaged.
+
+    Parameters:
+        f: a path, or a binary file that can seek.
+    Returns: Contents: with `tensors`, `values`, `globals`, `unsafe_globals` and `storages`.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save({"w": torch.ones(2, 3)}, file)
+        >>> _ = file.seek(0)
+        >>> list(torch.serialization.peek(file).tensors)
+        ["['w']"]
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
@@ -331,6 +342,17 @@ def get_unsafe_globals_in_checkpoint(f: str | PathLike[str] | IO[bytes]) -> list
 
     Raises:
         ValueError: for a file that isn't in the present format.
+
+    Parameters:
+        f: a path, or a binary file that can seek.
+    Returns: list[str]: full names.
+    Example:
+        >>> import io, fractions
+        >>> file = io.BytesIO()
+        >>> torch.save(fractions.Fraction(1, 2), file)
+        >>> _ = file.seek(0)
+        >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)
+        ['fractions.Fraction']
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:

@@ -364,6 +364,16 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     """Lets files that are loaded safely name these classes and functions.
 
     An entry is an object, or a pair of it and the full name by which files call it.
+
+    Parameters:
+        safe_globals: the classes and functions.
+    Raises: AttributeError: for an object without a name that no pair gives one.
+    Example:
+        >>> import fractions
+        >>> torch.serialization.add_safe_globals([fractions.Fraction])
+        >>> torch.serialization.get_safe_globals()
+        [<class 'fractions.Fraction'>]
+        >>> torch.serialization.clear_safe_globals()
     """
     for item in safe_globals:
         if isinstance(item, tuple):
@@ -377,7 +387,13 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
 
 def get_safe_globals() -> list[object]:
-    """What `add_safe_globals` has added."""
+    """What `add_safe_globals` has added.
+
+    Returns: list: each object once.
+    Example:
+        >>> torch.serialization.get_safe_globals()
+        []
+    """
     found: list[Any] = []
     for value in _user_globals.values():
         if not any(value is other for other in found):
@@ -386,12 +402,29 @@ def get_safe_globals() -> list[object]:
 
 
 def clear_safe_globals() -> None:
-    """Forgets what `add_safe_globals` has added."""
+    """Forgets what `add_safe_globals` has added.
+
+    Example:
+        >>> torch.serialization.clear_safe_globals()
+    """
     _user_globals.clear()
 
 
 class safe_globals:
-    """A context in which some more classes and functions may be named by files."""
+    """A context in which some more classes and functions may be named by files.
+
+    Parameters:
+        safe_globals: the classes and functions, as `add_safe_globals` takes them.
+    Raises: AttributeError: for an object without a name that no pair gives one.
+    Example:
+        >>> import fractions, io
+        >>> file = io.BytesIO()
+        >>> torch.save(fractions.Fraction(1, 2), file)
+        >>> _ = file.seek(0)
+        >>> with torch.serialization.safe_globals([fractions.Fraction]):
+        ...     torch.load(file)
+        Fraction(1, 2)
+    """
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self._added = safe_globals

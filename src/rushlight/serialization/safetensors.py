@@ -61,6 +61,19 @@ def save_safetensors(
 
     Raises:
         ValueError: for a dtype that the format lacks, or metadata that aren't text.
+
+    Parameters:
+        tensors: the tensors by name.
+        f: a path, or a binary file; a path is replaced only by a whole file.
+        metadata: names and texts that are written in front.
+    Shapes: any.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.serialization.save_safetensors({"w": torch.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> torch.serialization.load_safetensors(file)
+        {'w': tensor([1., 1.])}
     """
     header: dict[str, Any] = {}
     if metadata:
@@ -105,6 +118,18 @@ def load_safetensors(f: str | PathLike[str] | IO[bytes]) -> dict[str, Tensor]:
 
     Raises:
         ValueError: where the file isn't in the format, to the byte.
+
+    Parameters:
+        f: a path, or a binary file.
+    Shapes: those that were written.
+    Returns: dict[str, Tensor]: by name, in the order of the names.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.serialization.save_safetensors({"w": torch.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> torch.serialization.load_safetensors(file)["w"]
+        tensor([1., 1.])
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:

@@ -19,7 +19,12 @@ __all__ = [
 
 
 class LoadEndianness(enum.Enum):
-    """The byte orders that a file without a record of its own may be taken to have."""
+    """The byte orders that a file without a record of its own may be taken to have.
+
+    Example:
+        >>> torch.serialization.LoadEndianness.LITTLE.name
+        'LITTLE'
+    """
 
     NATIVE = 1
     LITTLE = 2
@@ -34,7 +39,13 @@ class _State:
 
 
 def get_default_load_endianness() -> LoadEndianness | None:
-    """The byte order that files without a record of it are taken to have; None: little."""
+    """The byte order that files without a record of it are taken to have; None: little.
+
+    Returns: LoadEndianness or None.
+    Example:
+        >>> torch.serialization.get_default_load_endianness() is None
+        True
+    """
     return _State.endianness
 
 
@@ -43,6 +54,11 @@ def set_default_load_endianness(endianness: object) -> None:
 
     Raises:
         TypeError: for anything but a `LoadEndianness` or None.
+
+    Parameters:
+        endianness: a `LoadEndianness`; None: little.
+    Example:
+        >>> torch.serialization.set_default_load_endianness(None)
     """
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
@@ -50,17 +66,37 @@ def set_default_load_endianness(endianness: object) -> None:
 
 
 def get_crc32_options() -> bool:
-    """Whether checksums are asked for; they are always written."""
+    """Whether checksums are asked for; they are always written.
+
+    Returns: bool: True at the start.
+    Example:
+        >>> torch.serialization.get_crc32_options()
+        True
+    """
     return _State.crc32
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
-    """Accepted: checksums are always written, which every reader may ignore."""
+    """Accepted: checksums are always written, which every reader may ignore.
+
+    Parameters:
+        compute_crc32: what `get_crc32_options` is to say.
+    Raises: nothing.
+    Example:
+        >>> torch.serialization.set_crc32_options(True)
+    """
     _State.crc32 = compute_crc32
 
 
 def get_default_mmap_options() -> int:
-    """The flags with which `load(mmap=True)` maps files."""
+    """The flags with which `load(mmap=True)` maps files.
+
+    Returns: int: `mmap.MAP_PRIVATE` at the start, so that writing to a tensor leaves the file alone.
+    Example:
+        >>> import mmap
+        >>> torch.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+        True
+    """
     return _State.mmap_flags
 
 
@@ -69,6 +105,14 @@ class set_default_mmap_options:
 
     Raises:
         ValueError: for other flags.
+
+    Parameters:
+        flags: one of the two.
+    Example:
+        >>> import mmap
+        >>> with torch.serialization.set_default_mmap_options(mmap.MAP_SHARED):
+        ...     torch.serialization.get_default_mmap_options() == mmap.MAP_SHARED
+        True
     """
 
     def __init__(self, flags: int) -> None:
@@ -88,7 +132,20 @@ class set_default_mmap_options:
 
 
 class skip_data:
-    """A context in which `save` writes zeros for the data of tensors, and `load` reads none."""
+    """A context in which `save` writes zeros for the data of tensors, and `load` reads none.
+
+    Parameters:
+        materialize_fake_tensors: accepted; there are none here.
+    Raises: nothing.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with torch.serialization.skip_data():
+        ...     torch.save(torch.ones(2), file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        tensor([0., 0.])
+    """
 
     def __init__(self, materialize_fake_tensors: bool = False) -> None:
         self.materialize_fake_tensors = materialize_fake_tensors

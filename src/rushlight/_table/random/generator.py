@@ -22,7 +22,16 @@ def _new_stream(*seed: int) -> Stream:
 
 
 class Generator:
-    """A source of random numbers: PyTorch's Mersenne Twister on the CPU, to the bit."""
+    """A source of random numbers: PyTorch's Mersenne Twister on the CPU, to the bit.
+
+    Parameters:
+        device: the CPU, which is the only one.
+    Raises: RuntimeError: for another device.
+    Example:
+        >>> g = torch.Generator().manual_seed(0)
+        >>> torch.rand(2, generator=g)
+        tensor([0.4963, 0.7682])
+    """
 
     __slots__ = ("_stream", "device", "__weakref__")
 
