@@ -126,7 +126,7 @@ def printoptions(
     """A block where `set_printoptions` with these arguments holds; its end undoes every change.
 
     Parameters:
-        precision, threshold, edgeitems, linewidth, profile, sci_mode: as `set_printoptions` takes them.
+        precision, threshold, edgeitems, linewidth, profile, sci_mode: as in `set_printoptions`.
     Returns: a context manager.
     Raises: nothing here; what makes no sense fails when a tensor is printed.
     Example:

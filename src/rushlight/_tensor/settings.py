@@ -138,8 +138,8 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape.
 
     Parameters:
-        input: a tensor.
-        other: another one; types and values don't matter.
+        input: one of them.
+        other: the other one; types and values don't matter.
     Shapes: any.
     Returns: bool.
     Raises: TypeError: for anything but tensors.
@@ -220,7 +220,7 @@ def typename(obj: object) -> str:
 def get_num_threads() -> int:
     """How many threads a large operation may use.
 
-    Returns: int: the number of processors, unless `set_num_threads` or the environment said another.
+    Returns: int: that of processors, unless `set_num_threads` or the environment says another.
     Example:
         >>> torch.get_num_threads() >= 1
         True

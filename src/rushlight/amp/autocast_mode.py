@@ -185,7 +185,7 @@ def custom_fwd(
     Parameters:
         fwd: the method; where there is none, a decorator is made.
         device_type: the kind of device whose autocast counts.
-        cast_inputs: the type that floating tensors among the inputs get; None: they stay as they are.
+        cast_inputs: the type that floating inputs get; None: they stay as they are.
     Returns: the decorated method, or a decorator.
     Example:
         >>> class Product(torch.autograd.Function):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .._base.lazy import listed as _listed
 from . import custom_function
-from .derivatives import grad, grad_and_value, jvp, linearize, vjp
+from .derivatives import grad, grad_and_value, jvp, vjp
 from .functional_call import functional_call, stack_module_state
 from .functionalize import functionalize
 from .inspection import debug_unwrap
 from .jacobians import hessian, jacfwd, jacrev
+from .linearization import linearize
 from .norms import replace_all_batch_norm_modules_
 from .vmap import vmap
 

@@ -564,37 +564,3 @@ def jvp(
     a = line.aliases
     result = (line.value(), unflatten(along, line.out_spec))
     return (*result, tree_map(a.settled, line.aux)) if has_aux else result
-
-
-def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Callable[..., Any]]:
-    """(output, function of tangents that gives the derivative along them).
-
-    The function runs once; each call of the result is one pass over what it did.
-    """
-    leaves, spec = flatten(primals)
-    with Level(forward=True):
-        line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
-
-    def along(*tangents: object) -> Any:
-        directions, given = flatten(tangents)
-        if given != spec:
-            raise RuntimeError(
-                f"Expected the tangents {format_spec(given)} to have the same argspec as the "
-                f"primals {format_spec(spec)}"
-            )
-        for k, (x, t) in enumerate(zip(leaves, directions)):
-            if x._raw.shape != t._raw.shape:
-                raise RuntimeError(
-                    f"tangent:{k} with shape torch.Size({list(t._raw.shape)}) in flattened pytree "
-                    f"doesn't match the shape torch.Size({list(x._raw.shape)}) of the "
-                    "corresponding primal."
-                )
-            if x._raw.dtype != t._raw.dtype:
-                raise RuntimeError(
-                    f"tangent:{k} with dtype {T.from_raw(t._raw.dtype)} in flattened pytree "
-                    f"doesn't match the dtype {T.from_raw(x._raw.dtype)} of the corresponding "
-                    "primal."
-                )
-        return unflatten(line.push(directions, ready().grad), line.out_spec)
-
-    return line.value(), along

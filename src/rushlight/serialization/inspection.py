@@ -295,7 +295,7 @@ def peek(f: str | PathLike[str] | IO[bytes]) -> Contents:
         >>> torch.save({"w": torch.ones(2, 3)}, file)
         >>> _ = file.seek(0)
         >>> list(torch.serialization.peek(file).tensors)
-        ["['w']"]
+        ['w']
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:

@@ -91,7 +91,7 @@ def set_crc32_options(compute_crc32: bool) -> None:
 def get_default_mmap_options() -> int:
     """The flags with which `load(mmap=True)` maps files.
 
-    Returns: int: `mmap.MAP_PRIVATE` at the start, so that writing to a tensor leaves the file alone.
+    Returns: int: `mmap.MAP_PRIVATE` at the start: writing to a tensor leaves the file alone.
     Example:
         >>> import mmap
         >>> torch.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
