@@ -118,6 +118,7 @@ def trimmed(lines: list[str]) -> list[str]:
 def parameters(key: str, shown: list[Shown], own: Own) -> Iterator[str]:
     """The part that explains the parameters."""
     if not shown:
+        yield from part("Parameters", own.parts.get("Parameters", []))
         return
     yield from ("", "Parameters:")
     said = own.meanings()

@@ -222,7 +222,7 @@ def body(name: str, function: Any, chosen: list[Signature], key: str, signed: bo
     """The text of a name after its signature; `signed`: that of the table, not its own."""
     own = said_of(function, name)
     rows = rows_by_name().get(key.removesuffix("_") if key[0] == "." else key, [])
-    is_method = key[0] == "."
+    is_method = name.startswith("Tensor.")
     anything = takes_anything(function)
     own_ones = [] if anything or (chosen and signed) else own_shown(function, is_method)
     shown = shown_parameters(chosen, own_ones)

@@ -53,6 +53,24 @@ def compile(
 
     Raises:
         RuntimeError: for mode and options together, and for a mode or backend that nobody knows.
+
+    Parameters:
+        model: a function of tensors, or a module; None: a decorator is made.
+        fullgraph: whether a step that can't be compiled whole is an error.
+        dynamic: accepted; shapes are part of what is checked.
+        backend: "eager" or "aot_eager" for NumPy; None or another name for machine code; a function
+            is given the recorded program.
+        mode: "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs": all mean
+            the same.
+        options: {"native": False} for NumPy; others have no effect.
+        disable: whether the function itself is given back.
+    Returns: what can be called as `model`, with `explain()`.
+    Example:
+        >>> step = torch.compile(lambda x: (x * 2).relu())
+        >>> for _ in range(3):
+        ...     y = step(torch.tensor([-1.0, 1.0]))
+        >>> y
+        tensor([0., 2.])
     """
     if model is None:
 

@@ -135,7 +135,19 @@ def _make_subclass(
 
 
 def as_subclass(self: Tensor, cls: type) -> Tensor:
-    """This tensor as an instance of a subclass, in the same place of the graph."""
+    """This tensor as an instance of a subclass, in the same place of the graph.
+
+    Parameters:
+        cls: the subclass.
+    Shapes: any.
+    Returns: an instance of `cls`, with the same memory.
+    Raises: TypeError: for what is no subclass of `Tensor`.
+    Example:
+        >>> class Mine(torch.Tensor):
+        ...     pass
+        >>> type(torch.ones(1).as_subclass(Mine)).__name__
+        'Mine'
+    """
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {errors.type_name(cls)})")
     if not issubclass(cls, Tensor):
@@ -163,7 +175,18 @@ Tensor.as_subclass = as_subclass
 
 
 def _new_like(self: Any, *args: Any, device: DeviceLike | None = None, **kwargs: Any) -> Any:
-    """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
+    """A tensor of this tensor's type: of a size, or with the elements of a sequence.
+
+    Parameters:
+        args: numbers, which are a size; or a sequence of elements; nothing: an empty tensor.
+        device: the CPU, or "meta".
+    Shapes: the size, or that of the sequence.
+    Returns: Tensor: not filled, where a size is given.
+    Raises: TypeError: for other arguments. ValueError: for sequences of unequal lengths.
+    Example:
+        >>> torch.ones(1).new([1, 2])
+        tensor([1., 2.])
+    """
     if "size" in kwargs and not args:
         args = (Size(kwargs.pop("size")),)
     if kwargs:
@@ -195,6 +218,22 @@ class _TypedMeta(type):
         return made
 
 
+_TEXT: Final = """The legacy type of tensors of {dtype}: of a size, or of a sequence of elements.
+
+Parameters:
+    args: numbers, which are a size; or a sequence of elements; nothing: an empty tensor.
+Shapes: the size, or that of the sequence.
+Raises: TypeError: for other arguments. ValueError: for sequences of unequal lengths.
+Example:
+    >>> torch.{name}([1, 2]).tolist()
+    {shown}
+    >>> isinstance(torch.ones(1, dtype={dtype}), torch.{name})
+    True
+"""
+_FLOATS: Final = (D.float16, D.bfloat16, D.float32, D.float64)
+_SHOWN: Final = {D.bool_: "[True, True]", **dict.fromkeys(_FLOATS, "[1.0, 2.0]")}
+
+
 def _typed(dtype: D.dtype) -> type[object]:
     name = D.scalar_name(dtype) + "Tensor"
     return _TypedMeta(
@@ -203,6 +242,7 @@ def _typed(dtype: D.dtype) -> type[object]:
         {
             "dtype": dtype,
             "_type_text": f"torch.{name}",
+            "__doc__": _TEXT.format(name=name, dtype=dtype, shown=_SHOWN.get(dtype, "[1, 2]")),
             "__module__": "torch",
             "layout": strided,
             "is_cuda": False,

@@ -19,6 +19,7 @@ from .._base.lazy import lazy
 from .._table.rows.warn_once import warn_the_caller
 from .._table.shape.create import tensor as tensor_of
 from . import copies
+from .member_help import storage_text
 from .untyped_storage import (
     StorageBase,
     UntypedStorage,
@@ -131,7 +132,7 @@ def _is_count(value: object) -> bool:
 
 
 class TypedStorage:
-    """Memory as elements of one type."""
+    __doc__ = storage_text("TypedStorage", "")
 
     __module__ = "torch.storage"
     is_sparse = False
@@ -539,7 +540,7 @@ for _dtype, _stem in _NAMES.items():
     _name = f"{_stem}Storage"
     globals()[_name] = _LegacyStorageMeta(
         _name, (_LegacyStorage,), {"_dtype": _dtype, "__module__": "torch",
-                                   "__doc__": f"Memory as elements of {_dtype}."},
+                                   "__doc__": storage_text(_name, str(_dtype))},
     )  # fmt: skip
     _storage_classes.add(globals()[_name])
 for _name, _dtype in _CASTS.items():
@@ -558,7 +559,16 @@ __getattr__ = lazy(__name__, find=_found)
 
 
 def is_storage(obj: object) -> bool:
-    """Whether it is a storage, of bytes or of elements."""
+    """Whether it is a storage, of bytes or of elements.
+
+    Parameters:
+        obj: any value.
+    Returns: bool.
+    Raises: nothing.
+    Example:
+        >>> torch.is_storage(torch.ones(1).untyped_storage()), torch.is_storage([1.0])
+        (True, False)
+    """
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 

@@ -35,6 +35,7 @@ from .._table.elementwise import complexes
 from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
 from .._table.shape import exchange, shape
+from .member_help import TENSOR, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ _new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
 
 
 class Tensor(_Methods):
-    """A multi-dimensional array of one element type that remembers how it was computed."""
+    __doc__ = TENSOR
 
     __slots__ = ("__dict__", "__weakref__")
 
@@ -334,18 +335,8 @@ class Tensor(_Methods):
     is_cpu = property(lambda self: type(self._raw) is not MetaArray, doc="Whether it has data.")
     is_meta = property(lambda self: type(self._raw) is MetaArray, doc="Whether it has no data.")
 
-    is_mps = False
-    is_xpu = False
-    is_quantized = False
-    is_sparse = False
-    is_sparse_csr = False
-    is_mkldnn = False
-    is_nested = False
-    is_xla = False
-    is_ipu = False
-    is_vulkan = False
-    is_maia = False
-    is_mtia = False
+    is_mps = is_xpu = is_quantized = is_sparse = is_sparse_csr = is_mkldnn = is_nested = False
+    is_xla = is_ipu = is_vulkan = is_maia = is_mtia = False
     names = property(lambda self: (None,) * self._raw.ndim, doc="Dimension names: none here.")
     layout = strided
 
@@ -597,4 +588,5 @@ def checked_grad(t: TensorBase, value: object) -> Any:
     return value
 
 
+explain(Tensor)
 CLASSES.tensor = Tensor

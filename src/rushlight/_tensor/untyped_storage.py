@@ -112,7 +112,15 @@ def _made(args: tuple[object, ...], kwargs: Keywords) -> Array:
 
 
 class StorageBase:
-    """What all storages of bytes are. Only classes made from it have instances."""
+    """What all storages of bytes are. Only classes made from it have instances.
+
+    Parameters:
+        args: what the classes made from it take.
+    Raises: RuntimeError: always; its subclasses for what makes no bytes.
+    Example:
+        >>> issubclass(torch.UntypedStorage, torch.StorageBase)
+        True
+    """
 
     __slots__ = ("_data", "_path", "_mapped", "_lookers", "__weakref__")
     __module__ = "torch._C"
@@ -140,7 +148,15 @@ class StorageBase:
 
 
 class UntypedStorage(StorageBase):
-    """Memory as bytes: of a size, of a list of bytes, or behind a tensor."""
+    """Memory as bytes: of a size, of a list of bytes, or behind a tensor.
+
+    Parameters:
+        args: how many bytes, or which; none: an empty storage.
+    Raises: RuntimeError or TypeError: for anything else.
+    Example:
+        >>> torch.UntypedStorage([1, 2]).tolist()
+        [1, 2]
+    """
 
     __module__ = "torch.storage"
 

@@ -88,6 +88,13 @@ def get_device_module(device: Any = None) -> Any:
 
     Raises:
         RuntimeError: for a name that is no kind of device, or one without a module.
+
+    Parameters:
+        device: its name, or a `torch.device`.
+    Returns: a module.
+    Example:
+        >>> torch.get_device_module("cpu").__name__.rpartition(".")[2]
+        'cpu'
     """
     kind = "cpu" if device is None else _device(device).type
     try:

@@ -33,6 +33,13 @@ class Stream:
     """The order in which a device works: on the CPU always that of the program.
 
     Raises: RuntimeError for a device that isn't here.
+
+    Parameters:
+        device: the kind of device; the CPU where none is given.
+        priority: accepted.
+    Example:
+        >>> torch.Stream("cpu").device.type
+        'cpu'
     """
 
     def __init__(self, device: Any = None, *, priority: int = 0) -> None:
@@ -91,6 +98,13 @@ class Event:
     """A point in a stream, which has always been passed.
 
     Raises: RuntimeError for a device that isn't here.
+
+    Parameters:
+        device: the kind of device; the CPU where none is given.
+        enable_timing, blocking, interprocess: accepted.
+    Example:
+        >>> torch.Event("cpu").query()
+        True
     """
 
     def __init__(

@@ -13,46 +13,106 @@ __all__ = [
 
 
 class SymInt:
-    """A whole number that is not known yet. There is none: every size is a plain `int`."""
+    """A whole number that is not known yet. There is none: every size is a plain `int`.
+
+    Example:
+        >>> isinstance(3, torch.SymInt)
+        False
+    """
 
     __module__ = "torch"
 
 
 class SymFloat:
-    """A number that is not known yet. There is none."""
+    """A number that is not known yet. There is none.
+
+    Example:
+        >>> isinstance(3.0, torch.SymFloat)
+        False
+    """
 
     __module__ = "torch"
 
 
 class SymBool:
-    """A truth that is not known yet. There is none."""
+    """A truth that is not known yet. There is none.
+
+    Example:
+        >>> isinstance(True, torch.SymBool)
+        False
+    """
 
     __module__ = "torch"
 
 
 def sym_not(a: bool) -> bool:
-    """`not a`."""
+    """`not a`.
+
+    Parameters:
+        a: a truth.
+    Returns: bool.
+    Raises: nothing.
+    Example:
+        >>> torch.sym_not(True)
+        False
+    """
     return not a
 
 
 def sym_float(a: Any) -> float:
-    """`a` as a float."""
+    """`a` as a float.
+
+    Parameters:
+        a: a number.
+    Returns: float.
+    Raises: ValueError: for text that is no number.
+    Example:
+        >>> torch.sym_float(3)
+        3.0
+    """
     return float(a)
 
 
 def sym_int(a: Any) -> int:
-    """`a` as an int: what is behind the point goes."""
+    """`a` as an int: what is behind the point goes.
+
+    Parameters:
+        a: a number.
+    Returns: int.
+    Raises: ValueError: for text that is no number.
+    Example:
+        >>> torch.sym_int(-2.7)
+        -2
+    """
     return int(a)
 
 
 def sym_max(a: Any, b: Any) -> float:
-    """The larger of the two; a float where one of them is."""
+    """The larger of the two; a float where one of them is.
+
+    Parameters:
+        a, b: numbers.
+    Returns: int or float.
+    Raises: TypeError: for anything but numbers.
+    Example:
+        >>> torch.sym_max(3, 2.0)
+        3.0
+    """
     found = max(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
 def sym_min(a: Any, b: Any) -> float:
-    """The smaller of the two; a float where one of them is."""
+    """The smaller of the two; a float where one of them is.
+
+    Parameters:
+        a, b: numbers.
+    Returns: int or float.
+    Raises: TypeError: for anything but numbers.
+    Example:
+        >>> torch.sym_min(3, 2)
+        2
+    """
     found = min(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
@@ -62,6 +122,15 @@ def sym_ite(b: bool, t: Any, f: Any) -> Any:
 
     Raises:
         AssertionError: where `b` is no bool, or the others have different types.
+
+    Parameters:
+        b: the truth.
+        t: the value where it is true.
+        f: the other one, of the same type.
+    Returns: one of the two.
+    Example:
+        >>> torch.sym_ite(True, 1, 2)
+        1
     """
     if not isinstance(b, bool) or type(t) is not type(f):
         raise AssertionError("sym_ite takes a bool and two values of one type")
@@ -69,10 +138,28 @@ def sym_ite(b: bool, t: Any, f: Any) -> Any:
 
 
 def sym_sqrt(a: Any) -> Any:
-    """The square root."""
+    """The square root.
+
+    Parameters:
+        a: a number that isn't negative.
+    Returns: float.
+    Raises: ValueError: for a negative number.
+    Example:
+        >>> torch.sym_sqrt(9)
+        3.0
+    """
     return math.sqrt(a)
 
 
 def sym_sum(args: Iterable[Any]) -> int:
-    """The sum."""
+    """The sum.
+
+    Parameters:
+        args: the numbers.
+    Returns: int or float.
+    Raises: TypeError: for anything but numbers.
+    Example:
+        >>> torch.sym_sum([1, 2, 3])
+        6
+    """
     return sum(args)

@@ -337,6 +337,19 @@ def _former(kind: str) -> dict[str, Any]:
         _instead(f"set_autocast_{kind}_dtype(dtype)", f"set_autocast_dtype('{kind}', dtype)")
         set_autocast_dtype(kind, dtype)
 
+    for function, new, what, given, returns in (
+        (is_enabled, "is_autocast_enabled", "", "", "bool"),
+        (set_enabled, "set_autocast_enabled", "enabled: whether it is on.", "False", ""),
+        (get_dtype, "get_autocast_dtype", "", "", "dtype"),
+        (set_dtype, "set_autocast_dtype", "dtype: what `autocast` takes.", "torch.bfloat16", ""),
+    ):
+        old = new.replace("autocast", f"autocast_{kind}")
+        arguments = f'"{kind}"' + (f", {what.partition(':')[0]}" if what else "")
+        parts = [f"The former name of `{new}({arguments})`.\n"]
+        parts += [f"Parameters:\n    {what}", "Raises: nothing; it warns."] if what else []
+        parts += [f"Returns: {returns}."] if returns else []
+        parts += ["Example:", f"    >>> {'_ = ' if returns else ''}torch.{old}({given})"]
+        function.__doc__ = "\n".join(parts)
     return {
         f"is_autocast_{kind}_enabled": is_enabled, f"set_autocast_{kind}_enabled": set_enabled,
         f"get_autocast_{kind}_dtype": get_dtype, f"set_autocast_{kind}_dtype": set_dtype,

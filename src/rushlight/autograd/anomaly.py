@@ -177,7 +177,17 @@ def _switch(mode: bool, check_nan: bool) -> None:
 
 
 class set_detect_anomaly:
-    """Switches anomaly mode on or off: at once as a function, until the end as a context."""
+    """Switches anomaly mode on or off: at once as a function, until the end as a context.
+
+    Parameters:
+        mode: whether it is on.
+        check_nan: whether a gradient with nan is an error.
+    Raises: nothing.
+    Example:
+        >>> with torch.autograd.set_detect_anomaly(True):
+        ...     torch.is_anomaly_enabled()
+        True
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = is_anomaly_enabled()
@@ -200,7 +210,19 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """A context in which a failing backward says where its forward was, and nan is an error."""
+    """A context in which a failing backward says where its forward was, and nan is an error.
+
+    Parameters:
+        check_nan: whether a gradient with nan is an error.
+    Raises: nothing itself; inside, backward raises RuntimeError where a formula gives nan.
+    Example:
+        >>> x = torch.zeros(1, requires_grad=True)
+        >>> with torch.autograd.detect_anomaly():
+        ...     (x.sqrt() * 0).backward()
+        Traceback (most recent call last):
+        ...
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
 
     def __init__(self, check_nan: bool = True) -> None:
         self.prev = is_anomaly_enabled()
@@ -232,12 +254,24 @@ class detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode is on."""
+    """Whether anomaly mode is on.
+
+    Returns: bool.
+    Example:
+        >>> torch.is_anomaly_enabled()
+        False
+    """
     return ready().anomaly
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode, where it is on, takes nan for an error."""
+    """Whether anomaly mode, where it is on, takes nan for an error.
+
+    Returns: bool: True, unless the context in force was made with `check_nan=False`.
+    Example:
+        >>> torch.is_anomaly_check_nan_enabled()
+        True
+    """
     return ready().check_nan
 
 

@@ -16,6 +16,11 @@ def _get_grad_dtype(self: TensorBase) -> D.dtype | None:
 
     Raises:
         RuntimeError: for a tensor that isn't a leaf.
+
+    Example:
+        >>> w = torch.ones(1, requires_grad=True)
+        >>> w.grad_dtype
+        torch.float32
     """
     if not self.is_leaf:  # type: ignore[attr-defined]
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
@@ -73,7 +78,12 @@ def _keep_node(self: Tensor) -> None:
 
 
 def _get_volatile(self: Tensor) -> bool:
-    """Always False, with a warning."""
+    """Always False, with a warning.
+
+    Example:
+        >>> torch.ones(1).volatile
+        False
+    """
     warnings.warn(
         "volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2
     )

@@ -493,7 +493,22 @@ def _tensor_backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
+    """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`.
+
+    Parameters:
+        gradient: the gradient of what is sought by this tensor; ones for a tensor with one element.
+        retain_graph: whether the graph can be used again; None: where `create_graph` is true.
+        create_graph: whether the gradients can be differentiated in their turn.
+        inputs: the tensors whose `.grad` is wanted; None: all leaves.
+    Shapes: `gradient` has this tensor's.
+    Raises: RuntimeError: where nothing requires gradients, where a tensor of several elements comes
+        without `gradient`, where its shape is another one, and for a graph that has been freed.
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> x.square().sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+    """
     if inside_transform():
         raise RuntimeError(errors.BACKWARD_INSIDE_TRANSFORM)
     if inputs is None and create_graph is False:

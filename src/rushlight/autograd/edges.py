@@ -257,7 +257,13 @@ class MakesNodes:
 
 
 class Node(ABC):
-    """The class of all nodes of the graph, for `isinstance`: it has no instances of its own."""
+    """The class of all nodes of the graph, for `isinstance`: it has no instances of its own.
+
+    Example:
+        >>> y = torch.ones(1, requires_grad=True).exp()
+        >>> isinstance(y.grad_fn, torch.autograd.graph.Node), y.grad_fn.name()
+        (True, 'ExpBackward0')
+    """
 
     @abstractmethod
     def name(self) -> str:
@@ -301,7 +307,20 @@ class Node(ABC):
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph that a gradient flows through: an output of a node."""
+    """A place in the graph that a gradient flows through: an output of a node.
+
+    Parameters:
+        node: the node.
+        output_nr: which of its outputs, from 0.
+        ownership_token: what keeps the node alive, where something has to.
+    Raises: TypeError: where one of the first two is missing.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> y = x * 2
+        >>> edge = torch.autograd.graph.GradientEdge(y.grad_fn, 0)
+        >>> torch.autograd.grad(edge, x, torch.ones(1))
+        (tensor([2.]),)
+    """
 
     node: Any
     output_nr: int
@@ -323,6 +342,14 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
     Raises:
         RuntimeError: where the tensor doesn't require grad.
+
+    Parameters:
+        tensor: one that requires gradients, a leaf or not.
+    Returns: GradientEdge.
+    Example:
+        >>> y = torch.ones(1, requires_grad=True).exp()
+        >>> torch.autograd.graph.get_gradient_edge(y).output_nr
+        0
     """
     if not tensor.requires_grad:
         raise RuntimeError(

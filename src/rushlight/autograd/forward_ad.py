@@ -22,7 +22,19 @@ _current_level = -1  # the number of the innermost level, as programs may ask
 
 
 class UnpackedDualTensor(NamedTuple):
-    """The two parts of a dual tensor."""
+    """The two parts of a dual tensor.
+
+    Parameters:
+        primal: the value.
+        tangent: the derivative along the direction; None where there is none.
+    Raises: TypeError: where one is missing.
+    Example:
+        >>> import rushlight.autograd.forward_ad as fw
+        >>> with fw.dual_level():
+        ...     x = fw.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+        ...     fw.unpack_dual(x * x).tangent
+        tensor(6.)
+    """
 
     primal: Any
     tangent: Any
@@ -33,6 +45,13 @@ def enter_dual_level() -> int:
 
     Raises:
         RuntimeError: inside another level.
+
+    Returns: int: 0: there is one level at a time.
+    Example:
+        >>> import rushlight.autograd.forward_ad as fw
+        >>> fw.enter_dual_level()
+        0
+        >>> fw.exit_dual_level()
     """
     global _current_level
     if LEVELS:
@@ -52,6 +71,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
     Raises:
         RuntimeError: where there is no level, or `level` isn't the current one.
+
+    Parameters:
+        level: its number; None: the current one.
+    Example:
+        >>> import rushlight.autograd.forward_ad as fw
+        >>> level = fw.enter_dual_level()
+        >>> fw.exit_dual_level(level=level)
     """
     current = len(LEVELS) - 1
     if level is None:
@@ -84,7 +110,15 @@ def _end_all() -> None:
 
 
 class dual_level(_ModeContext):
-    """A context, or a decorator, in which `make_dual` and `unpack_dual` work."""
+    """A context, or a decorator, in which `make_dual` and `unpack_dual` work.
+
+    Example:
+        >>> import rushlight.autograd.forward_ad as fw
+        >>> with fw.dual_level():
+        ...     x = fw.make_dual(torch.tensor(0.0), torch.tensor(2.0))
+        ...     fw.unpack_dual(x.sin()).tangent
+        tensor(2.)
+    """
 
     def __enter__(self) -> int:  # type: ignore[override]
         if LEVELS:

@@ -150,7 +150,34 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
 
 
 class Function(_SingleLevelFunction):
-    """The base of operations with a forward and a backward of the user's own; use `apply`."""
+    """The base of operations with a forward and a backward of the user's own; use `apply`.
+
+    A subclass has static methods: `forward(ctx, *args)`, which computes, and notes on `ctx` what
+        the
+    gradient needs (`ctx.save_for_backward`), and `backward(ctx, *grads)`, which takes a gradient
+    for each output and gives one for each argument of `forward`, None where there is none. With
+    `setup_context(ctx, inputs, output)` the notes are taken there and `forward` has no `ctx`, which
+    the transforms of `func` need; `jvp` and `vmap` say how it behaves in forward mode and in
+    batches.
+
+    Parameters:
+        args: nothing is made of them: instances aren't needed.
+    Raises: nothing; an instance warns that it is deprecated.
+    Example:
+        >>> class Cube(torch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x**3
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         (x,) = ctx.saved_tensors
+        ...         return 3 * x**2 * g
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> Cube.apply(x).backward()
+        >>> x.grad
+        tensor(12.)
+    """
 
     generate_vmap_rule = False
 

@@ -110,6 +110,19 @@ def vjp(
     Raises:
         RuntimeError: where `v` doesn't fit the outputs; where `strict` finds an independence.
         TypeError: where inputs or outputs aren't tensors.
+
+    Parameters:
+        func: a function of tensors that gives a tensor, or a tuple of them.
+        inputs: the arguments, one tensor or a tuple.
+        v: the vector, as the outputs; not needed for a single element.
+        create_graph: whether the results can be differentiated again.
+        strict: whether an output that doesn't depend on an input is refused.
+    Shapes: `v` has the outputs', the product the inputs'.
+    Returns: (outputs, product).
+    Example:
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.vjp(lambda x: x**2, x, torch.ones(2))
+        (tensor([1., 4.]), tensor([2., 4.]))
     """
     with enable_grad():
         is_tuple, group = _tuple_of(inputs, "inputs", "vjp")
@@ -145,6 +158,19 @@ def jvp(
     Raises:
         RuntimeError: where `v` doesn't fit the inputs; where `strict` finds an independence.
         TypeError: where inputs or outputs aren't tensors.
+
+    Parameters:
+        func: a function of tensors that gives a tensor, or a tuple of them.
+        inputs: the arguments, one tensor or a tuple.
+        v: the direction, as the inputs; not needed for a single element.
+        create_graph: whether the results can be differentiated again.
+        strict: whether an output that doesn't depend on an input is refused.
+    Shapes: `v` has the inputs', the product the outputs'.
+    Returns: (outputs, product).
+    Example:
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.jvp(lambda x: x**2, x, torch.tensor([1.0, 0.0]))
+        (tensor([1., 4.]), tensor([2., 0.]))
     """
     with enable_grad():
         is_tuple, group = _tuple_of(inputs, "inputs", "jvp")
@@ -376,6 +402,21 @@ def hessian(
 
     Raises:
         RuntimeError: where the output isn't a single element; where `strict` finds an independence.
+
+    Parameters:
+        func: a function of tensors that gives a single element.
+        inputs: the arguments, one tensor or a tuple.
+        create_graph: whether the result can be differentiated again.
+        strict: whether an output that doesn't depend on an input is refused.
+        vectorize: whether all rows are computed at once.
+        outer_jacobian_strategy: how the gradient is differentiated: "reverse-mode", or
+            "forward-mode", which needs `vectorize`.
+    Shapes: inputs of shape s and t give s + t.
+    Returns: Tensor, or a tuple of tuples of them for a tuple of inputs.
+    Example:
+        >>> torch.autograd.functional.hessian(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]))
+        tensor([[ 6.,  0.],
+                [ 0., 12.]])
     """
     is_tuple, group = _tuple_of(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
@@ -410,6 +451,19 @@ def vhp(
 
     Raises:
         RuntimeError: where `v` doesn't fit the inputs or the output isn't a single element.
+
+    Parameters:
+        func: a function of tensors that gives a single element.
+        inputs: the arguments, one tensor or a tuple.
+        v: the vector, as the inputs; not needed for a single element.
+        create_graph: whether the results can be differentiated again.
+        strict: whether an output that doesn't depend on an input is refused.
+    Shapes: `v` and the product have the inputs'.
+    Returns: (value, product).
+    Example:
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), x, torch.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
         is_tuple, group = _tuple_of(inputs, "inputs", "vhp")
@@ -434,6 +488,19 @@ def hvp(
 
     Raises:
         RuntimeError: where `v` doesn't fit the inputs or the output isn't a single element.
+
+    Parameters:
+        func: a function of tensors that gives a single element.
+        inputs: the arguments, one tensor or a tuple.
+        v: the vector, as the inputs; not needed for a single element.
+        create_graph: whether the results can be differentiated again.
+        strict: whether an output that doesn't depend on an input is refused.
+    Shapes: `v` and the product have the inputs'.
+    Returns: (value, product): `vhp` gives the same in less time, as H is symmetric.
+    Example:
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), x, torch.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
         is_tuple, group = _tuple_of(inputs, "inputs", "hvp")

@@ -121,7 +121,18 @@ class _GradMode(_ModeContext):
 
 
 class no_grad(_GradMode):
-    """A context (or decorator) in which operations are not recorded."""
+    """A context (or decorator) in which operations are not recorded.
+
+    Parameters:
+        orig_func: a function to decorate, where it stands without brackets.
+    Raises: nothing.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> with torch.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
 
     def __init__(self, orig_func: Callable[..., object] | None = None) -> None:
         super().__init__()
@@ -129,7 +140,18 @@ class no_grad(_GradMode):
 
 
 class enable_grad(_GradMode):
-    """A context (or decorator) in which operations are recorded."""
+    """A context (or decorator) in which operations are recorded.
+
+    Parameters:
+        orig_func: a function to decorate, where it stands without brackets.
+    Raises: nothing.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> with torch.no_grad(), torch.enable_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        True
+    """
 
     wanted = True
 
@@ -142,6 +164,14 @@ class set_grad_enabled(_ModeContext):
 
     Raises:
         TypeError: where `mode` isn't a bool.
+
+    Parameters:
+        mode: whether operations are recorded.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> with torch.set_grad_enabled(False):
+        ...     (x * 2).requires_grad
+        False
     """
 
     def __init__(self, mode: bool) -> None:
@@ -211,7 +241,20 @@ _GUARDS: list[_Guard] = []
 
 
 class inference_mode(_ModeContext):
-    """A context (or decorator) in which nothing is recorded, and new tensors stay out of graphs."""
+    """A context (or decorator) in which nothing is recorded, and new tensors stay out of graphs.
+
+    Such tensors count no writes, which makes small programs faster than under `no_grad`; they can't
+    be saved for a backward later.
+
+    Parameters:
+        mode: whether it is on; or a function to decorate.
+    Raises: nothing itself; RuntimeError later, where a tensor made inside is recorded.
+    Example:
+        >>> with torch.inference_mode():
+        ...     x = torch.ones(2)
+        >>> x.is_inference()
+        True
+    """
 
     def __new__(cls, mode: bool = True) -> Any:
         made = object.__new__(cls)
@@ -253,6 +296,14 @@ class set_multithreading_enabled(_ModeContext):
     """Notes whether backward may use several threads: at once, or until the end as a context.
 
     Backward runs in the thread that calls it either way.
+
+    Parameters:
+        mode: what `is_multithreading_enabled` is to say.
+    Raises: nothing.
+    Example:
+        >>> with torch.autograd.set_multithreading_enabled(False):
+        ...     torch.autograd.is_multithreading_enabled()
+        False
     """
 
     def __init__(self, mode: bool) -> None:
@@ -342,7 +393,13 @@ class _unsafe_preserve_version_counter(_ModeContext):
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use several threads."""
+    """Whether backward may use several threads.
+
+    Returns: bool.
+    Example:
+        >>> torch.autograd.is_multithreading_enabled()
+        True
+    """
     return ready().multithreaded
 
 
@@ -352,7 +409,13 @@ def is_view_replay_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether inference mode is on."""
+    """Whether inference mode is on.
+
+    Returns: bool.
+    Example:
+        >>> torch.is_inference_mode_enabled()
+        False
+    """
     return ready().inference
 
 

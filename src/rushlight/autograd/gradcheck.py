@@ -126,6 +126,28 @@ def gradcheck(
     Raises:
         GradcheckError: where they don't (False is returned instead without `raise_exception`).
         ValueError: where no input requires grad.
+
+    Parameters:
+        func: a function of tensors that gives a tensor, or a tuple of them.
+        inputs: the arguments; float64, as float32 is too coarse for differences.
+        eps: how far inputs are moved.
+        atol, rtol: how far the two may differ: atol + rtol · |difference|.
+        raise_exception: whether a disagreement raises.
+        nondet_tol: how far two backwards of the same thing may differ.
+        check_undefined_grad: whether gradients that are missing must count as zeros.
+        check_grad_dtypes: whether gradients must have the inputs' types.
+        check_batched_grad: whether backward must give the same under `vmap`.
+        check_batched_forward_grad: the same for forward mode.
+        check_forward_ad: whether forward mode is checked.
+        check_backward_ad: whether reverse mode is checked.
+        fast_mode: whether one random direction is compared in place of all entries.
+        masked: accepted: of sparse inputs the stored values are checked.
+    Shapes: any.
+    Returns: bool.
+    Example:
+        >>> x = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+        >>> torch.autograd.gradcheck(torch.sin, x)
+        True
     """
     assert check_forward_ad or check_backward_ad, (
         "Expected at least one of check_forward_ad or check_backward_ad to be True"
@@ -463,6 +485,23 @@ def gradgradcheck(
 
     Raises:
         GradcheckError: where they don't (False is returned instead without `raise_exception`).
+
+    Parameters:
+        func: a function of tensors that gives a tensor, or a tuple of them.
+        inputs: the arguments, float64.
+        grad_outputs: the gradients of the outputs with which the first backward begins.
+        gen_non_contig_grad_outputs: whether random ones have gaps in memory.
+        eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes: as
+            `gradcheck` takes them.
+        check_batched_grad, fast_mode, masked: as `gradcheck` takes them, too.
+        check_fwd_over_rev: whether the gradient is differentiated in forward mode.
+        check_rev_over_rev: whether it is differentiated in reverse mode.
+    Shapes: any.
+    Returns: bool.
+    Example:
+        >>> x = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+        >>> torch.autograd.gradgradcheck(torch.sin, x)
+        True
     """
     assert check_fwd_over_rev or check_rev_over_rev, (
         "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"

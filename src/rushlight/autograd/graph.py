@@ -34,6 +34,15 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
     Raises:
         RuntimeError: for something that is neither a tensor nor several.
+
+    Parameters:
+        tensor: what has been written.
+    Shapes: any.
+    Example:
+        >>> x = torch.ones(2)
+        >>> torch.autograd.graph.increment_version(x)
+        >>> x._version
+        1
     """
     if isinstance(tensor, TensorBase):
         tensor = (tensor,)
@@ -49,7 +58,14 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
-    """Does nothing: it is about streams, which the CPU has none of."""
+    """Does nothing: it is about streams, which the CPU has none of.
+
+    Parameters:
+        enabled: whether a warning is wanted.
+    Raises: nothing.
+    Example:
+        >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
+    """
 
 
 class _MultiHandle:
@@ -81,6 +97,18 @@ def register_multi_grad_hook(
     Raises:
         ValueError: for another mode.
         AssertionError: for a tensor that doesn't require grad (mode "any" leaves it out).
+
+    Parameters:
+        tensors: those whose gradients are waited for.
+        fn: what is called; its result isn't used.
+        mode: "all" or "any".
+    Shapes: any.
+    Returns: a handle: `remove()` takes the hooks away, so does the end of a `with` block.
+    Example:
+        >>> x, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+        >>> _ = torch.autograd.graph.register_multi_grad_hook([x, y], print)
+        >>> (2 * x + 3 * y).backward()
+        [tensor([2.]), tensor([3.])]
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")

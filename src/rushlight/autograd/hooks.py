@@ -33,6 +33,18 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
 
     Raises:
         RuntimeError: where the tensor doesn't require grad.
+
+    Parameters:
+        hook: a function of the gradient; it gives another one, or None. It mustn't write to it.
+    Shapes: a gradient has this tensor's.
+    Returns: a handle: `remove()` takes the hook away.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> handle = x.register_hook(lambda g: 10 * g)
+        >>> (2 * x).backward()
+        >>> x.grad
+        tensor([20.])
+        >>> handle.remove()
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -50,6 +62,16 @@ def register_post_accumulate_grad_hook(
 
     Raises:
         RuntimeError: where the tensor doesn't require grad or isn't a leaf.
+
+    Parameters:
+        hook: a function of this tensor, whose `.grad` is complete for this backward; gives None.
+    Shapes: any.
+    Returns: a handle: `remove()` takes the hook away.
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> _ = x.register_post_accumulate_grad_hook(lambda x: print(x.grad))
+        >>> (2 * x).backward()
+        tensor([2.])
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -63,6 +85,14 @@ def retain_grad(self: Any) -> None:
 
     Raises:
         RuntimeError: where the tensor doesn't require grad.
+
+    Example:
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> y = 2 * x
+        >>> y.retain_grad()
+        >>> (y * y).backward()
+        >>> y.grad
+        tensor([4.])
     """
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")

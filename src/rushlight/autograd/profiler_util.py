@@ -184,7 +184,12 @@ class FunctionEvent(_Times):
 
 
 class DeviceType:
-    """Where an event ran."""
+    """Where an event ran.
+
+    Example:
+        >>> torch.profiler.DeviceType.CPU
+        DeviceType.CPU
+    """
 
     class _CPU:
         name = "CPU"

@@ -27,6 +27,23 @@ class saved_tensors_hooks:
     The hooks see the tensors in the order in which they are saved and, backward, in the order in
     which formulas read them. The innermost context counts. A pack hook must not write to its
     argument.
+
+    Parameters:
+        pack_hook: a function of the tensor that is saved; what it gives is kept instead.
+        unpack_hook: a function of what was kept; it gives a tensor with the same elements.
+    Raises: TypeError: on entering, for hooks that can't be called. RuntimeError: on entering,
+        inside of `disable_saved_tensors_hooks`.
+    Example:
+        >>> kept = []
+        >>> def pack(x):
+        ...     kept.append(x)
+        ...     return len(kept) - 1
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> with torch.autograd.graph.saved_tensors_hooks(pack, kept.__getitem__):
+        ...     y = x * x
+        >>> y.backward()
+        >>> len(kept), x.grad
+        (2, tensor([6.]))
     """
 
     def __init__(
@@ -61,7 +78,19 @@ class saved_tensors_hooks:
 
 
 class disable_saved_tensors_hooks:
-    """A context in which saved-tensor hooks can't be used: trying to raises `error_message`."""
+    """A context in which saved-tensor hooks can't be used: trying to raises `error_message`.
+
+    Parameters:
+        error_message: the text of the error.
+    Raises: RuntimeError: on entering, inside of a context with hooks.
+    Example:
+        >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
+        ...     with torch.autograd.graph.save_on_cpu():
+        ...         pass
+        Traceback (most recent call last):
+        ...
+        RuntimeError: not here
+    """
 
     def __init__(self, error_message: str) -> None:
         self.error_message = error_message
@@ -99,6 +128,18 @@ class save_on_cpu(saved_tensors_hooks):
     """A context that keeps saved tensors in main memory, where they are anyway.
 
     `pin_memory` makes a copy, as PyTorch does: later writes to the original don't matter then.
+
+    Parameters:
+        pin_memory: whether a copy is made.
+        device_type: the kind of device the memory is pinned for; nothing here.
+    Raises: RuntimeError: on entering, inside of `disable_saved_tensors_hooks`.
+    Example:
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> with torch.autograd.graph.save_on_cpu():
+        ...     y = x * x
+        >>> y.backward()
+        >>> x.grad
+        tensor([6.])
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
@@ -187,6 +228,16 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
 
     Raises:
         RuntimeError: on entering, inside of another such context.
+
+    Example:
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        ...     y = x * 1
+        ...     z = y * y
+        ...     _ = y.zero_()
+        ...     z.backward()
+        >>> x.grad
+        tensor([6.])
     """
 
     def __enter__(self) -> _AllowMutationOnSavedContext:
@@ -256,6 +307,17 @@ class save_on_disk(saved_tensors_hooks):
         OSError: on entering, where `dir` isn't a folder that can be written; in the operation that
             saves, where the disk is full. Nothing is lost then: the operation has not been
             recorded, everything saved before stays readable.
+
+    Parameters:
+        dir: the folder; None: the system's for temporary files.
+        min_bytes: from which size on.
+    Example:
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with torch.autograd.graph.save_on_disk(min_bytes=1000):
+        ...     y = (x * x).sum()
+        >>> y.backward()
+        >>> x.grad[0]
+        tensor(2.)
     """
 
     def __init__(self, dir: str | os.PathLike[str] | None = None, min_bytes: int = 1 << 20) -> None:

@@ -53,7 +53,17 @@ class VariableMeta(type):
 
 
 class Variable(metaclass=VariableMeta):
-    """`Variable(t, requires_grad)` is `t`; every tensor is an instance."""
+    """`Variable(t, requires_grad)` is `t`; every tensor is an instance.
+
+    Parameters:
+        data: a tensor; None: an empty one.
+        requires_grad: whether operations on it are recorded.
+        volatile: accepted; it means nothing any more.
+    Raises: AttributeError: for anything but a tensor.
+    Example:
+        >>> torch.autograd.Variable(torch.ones(1), requires_grad=True)
+        tensor([1.], requires_grad=True)
+    """
 
     _execution_engine = ExecutionEngine()
 

@@ -51,6 +51,28 @@ class DistributedDataParallel(Module):
         ValueError: before `init_process_group`, and for devices of a module on the CPU.
         RuntimeError: for a module without parameters that require gradients, and where the ranks'
             modules have different parameters.
+
+    Parameters:
+        module: the module; its parameters become rank 0's in all ranks.
+        device_ids, output_device, dim: for other hardware; None.
+        broadcast_buffers: whether each forward begins with rank 0's buffers.
+        init_sync: whether parameters are compared and made the same at the start.
+        process_group: the ranks that take part; None: all.
+        bucket_cap_mb: how many MiB of gradients are sent at a time; None: 25.
+        find_unused_parameters: whether parameters that a forward doesn't use are looked for.
+        check_reduction, gradient_as_bucket_view: accepted.
+        static_graph: a promise that each forward uses the same parameters.
+    Shapes: those of the module.
+    Example:
+        >>> import tempfile
+        >>> import rushlight.distributed as dist
+        >>> store = dist.FileStore(tempfile.mktemp(), 1)
+        >>> dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+        >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))
+        >>> model(torch.ones(1, 2)).sum().backward()
+        >>> model.module.weight.grad
+        tensor([[1., 1.]])
+        >>> dist.destroy_process_group()
     """
 
     #: What forwards change; a step that is recorded hears of it, see `recorded_reduction`.

@@ -16,6 +16,18 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
     Raises:
         TypeError: for something that is no tensor.
+
+    Parameters:
+        tensor: what a function under `vmap` is given.
+        recurse: whether all layers are taken off.
+    Shapes: with the mapped dimensions in front.
+    Returns: Tensor: itself where it is no batch.
+    Example:
+        >>> def f(x):
+        ...     print(torch.func.debug_unwrap(x))
+        ...     return x
+        >>> _ = torch.vmap(f)(torch.tensor([1, 2]))
+        tensor([1, 2])
     """
     if not isinstance(tensor, TensorBase):
         raise TypeError(

@@ -15,6 +15,17 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
     """(output, function of tangents that gives the derivative along them).
 
     The function runs once; each call of the result is one pass over what it did.
+
+    Parameters:
+        func: a function of tensors, or of lists, tuples and dictionaries of them.
+        primals: its arguments: where the derivative is taken.
+    Returns: (output, function).
+    Raises: ValueError: for arguments that aren't tensors. RuntimeError: from the function, for
+        tangents unlike the arguments.
+    Example:
+        >>> value, along = torch.func.linearize(lambda x: x**2, torch.tensor([1.0, 3.0]))
+        >>> along(torch.tensor([1.0, 0.0]))
+        tensor([2., 0.])
     """
     leaves, spec = flatten(primals)
     with Level(forward=True):

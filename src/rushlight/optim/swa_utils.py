@@ -44,7 +44,20 @@ def _check_decay(decay: float) -> None:
 def get_ema_multi_avg_fn(
     decay: float = 0.999,
 ) -> Callable[[list[Tensor], list[Tensor], Tensor], None]:
-    """A function that moves a list of averages a (1 - `decay`)th part towards the current ones."""
+    """A function that moves a list of averages a (1 - `decay`)th part towards the current ones.
+
+    Parameters:
+        decay: how much of the average stays, from 0 to 1.
+    Shapes: averages and current values have the same.
+    Returns: a function of two lists of tensors and a count, which writes to the first list.
+    Raises: ValueError: for a decay outside of these bounds.
+    Example:
+        >>> mean = torch.tensor([0.0])
+        >>> move = torch.optim.swa_utils.get_ema_multi_avg_fn(0.75)
+        >>> move([mean], [torch.tensor([1.0])], torch.tensor(1))
+        >>> mean
+        tensor([0.2500])
+    """
     _check_decay(decay)
 
     @no_grad()
@@ -59,7 +72,18 @@ def get_ema_multi_avg_fn(
 
 
 def get_swa_multi_avg_fn() -> Callable[[list[Tensor], list[Tensor], Tensor], None]:
-    """A function that takes the current values into a list of plain averages."""
+    """A function that takes the current values into a list of plain averages.
+
+    Shapes: averages and current values have the same.
+    Returns: a function of two lists of tensors and of how many values the averages are of; it
+        writes to the first list.
+    Example:
+        >>> mean = torch.tensor([0.0])
+        >>> take = torch.optim.swa_utils.get_swa_multi_avg_fn()
+        >>> take([mean], [torch.tensor([1.0])], torch.tensor(3))
+        >>> mean
+        tensor([0.2500])
+    """
 
     @no_grad()
     def update(averages: _Tensors, current: _Tensors, count: Tensor) -> None:
@@ -73,7 +97,18 @@ def get_swa_multi_avg_fn() -> Callable[[list[Tensor], list[Tensor], Tensor], Non
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """A function that gives the exponential average of an average and a current value."""
+    """A function that gives the exponential average of an average and a current value.
+
+    Parameters:
+        decay: how much of the average stays, from 0 to 1.
+    Shapes: average and current value have the same.
+    Returns: a function of two tensors and a count.
+    Raises: ValueError: for a decay outside of these bounds.
+    Example:
+        >>> mean = torch.optim.swa_utils.get_ema_avg_fn(0.75)
+        >>> mean(torch.tensor(0.0), torch.tensor(1.0), torch.tensor(1))
+        tensor(0.2500)
+    """
     _check_decay(decay)
 
     @no_grad()
@@ -84,7 +119,15 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Tensor, Tensor, Tensor], T
 
 
 def get_swa_avg_fn() -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """A function that gives the plain average, of one value more."""
+    """A function that gives the plain average, of one value more.
+
+    Shapes: average and current value have the same.
+    Returns: a function of two tensors and of how many values the average is of.
+    Example:
+        >>> mean = torch.optim.swa_utils.get_swa_avg_fn()
+        >>> mean(torch.tensor(0.0), torch.tensor(1.0), torch.tensor(3))
+        tensor(0.2500)
+    """
 
     @no_grad()
     def update(average: Tensor, current: Tensor, count: Any) -> Tensor:
@@ -98,6 +141,8 @@ class AveragedModel(Module):
 
     `avg_fn(average, current, count)` or `multi_avg_fn(averages, current, count)` say how else;
     `use_buffers` averages the buffers too, which are copied otherwise.
+
+    Shapes: those of the model.
     """
 
     n_averaged: Tensor
@@ -154,6 +199,17 @@ def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = 
     """Computes the batch norm statistics of a model anew, by one pass over the loader's inputs.
 
     Batches that are lists or tuples hold the input first.
+
+    Parameters:
+        loader: batches of inputs.
+        model: the model; its other state stays.
+        device: where the inputs go; None: they stay.
+    Raises: what the model raises.
+    Example:
+        >>> model = nn.BatchNorm1d(1)
+        >>> torch.optim.swa_utils.update_bn([torch.tensor([[1.0], [3.0]])], model)
+        >>> model.running_mean
+        tensor([2.])
     """
     momenta: dict[Any, Any] = {}
     for module in model.modules():

@@ -21,6 +21,21 @@ def swap_in_optimizer_params_and_state(
 
     Raises:
         ValueError: where the numbers of parameters or groups differ.
+
+    Parameters:
+        optimizer: the optimizer.
+        swapin_parameters: the parameters by name.
+        swapin_optim_state: the state that belongs to them.
+    Shapes: any.
+    Returns: a context manager.
+    Example:
+        >>> a, b = torch.ones(1, requires_grad=True), torch.zeros(1, requires_grad=True)
+        >>> sgd = optim.SGD([a], lr=0.5)
+        >>> b.grad = torch.ones(1)
+        >>> with optim.swap_in_optimizer_params_and_state(sgd, {"b": b}, sgd.state_dict()):
+        ...     sgd.step()
+        >>> a.detach(), b.detach()
+        (tensor([1.]), tensor([-0.5000]))
     """
     own_groups, own_state = optimizer.param_groups, optimizer.state
     given = list(swapin_parameters.values())

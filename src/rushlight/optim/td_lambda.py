@@ -34,6 +34,24 @@ class TDLambda(Optimizer):
 
     Source: Sutton and Barto 2018, sections 12.2, 12.5 (equation 12.11 and the box "True online
     TD(λ)") and exercise 12.5 for replacing traces.
+
+    Example:
+        >>> w = torch.zeros(1, requires_grad=True)
+        >>> step = optim.TDLambda([w], lr=0.5, gamma=1.0, lambd=0.5)
+        >>> (3 * w).backward()
+        >>> step.step(1.0)
+        >>> w.detach()
+        tensor([1.5000])
+
+    Raises: ValueError: for numbers out of range, and for another `trace`.
+
+    Example:
+        >>> w = torch.zeros(1, requires_grad=True)
+        >>> step = optim.TDLambda([w], lr=0.5, gamma=1.0, lambd=0.5)
+        >>> (3 * w).backward()
+        >>> step.step(1.0)
+        >>> w.detach()
+        tensor([1.5000])
     """
 
     def __init__(

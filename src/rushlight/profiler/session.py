@@ -16,7 +16,12 @@ from ..autograd.profiler_util import EventList, write_trace
 
 
 class ProfilerActivity(enum.Enum):
-    """Kinds of hardware whose work can be measured. There is the CPU."""
+    """Kinds of hardware whose work can be measured. There is the CPU.
+
+    Example:
+        >>> torch.profiler.ProfilerActivity.CPU.name
+        'CPU'
+    """
 
     CPU = 0
     XPU = 1
@@ -27,7 +32,12 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a schedule may ask for at a step."""
+    """What a schedule may ask for at a step.
+
+    Example:
+        >>> torch.profiler.ProfilerAction.RECORD.value
+        2
+    """
 
     NONE = 0
     WARMUP = 1
@@ -37,7 +47,13 @@ class ProfilerAction(enum.Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The kinds of hardware that can be measured here."""
+    """The kinds of hardware that can be measured here.
+
+    Returns: set of ProfilerActivity.
+    Example:
+        >>> [activity.name for activity in torch.profiler.supported_activities()]
+        ['CPU']
+    """
     return {ProfilerActivity.CPU}
 
 
@@ -53,6 +69,20 @@ def schedule(
     """A schedule: skip some steps, then wait, warm up and measure, again and again.
 
     `repeat` limits the cycles (0: none); `skip_first_wait` leaves the waiting out of the first.
+
+    Parameters:
+        wait: how many steps of a cycle nothing happens.
+        warmup: how many steps are run after these without counting.
+        active: how many steps are measured then.
+        repeat: how many cycles there are; 0: no end.
+        skip_first: how many steps come before the first cycle.
+        skip_first_wait: not 0: the first cycle has no waiting.
+    Returns: a function of a step's number, for `profile(schedule=…)`.
+    Raises: AssertionError: for negative numbers, and for no active step.
+    Example:
+        >>> plan = torch.profiler.schedule(wait=1, warmup=1, active=2)
+        >>> [plan(step).name for step in range(4)]
+        ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE']
     """
     if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
         raise AssertionError(
@@ -92,7 +122,23 @@ def _always(_: int) -> ProfilerAction:
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[object], None]:
-    """A handler for `on_trace_ready` that writes each trace to a file of its own in a folder."""
+    """A handler for `on_trace_ready` that writes each trace to a file of its own in a folder.
+
+    Parameters:
+        dir_name: the folder, which is made where it isn't there.
+        worker_name: the beginning of the files' names; None: the machine's and the process's.
+        use_gzip: whether they are compressed.
+    Returns: a function of a profile.
+    Raises: nothing itself; OSError from the handler, where the folder can't be written.
+    Example:
+        >>> import tempfile, os
+        >>> folder = tempfile.mkdtemp()
+        >>> handler = torch.profiler.tensorboard_trace_handler(folder, "me")
+        >>> with torch.profiler.profile(on_trace_ready=handler):
+        ...     y = torch.ones(2) + 1
+        >>> os.listdir(folder)
+        ['me...pt.trace.json']
+    """
 
     def handler(prof: Any) -> None:
         os.makedirs(dir_name, exist_ok=True)
@@ -112,6 +158,27 @@ class profile:
 
     Call `step()` at the end of each step. `on_trace_ready(self)` is called whenever a cycle of the
     schedule has been measured, and at the end if something has been.
+
+    Parameters:
+        activities: the kinds of hardware; None: what there is.
+        schedule: what is done at which step; None: all is measured.
+        on_trace_ready: what is called with this object.
+        record_shapes: whether the shapes of inputs are noted.
+        profile_memory: whether memory is measured.
+        with_stack: whether the lines of the program are noted.
+        with_flops: whether operations on numbers are counted.
+        with_modules: whether the modules are noted.
+        acc_events: whether the events of all cycles are kept.
+        use_cuda: deprecated: kinds of hardware are named by `activities`.
+        experimental_config, execution_trace_observer, custom_trace_id_callback: accepted: they are
+            for other hardware.
+        post_processing_timeout_s: accepted: it is for other hardware, too.
+    Raises: TypeError: for activities that can't be gone through.
+    Example:
+        >>> with torch.profiler.profile() as prof:
+        ...     y = torch.ones(2).exp()
+        >>> "aten::exp" in [event.key for event in prof.key_averages()]
+        True
     """
 
     def __init__(

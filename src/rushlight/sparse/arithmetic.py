@@ -277,7 +277,21 @@ def sum_of(
     dtype: dtype | None = None,
     axis: Any = None,
 ) -> Any:
-    """The sum over all dimensions, or over some: sparse while sparse dimensions are left."""
+    """The sum over all dimensions, or over some: sparse while sparse dimensions are left.
+
+    Parameters:
+        input: a sparse tensor.
+        dim: the dimensions that go; None: all.
+        keepdim: whether they stay, with size 1.
+        dtype: the type in which elements are added; None: their own.
+        axis: another name of `dim`.
+    Shapes: the input's without `dim`.
+    Returns: Tensor: dense where no sparse dimension is left.
+    Raises: IndexError: where there is no dimension `dim`.
+    Example:
+        >>> torch.sparse.sum(torch.eye(2).to_sparse(), 0).to_dense()
+        tensor([1., 1.])
+    """
     dim = axis if dim is None else dim
     held = input.held if dtype is None else input.held.to(dtype)
     if dim is None or dim == ():

@@ -33,7 +33,15 @@ _TRANSPOSE: Final = ("t", "T", "mT", "adjoint", "transpose", "swapaxes", "swapdi
 
 
 class CompressedTensor(SparseTensor):
-    """A sparse matrix of one of the four layouts; see Note [Compressed layouts]."""
+    """A sparse matrix of one of the four layouts; see Note [Compressed layouts].
+
+    Parameters:
+        args, device: what `Tensor` takes; programs call `sparse_compressed_tensor`.
+    Raises: AttributeError: on the first use of one that is made by its name.
+    Example:
+        >>> isinstance(torch.eye(2).to_sparse_csr(), torch.sparse.CompressedTensor)
+        True
+    """
 
     is_sparse = False
     by_rows: ClassVar[bool] = True

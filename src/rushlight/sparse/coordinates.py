@@ -41,7 +41,15 @@ functions: Any = ops.namespace("").module("rushlight's functions")
 
 
 class SparseTensor(TensorOfValues):
-    """A tensor of which only some elements are stored; see Note [Sparse tensors]."""
+    """A tensor of which only some elements are stored; see Note [Sparse tensors].
+
+    Parameters:
+        args, device: what `Tensor` takes; programs call `sparse_coo_tensor`.
+    Raises: AttributeError: on the first use of one that is made by its name.
+    Example:
+        >>> isinstance(torch.eye(2).to_sparse(), torch.sparse.SparseTensor)
+        True
+    """
 
     layout = sparse_coo
     is_sparse = True

@@ -50,6 +50,22 @@ def sparse_coo_tensor(
     Raises:
         RuntimeError: where the parts don't fit each other, or a place lies outside.
         TypeError: places without values, or values without places.
+
+    Parameters:
+        indices: the places, one in each column: integers, [s, n].
+        values: the elements, [n, …].
+        size: the size of the whole.
+        dtype: the type of the elements; None: that of `values`.
+        device: the CPU.
+        pin_memory: accepted.
+        requires_grad: whether operations on it are recorded.
+        check_invariants: whether places are looked at; None: those below zero are refused.
+        is_coalesced: True: a promise that the places are in order and each stands once.
+    Returns: Tensor, of layout `sparse_coo`.
+    Example:
+        >>> torch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
+        tensor([[0., 0., 3.],
+                [4., 0., 0.]])
     """
     if indices is None or values is None:
         size = _lone_size(indices, values, size)
@@ -125,6 +141,18 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout | N
 
     Raises:
         RuntimeError: for more dimensions than there are, and blocks that don't fit.
+
+    Parameters:
+        sparse_dim: how many dimensions places have; None: all.
+        layout: another layout than `sparse_coo`.
+        blocksize: the size of the blocks, for a layout of blocks.
+        dense_dim: how many dimensions an element has; None: none.
+    Shapes: any; the same.
+    Returns: Tensor.
+    Example:
+        >>> torch.tensor([[0.0, 3.0], [0.0, 0.0]]).to_sparse().indices()
+        tensor([[0],
+                [1]])
     """
     if layout is not None and layout in compressed.CLASSES:
         cls = compressed.CLASSES[layout]
@@ -189,6 +217,14 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
 
     Raises:
         NotImplementedError: for a mask that isn't sparse.
+
+    Parameters:
+        mask: the sparse tensor; its elements don't matter.
+    Shapes: both have the same.
+    Returns: Tensor, of the mask's layout.
+    Example:
+        >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]]).sparse_mask(torch.eye(2).to_sparse()).values()
+        tensor([1., 4.])
     """
     if not isinstance(mask, SparseTensor):
         raise NotImplementedError(
@@ -206,7 +242,23 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
 def spdiags(
     diagonals: Tensor, offsets: Tensor, shape: Shape, layout: layout | None = None
 ) -> SparseTensor:
-    """A matrix with the rows of `diagonals` along its diagonals `offsets`."""
+    """A matrix with the rows of `diagonals` along its diagonals `offsets`.
+
+    Parameters:
+        diagonals: one diagonal in each row; column j of the result takes its elements j.
+        offsets: for each its number: 0 for the main one, above it positive, below it negative.
+        shape: height and width of the result.
+        layout: `sparse_coo`, `sparse_csr` or `sparse_csc`; None: `sparse_coo`.
+    Shapes: diagonals (d, n) or (n), offsets (d) or ().
+    Returns: Tensor, sparse.
+    Raises: RuntimeError: where numbers don't fit each other, for an offset that stands twice, for a
+        shape of other than two numbers, and for other layouts.
+    Example:
+        >>> lines = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> torch.sparse.spdiags(lines, torch.tensor([0, 1]), (2, 2)).to_dense()
+        tensor([[1., 4.],
+                [0., 2.]])
+    """
     shifts: Any = offsets if isinstance(offsets, TensorBase) else functions.tensor(offsets)
     lines = functions.atleast_2d(diagonals)
     height, width = (int(n) for n in shape)

@@ -39,6 +39,14 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: where sizes or types don't fit.
+
+    Parameters:
+        mat1, mat2: the matrices.
+    Returns: Tensor.
+    Example:
+        >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([[1., 2.],
+                [3., 4.]])
     """
     _check(mat1, mat2)
     if not isinstance(mat1, SparseTensor):
@@ -86,7 +94,21 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 @rule("addmm", "sspaddmm")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1) -> Any:
-    """beta·input + alpha·(mat1 @ mat2), of which `mat1` is sparse."""
+    """beta·input + alpha·(mat1 @ mat2), of which `mat1` is sparse.
+
+    Parameters:
+        input: what is added, dense.
+        mat1: the sparse matrix.
+        mat2: the other one.
+        beta, alpha: the factors.
+    Shapes: (n, m), (n, k) and (k, m) give (n, m).
+    Returns: Tensor.
+    Raises: RuntimeError: where sizes or types don't fit.
+    Example:
+        >>> torch.sparse.addmm(torch.ones(2, 2), torch.eye(2).to_sparse(), torch.eye(2), alpha=3)
+        tensor([[4., 1.],
+                [1., 4.]])
+    """
     return input * beta + mm(mat1, mat2) * alpha
 
 
@@ -97,13 +119,37 @@ def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
 
 @rule("softmax")
 def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
-    """Softmax along `dim` over the elements that are there: the others count as -inf."""
+    """Softmax along `dim` over the elements that are there: the others count as -inf.
+
+    Parameters:
+        input: a sparse tensor.
+        dim: the dimension.
+        dtype: the type in which it is computed; None: the input's.
+    Shapes: the result has the input's, and its places.
+    Returns: Tensor, sparse.
+    Raises: RuntimeError: for a dense tensor. IndexError: where there is no dimension `dim`.
+    Example:
+        >>> torch.sparse.softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
+        tensor([0.5000, 0.5000])
+    """
     return _normalise(input, dim, dtype, False)
 
 
 @rule("log_softmax")
 def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
-    """The logarithm of `softmax`."""
+    """The logarithm of `softmax`.
+
+    Parameters:
+        input: a sparse tensor.
+        dim: the dimension.
+        dtype: the type in which it is computed; None: the input's.
+    Shapes: the result has the input's, and its places.
+    Returns: Tensor, sparse.
+    Raises: RuntimeError: for a dense tensor. IndexError: where there is no dimension `dim`.
+    Example:
+        >>> torch.sparse.log_softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
+        tensor([-0.6931, -0.6931])
+    """
     return _normalise(input, dim, dtype, True)
 
 

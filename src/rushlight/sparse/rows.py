@@ -26,6 +26,14 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
 
     Raises:
         RuntimeError: for what isn't a matrix.
+
+    Parameters:
+        dense_dim: how many dimensions an element has: 0.
+    Shapes: (m, n).
+    Returns: Tensor, of layout `sparse_csr`.
+    Example:
+        >>> torch.eye(2).to_sparse_csr().crow_indices()
+        tensor([0, 1, 2])
     """
     _refuse_dense(self, "csr", dense_dim)
     return convert(self, sparse_csr)
@@ -90,6 +98,25 @@ def sparse_compressed_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other, or the layout is another one.
+
+    Parameters:
+        compressed_indices: where each row (or column) starts, and the end.
+        plain_indices: the column (or row) of each element.
+        values: the elements, or blocks.
+        size: the size of the matrix; None: the smallest possible.
+        dtype: the type of the elements; None: that of `values`.
+        layout: one of the four.
+        device: the CPU.
+        pin_memory: accepted.
+        requires_grad: whether operations on it are recorded.
+        check_invariants: accepted: what is needed is always looked at.
+    Shapes: starts (m + 1), places (n), values (n) or (n, h, w).
+    Returns: Tensor.
+    Example:
+        >>> parts = [0, 1, 2], [1, 0], [3.0, 4.0]
+        >>> torch.sparse_compressed_tensor(*parts, (2, 2), layout=torch.sparse_csr).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
     """
     if layout not in CLASSES:
         raise RuntimeError(
@@ -140,6 +167,20 @@ def sparse_csr_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other.
+
+    Parameters:
+        crow_indices: where each row starts in the list of elements, and the end.
+        col_indices: the column of each of the elements.
+        values: the elements.
+        size: the size of the matrix; None: the smallest possible.
+        dtype, device, pin_memory, requires_grad, check_invariants: as in
+            `sparse_compressed_tensor`.
+    Shapes: starts (m + 1), places (n), values (n).
+    Returns: Tensor, of layout `sparse_csr`.
+    Example:
+        >>> torch.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0], (2, 2)).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
     """
     return sparse_compressed_tensor(
         crow_indices, col_indices, values, size, dtype=dtype, layout=sparse_csr, device=device,
@@ -163,6 +204,20 @@ def sparse_csc_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other.
+
+    Parameters:
+        ccol_indices: where each column starts in the list of elements, and the end.
+        row_indices: the row of each of the elements.
+        values: the elements.
+        size: the size of the matrix; None: the smallest possible.
+        dtype, device, pin_memory, requires_grad, check_invariants: as in
+            `sparse_compressed_tensor`.
+    Shapes: starts (m + 1), places (n), values (n).
+    Returns: Tensor, of layout `sparse_csc`.
+    Example:
+        >>> torch.sparse_csc_tensor([0, 1, 2], [1, 0], [4.0, 3.0], (2, 2)).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
     """
     return sparse_compressed_tensor(
         ccol_indices, row_indices, values, size, dtype=dtype, layout=sparse_csc, device=device,
@@ -186,6 +241,20 @@ def sparse_bsr_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other.
+
+    Parameters:
+        crow_indices: where each row starts in the list of blocks, and the end.
+        col_indices: the column of each of the blocks.
+        values: the blocks.
+        size: the size of the matrix; None: the smallest possible.
+        dtype, device, pin_memory, requires_grad, check_invariants: as in
+            `sparse_compressed_tensor`.
+    Shapes: starts (m + 1), places (n), values (n, h, w).
+    Returns: Tensor, of layout `sparse_bsr`.
+    Example:
+        >>> torch.sparse_bsr_tensor([0, 1, 2], [1, 0], [[[3.0]], [[4.0]]], (2, 2)).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
     """
     return sparse_compressed_tensor(
         crow_indices, col_indices, values, size, dtype=dtype, layout=sparse_bsr, device=device,
@@ -209,6 +278,20 @@ def sparse_bsc_tensor(
 
     Raises:
         RuntimeError: where the parts don't fit each other.
+
+    Parameters:
+        ccol_indices: where each column starts in the list of blocks, and the end.
+        row_indices: the row of each of the blocks.
+        values: the blocks.
+        size: the size of the matrix; None: the smallest possible.
+        dtype, device, pin_memory, requires_grad, check_invariants: as in
+            `sparse_compressed_tensor`.
+    Shapes: starts (m + 1), places (n), values (n, h, w).
+    Returns: Tensor, of layout `sparse_bsc`.
+    Example:
+        >>> torch.sparse_bsc_tensor([0, 1, 2], [1, 0], [[[4.0]], [[3.0]]], (2, 2)).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
     """
     return sparse_compressed_tensor(
         ccol_indices, row_indices, values, size, dtype=dtype, layout=sparse_bsc, device=device,

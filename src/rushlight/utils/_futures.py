@@ -14,7 +14,17 @@ S = TypeVar("S")
 
 
 class Future(Generic[T]):
-    """A result that another thread, or a later line, provides."""
+    """A result that another thread, or a later line, provides.
+
+    Parameters:
+        devices: of other hardware; accepted.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> future = torch.futures.Future()
+        >>> future.set_result(3)
+        >>> future.then(lambda f: f.value() + 1).wait()
+        4
+    """
 
     def __init__(self, *, devices: Sequence[object] | None = None) -> None:
         self._changed = condition()

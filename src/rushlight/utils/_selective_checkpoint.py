@@ -29,6 +29,10 @@ class CheckpointPolicy(enum.Enum):
 
     `MUST_` and `PREFER_` do the same here; results are in main memory already, so offloading them
     keeps them.
+
+    Example:
+        >>> torch.utils.checkpoint.CheckpointPolicy.MUST_SAVE.name
+        'MUST_SAVE'
     """
 
     MUST_SAVE = 0
@@ -43,7 +47,16 @@ _RECOMPUTED: Final = (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_R
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the operation: whether it runs again, and its result."""
+    """What a policy is told besides the operation: whether it runs again, and its result.
+
+    Parameters:
+        is_recompute: whether the function runs again, for a backward.
+        op_output: what the operation has given.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> torch.utils.checkpoint.SelectiveCheckpointContext(is_recompute=False).is_recompute
+        False
+    """
 
     def __init__(self, *, is_recompute: bool, op_output: object = None) -> None:
         self.is_recompute = is_recompute
@@ -177,6 +190,21 @@ def create_selective_checkpoint_contexts(
     Raises:
         TypeError: where it is neither a function nor a list.
         ValueError: for something in the list that isn't one overload of an operator.
+
+    Parameters:
+        policy_fn_or_list: the policy, or the operators whose results are kept.
+        allow_cache_entry_mutation: whether kept results may have been written since.
+    Returns: two contexts, for the first run and for reruns.
+    Example:
+        >>> from functools import partial
+        >>> from rushlight.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+        >>> keep = [torch.ops.aten.mm.default]
+        >>> x = torch.ones(2, 2, requires_grad=True)
+        >>> contexts = partial(create_selective_checkpoint_contexts, keep)
+        >>> y = checkpoint(lambda x: (x @ x).sin(), x, use_reentrant=False, context_fn=contexts)
+        >>> y.sum().backward()
+        >>> x.grad.shape
+        torch.Size([2, 2])
     """
     if isinstance(policy_fn_or_list, list):
         kept_ops: Sequence[Any] = policy_fn_or_list

@@ -27,6 +27,14 @@ def swap_tensors(t1: Any, t2: Any) -> None:
 
     Raises:
         RuntimeError: for a tensor that is weakly referred to, and for classes with other slots.
+
+    Parameters:
+        t1, t2: the tensors.
+    Example:
+        >>> x, y = torch.zeros(1), torch.ones(2)
+        >>> torch.utils.swap_tensors(x, y)
+        >>> x, y
+        (tensor([1., 1.]), tensor([0.]))
     """
     for name, t in (("t1", t1), ("t2", t2)):
         if not isinstance(t, TensorBase):

@@ -30,6 +30,7 @@ from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.saved_tensor_hooks import saved_tensors_hooks
+from .checkpoint_devices import DefaultDeviceType, get_device_states, set_device_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,17 +84,41 @@ def _setting(variable: ContextVar[Any], value: bool | None) -> Any:
 
 
 def set_checkpoint_early_stop(enable: bool) -> Any:
-    """A context that decides, for checkpoints made inside, whether a rerun stops when it can."""
+    """A context that decides, for checkpoints made inside, whether a rerun stops when it can.
+
+    Parameters:
+        enable: whether it does: as soon as all that backward needs is there.
+    Returns: a context manager.
+    Raises: nothing.
+    Example:
+        >>> with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+        ...     pass
+    """
     return _setting(_early_stop, enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
-    """A context that overrides `debug` of the checkpoints made inside."""
+    """A context that overrides `debug` of the checkpoints made inside.
+
+    Parameters:
+        enabled: what counts instead; None: `debug` itself.
+    Returns: a context manager.
+    Raises: nothing.
+    Example:
+        >>> with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):
+        ...     pass
+    """
     return _setting(_debug, enabled)
 
 
 def noop_context_fn() -> tuple[object, object]:
-    """Two contexts that do nothing."""
+    """Two contexts that do nothing.
+
+    Returns: two context managers.
+    Example:
+        >>> len(torch.utils.checkpoint.noop_context_fn())
+        2
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -126,6 +151,10 @@ class GraphExecGroup:
 
     Raises:
         RuntimeError: inside another group.
+
+    Example:
+        >>> with torch.utils.checkpoint.GraphExecGroup():
+        ...     pass
     """
 
     def __enter__(self) -> None:
@@ -283,6 +312,23 @@ def checkpoint(
     Raises:
         CheckpointError: in backward, where the function saves something else than the first time.
         ValueError: for an argument that the chosen kind doesn't take.
+
+    Parameters:
+        function: what is run; the same each time it is given the same.
+        args: its arguments; named ones too, with `use_reentrant=False`.
+        use_reentrant: the older kind (a node that runs backward inside of backward) or the newer,
+            which is recommended.
+        context_fn: what gives the contexts.
+        determinism_check: "default": shapes and types must be the same in a rerun; "none".
+        debug: whether errors list the operations.
+        early_stop: whether a rerun ends as soon as all that backward needs is there.
+    Returns: what `function` gives.
+    Example:
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> y = torch.utils.checkpoint.checkpoint(lambda x: x.exp().log(), x, use_reentrant=False)
+        >>> y.backward()
+        >>> x.grad
+        tensor(1.)
     """
     if use_reentrant is None:
         warnings.warn(
@@ -371,7 +417,16 @@ def _detach(t: Any) -> Tensor:
 
 
 def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
-    """The inputs with every tensor detached, still requiring grad where it did."""
+    """The inputs with every tensor detached, still requiring grad where it did.
+
+    Parameters:
+        inputs: a tuple of any values.
+    Returns: tuple.
+    Raises: RuntimeError: for anything but a tuple.
+    Example:
+        >>> torch.utils.checkpoint.detach_variable((torch.ones(1, requires_grad=True), 3))
+        (tensor([1.], requires_grad=True), 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             "Only tuple of tensors is supported. Got Unsupported input type: "
@@ -381,7 +436,14 @@ def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[object]) -> None:
-    """Warns where no input requires grad: nothing would flow back through the checkpoint."""
+    """Warns where no input requires grad: nothing would flow back through the checkpoint.
+
+    Parameters:
+        inputs: the arguments of a checkpoint.
+    Raises: TypeError: for what can't be gone through.
+    Example:
+        >>> torch.utils.checkpoint.check_backward_validity([torch.ones(1, requires_grad=True)])
+    """
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
@@ -389,7 +451,17 @@ def check_backward_validity(inputs: Iterable[object]) -> None:
 
 
 class CheckpointFunction(Function):
-    """The older kind: a node whose backward runs the function again and then its backward."""
+    """The older kind: a node whose backward runs the function again and then its backward.
+
+    Parameters:
+        args: nothing is made of them: it is used by `apply`.
+    Raises: nothing; an instance warns that it is deprecated.
+    Example:
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> torch.utils.checkpoint.CheckpointFunction.apply(torch.square, True, x).backward()
+        >>> x.grad
+        tensor(4.)
+    """
 
     @staticmethod
     def forward(ctx: Any, run_function: AnyCallable, preserve_rng_state: bool, *args: Any) -> Any:
@@ -446,6 +518,20 @@ def checkpoint_sequential(
 
     Raises:
         ValueError: for unknown keyword arguments.
+
+    Parameters:
+        functions: the chain.
+        segments: how many parts.
+        input: what the first function is given.
+        use_reentrant: as `checkpoint` takes it.
+    Shapes: those of the chain.
+    Returns: what the last function gives.
+    Example:
+        >>> chain = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+        >>> x = torch.ones(1, 2)
+        >>> y = torch.utils.checkpoint.checkpoint_sequential(chain, 2, x, use_reentrant=False)
+        >>> torch.equal(y, chain(x))
+        True
     """
     if use_reentrant is None:
         warnings.warn(
@@ -484,31 +570,6 @@ def _segment(chain: list[Any], start: int, end: int) -> Callable[..., object]:
         return x
 
     return run
-
-
-class DefaultDeviceType:
-    """The kind of device whose random state is kept where the arguments are on none: the CPU."""
-
-    _default_device_type = "cpu"
-
-    @staticmethod
-    def set_device_type(device: str = "cpu") -> None:
-        """Sets it."""
-        DefaultDeviceType._default_device_type = device
-
-    @staticmethod
-    def get_device_type() -> str:
-        """The one in force."""
-        return DefaultDeviceType._default_device_type
-
-
-def get_device_states(*args: object) -> tuple[list[int], list[object]]:
-    """The random states of the devices, other than the CPU, that the arguments are on: none."""
-    return [], []
-
-
-def set_device_states(devices: object, states: object, *, device_type: str | None = None) -> None:
-    """Sets the random states of devices other than the CPU: there are none."""
 
 
 #: Selective checkpointing comes, with the operators it needs, when it is first asked for.

@@ -230,13 +230,32 @@ def cpu(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
 @composite("private", method=True)
 def cuda(self: Tensor, device: str | None = None, non_blocking: bool = False, *,
          memory_format: memory_format | None = None) -> Tensor:  # fmt: skip
-    """Raises AssertionError: there is no CUDA here."""
+    """Raises AssertionError: there is no CUDA here.
+
+    Returns: nothing.
+    Example:
+        >>> torch.ones(1).cuda()
+        Traceback (most recent call last):
+        ...
+        AssertionError: Torch not compiled with CUDA enabled
+        ...
+    """
     raise cuda_asked(device)
 
 
 @composite("private", method=True)
 def is_pinned(self: Tensor, device: str | None = None) -> bool:
-    """False: there is no device to pin memory for."""
+    """False: there is no device to pin memory for.
+
+    Parameters:
+        device: deprecated; a kind of device.
+    Shapes: any.
+    Returns: bool: False.
+    Raises: RuntimeError: for a device that isn't there.
+    Example:
+        >>> torch.ones(1).is_pinned()
+        False
+    """
     if device is not None:
         named_device(device)
         warnings.warn(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 def einsum(*args: Any) -> Tensor:
     """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
 
+    Parameters:
+        args: the equation, then its operands, or one list of them; or operands and lists of the
+            numbers of their dimensions, by turns, and at the end the result's.
     Raises:
         RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
     """

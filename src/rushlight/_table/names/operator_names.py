@@ -449,7 +449,10 @@ def _remove(name: str, text: str) -> None:
         raise RuntimeError(_SINCE + text)
 
     removed.__name__ = removed.__qualname__ = name
-    removed.__doc__ = "Raises RuntimeError, which names what replaced it."
+    removed.__doc__ = (
+        "Raises RuntimeError, which names what replaced it.\n\n"
+        "Parameters:\n    args: whatever it was called with; nothing is looked at.\n"
+    )
     composite("", name=name, method=name != "matrix_rank")(removed)
 
 

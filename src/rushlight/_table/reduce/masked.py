@@ -230,7 +230,20 @@ def logsumexp(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim:
 def logaddexp(input: Tensor, other: Tensor | Scalar, *, dtype: D.dtype | None = None,
               input_mask: object = None,
               other_mask: object = None) -> Tensor:  # fmt: skip
-    """log(exp(input) + exp(other)), where what is masked out counts as -inf."""
+    """log(exp(input) + exp(other)), where what is masked out counts as -inf.
+
+    Parameters:
+        input, other: the operands.
+        dtype: the type of the result; None: the input's.
+        input_mask, other_mask: true for the elements that count; None: all.
+    Shapes: all are broadcast to one shape, which is the result's.
+    Returns: Tensor.
+    Raises: TypeError: for arguments of other types. RuntimeError: for shapes that don't fit.
+    Example:
+        >>> x, mask = torch.tensor([0.0, 0.0]), torch.tensor([True, False])
+        >>> torch.masked.logaddexp(x, x, input_mask=mask, other_mask=mask)
+        tensor([0.6931,   -inf])
+    """
     want = T.dtype_of(input) if dtype is None else dtype
     a = _fill(input, input_mask, -_INF)
     b = _fill(other, other_mask, -_INF)
@@ -374,7 +387,22 @@ def softmin(
 def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12,
               dtype: D.dtype | None = None,
               mask: Tensor | None = None) -> Tensor:  # fmt: skip
-    """The input divided by its norm along `dim`, or by `eps` where that is larger."""
+    """The input divided by its norm along `dim`, or by `eps` where that is larger.
+
+    Parameters:
+        input: the tensor.
+        ord: which norm.
+        dim: the dimension.
+        eps: what the norm is at least.
+        dtype: the type of the result; None: the input's.
+        mask: true for the elements that count; None: all. The others are 0.
+    Shapes: the result has the input's.
+    Returns: Tensor.
+    Raises: TypeError: for arguments of other types. RuntimeError: for shapes that don't fit.
+    Example:
+        >>> torch.masked.normalize(torch.tensor([3.0, 4.0]), 2, 0)
+        tensor([0.6000, 0.8000])
+    """
     _check("normalize", input, mask)
     axis = _axis(dim, input)
     want = T.dtype_of(input) if dtype is None else dtype

@@ -123,17 +123,34 @@ def _matrix(input: Tensor, name: str, function: str = "") -> Tensor:
 
 
 def _mT(self: Tensor) -> Tensor:
-    """The transpose of the last two dimensions."""
+    """The transpose of the last two dimensions.
+
+    Example:
+        >>> torch.ones(5, 2, 3).mT.shape
+        torch.Size([5, 3, 2])
+    """
     return _matrix(self, "mT")
 
 
 def _mH(self: Tensor) -> Tensor:
-    """The conjugate transpose of the last two dimensions."""
+    """The conjugate transpose of the last two dimensions.
+
+    Example:
+        >>> torch.tensor([[1j, 2.0]]).mH
+        tensor([[0.-1.j],
+                [2.-0.j]])
+    """
     return _matrix(self, "mH")
 
 
 def _H(self: Tensor) -> Tensor:
-    """The conjugate transpose of a matrix."""
+    """The conjugate transpose of a matrix.
+
+    Example:
+        >>> torch.tensor([[1j, 2.0]]).H
+        tensor([[0.-1.j],
+                [2.-0.j]])
+    """
     ndim = self._raw.ndim
     if ndim not in (0, 2):
         more = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
@@ -165,7 +182,13 @@ def _warn_zero_dim(what: str, name: str) -> None:
 
 
 def _T(self: Tensor) -> Tensor:
-    """The tensor with its dimensions in reverse order."""
+    """The tensor with its dimensions in reverse order.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]])
+    """
     ndim = self._raw.ndim
     if ndim == 0:
         _warn_zero_dim("Tensor.T", "T")

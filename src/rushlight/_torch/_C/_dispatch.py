@@ -67,6 +67,12 @@ _NAMES = [
 ]
 
 DispatchKey = enum.Enum("DispatchKey", _NAMES, module="torch._C")  # type: ignore[misc]
+DispatchKey.__doc__ = """The names of PyTorch's dispatch keys; they decide nothing here.
+
+Example:
+    >>> torch.DispatchKey.CPU.name
+    'CPU'
+"""
 
 
 class DispatchKeySet:

@@ -12,6 +12,12 @@ class PyTorchFileReader:
 
     Raises:
         NotImplementedError: always.
+
+    Parameters:
+        args: what PyTorch's takes: a path or a file.
+    Example:
+        >>> torch.serialization.peek  # instead
+        <function peek at 0x...>
     """
 
     __module__ = "torch._C"
@@ -24,6 +30,14 @@ class PyTorchFileReader:
 
 
 class PyTorchFileWriter(PyTorchFileReader):
-    """Raises NotImplementedError: `torch.save` writes files."""
+    """Raises NotImplementedError: `torch.save` writes files.
+
+    Parameters:
+        args: what PyTorch's takes: a path or a file.
+    Raises: NotImplementedError: always.
+    Example:
+        >>> torch.serialization.save_safetensors  # instead
+        <function save_safetensors at 0x...>
+    """
 
     __module__ = "torch._C"

@@ -22,6 +22,17 @@ def cond(
     Raises:
         RuntimeError: for a `pred` that is no single number, for branches that can't be called, and
             for operands that hold anything but tensors and whole numbers.
+
+    Parameters:
+        pred: a truth, or a tensor with one element.
+        true_fn, false_fn: the two branches.
+        operands: their arguments.
+    Shapes: `pred` has one element; others are any.
+    Returns: what the branch gives.
+    Example:
+        >>> x = torch.tensor([4.0])
+        >>> torch.cond(x.sum() > 0, torch.sqrt, torch.neg, (x,))
+        tensor([2.])
     """
     if not isinstance(pred, (bool, int, float, Tensor)):
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")

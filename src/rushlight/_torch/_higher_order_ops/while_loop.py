@@ -19,6 +19,15 @@ def while_loop(
     Raises:
         RuntimeError: for functions that can't be called, for inputs that aren't a tuple of tensors
             and numbers, and where the condition isn't one truth.
+
+    Parameters:
+        cond_fn: a function of `carried` that gives a truth, or a tensor with one element.
+        body_fn: a function of `carried` that gives as many values.
+        carried_inputs: the first `carried`.
+    Returns: tuple: the last `carried`.
+    Example:
+        >>> torch.while_loop(lambda x: x < 10, lambda x: (x * 2,), (torch.tensor(1),))
+        (tensor(16),)
     """
     if not callable(cond_fn) or not callable(body_fn):
         raise RuntimeError("Expect cond_fn and body_fn to be callable.")

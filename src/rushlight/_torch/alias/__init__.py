@@ -101,6 +101,12 @@ def install_as_torch() -> None:
 
     Raises:
         RuntimeError: if the real torch, or anything else of that name, has been imported already.
+
+    Example:
+        >>> import subprocess, sys
+        >>> program = "import rushlight as r; r.install_as_torch(); import torch; print(torch is r)"
+        >>> subprocess.check_output([sys.executable, "-c", program], text=True)
+        'True\\n'
     """
     package = sys.modules[_OURS]
     present = sys.modules.get("torch")

@@ -69,7 +69,18 @@ class _WithoutGraph:
 
 
 class ScriptFunction(_WithoutGraph):
-    """A function under `torch.jit.script` or `trace`; calling it calls the function."""
+    """A function under `torch.jit.script` or `trace`; calling it calls the function.
+
+    Parameters:
+        fn: the function.
+    Raises: nothing.
+    Example:
+        >>> @torch.jit.script
+        ... def twice(x):
+        ...     return x * 2
+        >>> type(twice).__name__, twice(torch.ones(1))
+        ('ScriptFunction', tensor([2.]))
+    """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
@@ -117,7 +128,16 @@ class ScriptFunction(_WithoutGraph):
 
 
 class ScriptModule(_WithoutGraph, Module):
-    """A module of scripted methods: here a module like any other."""
+    """A module of scripted methods: here a module like any other.
+
+    Parameters:
+        args: what `nn.Module` takes: nothing.
+    Shapes: those of the module.
+    Raises: TypeError: for arguments.
+    Example:
+        >>> isinstance(torch.jit.ScriptModule(), nn.Module)
+        True
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -301,7 +321,16 @@ def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
 
 
 class CompilationUnit:
-    """Functions given as text in TorchScript: defined as the Python that the text is, too."""
+    """Functions given as text in TorchScript: defined as the Python that the text is, too.
+
+    Parameters:
+        lang: the text; None: nothing yet.
+    Raises: SyntaxError: for what Python doesn't read. TypeError: for anything but text.
+    Example:
+        >>> unit = torch.jit.CompilationUnit("def twice(x): return x * 2")
+        >>> unit.twice(torch.ones(1))
+        tensor([2.])
+    """
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}

@@ -9,7 +9,7 @@ import inspect
 import types
 import typing
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from ..._base.device import device
 from ..._base.dtypes import dtype
@@ -24,7 +24,15 @@ __all__ = [
 
 
 class Type:
-    """A type as TorchScript writes it; two that are written the same are equal."""
+    """A type as TorchScript writes it; two that are written the same are equal.
+
+    Parameters:
+        given: nothing: the classes made from it have instances.
+    Raises: TypeError: always.
+    Example:
+        >>> isinstance(torch.IntType.get(), torch.Type)
+        True
+    """
 
     #: How the type is written in an annotation, and in a schema where that differs.
     written: ClassVar[str] = ""
@@ -89,8 +97,19 @@ class _Plain(Type):
         return cls.__new__(cls)
 
 
+_TEXT: Final = """TorchScript's `{written}`.
+
+Parameters:
+    given: nothing: there is one, which `get` gives.
+Raises: TypeError: always.
+Example:
+    >>> torch.{name}.get().annotation_str
+    '{written}'
+"""
+
+
 def _plain(name: str, written: str, in_schema: str = "") -> type[Any]:
-    doc = f"TorchScript's `{written}`."
+    doc = _TEXT.format(name=name, written=written)
     space = {"written": written, "in_schema": in_schema, "__doc__": doc, "__hash__": None}
     return type(name, (_Plain,), space)
 
@@ -137,7 +156,15 @@ class _Of(Type):
 
 
 class ListType(_Of):
-    """A list of values of one type."""
+    """A list of values of one type.
+
+    Parameters:
+        element: the type of the values.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.ListType(torch.IntType.get()).annotation_str
+        'List[int]'
+    """
 
     outside, end = "List", "[]"
 
@@ -168,7 +195,15 @@ class ListType(_Of):
 
 
 class OptionalType(_Of):
-    """A value of one type, or None."""
+    """A value of one type, or None.
+
+    Parameters:
+        element: the type of the value.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.OptionalType(torch.IntType.get()).annotation_str
+        'Optional[int]'
+    """
 
     outside, end = "Optional", "?"
 
@@ -179,13 +214,29 @@ class OptionalType(_Of):
 
 
 class FutureType(_Of):
-    """A value that will be there."""
+    """A value that will be there.
+
+    Parameters:
+        element: the type of the value.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.FutureType(torch.IntType.get()).annotation_str
+        'Future[int]'
+    """
 
     outside = "Future"
 
 
 class AwaitType(_Of):
-    """A value that is computed when it is asked for."""
+    """A value that is computed when it is asked for.
+
+    Parameters:
+        element: the type of the value.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.AwaitType(torch.IntType.get()).annotation_str
+        'Await[int]'
+    """
 
     outside = "Await"
 
@@ -194,7 +245,15 @@ class AwaitType(_Of):
 
 
 class RRefType(_Of):
-    """A value of another process."""
+    """A value of another process.
+
+    Parameters:
+        element: the type of the value.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.RRefType(torch.IntType.get()).annotation_str
+        'RRef[int]'
+    """
 
     outside = "RRef"
 
@@ -223,13 +282,29 @@ class _OfSeveral(Type):
 
 
 class TupleType(_OfSeveral):
-    """So many values, each of its own type."""
+    """So many values, each of its own type.
+
+    Parameters:
+        elements: their types.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.TupleType([torch.StringType.get(), torch.IntType.get()]).annotation_str
+        'Tuple[str, int]'
+    """
 
     outside = "Tuple"
 
 
 class UnionType(_OfSeveral):
-    """A value of one of several types."""
+    """A value of one of several types.
+
+    Parameters:
+        elements: the types.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.UnionType([torch.StringType.get(), torch.IntType.get()]).annotation_str
+        'Union[int, str]'
+    """
 
     outside = "Union"
 
@@ -241,7 +316,16 @@ class UnionType(_OfSeveral):
 
 
 class DictType(Type):
-    """A dictionary with keys of one type and values of one."""
+    """A dictionary with keys of one type and values of one.
+
+    Parameters:
+        key: the type of the keys.
+        value: the type of the values.
+    Raises: AttributeError: when it is written, for what is no type.
+    Example:
+        >>> torch.DictType(torch.StringType.get(), torch.IntType.get()).annotation_str
+        'Dict[str, int]'
+    """
 
     def __init__(self, key: Type, value: Type) -> None:
         self._key, self._value = key, value

@@ -69,14 +69,33 @@ def last_executed_optimized_graph() -> Any:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """The future of a call, which is made at once."""
+    """The future of a call, which is made at once.
+
+    Parameters:
+        func: what is called.
+        args: its arguments; named ones too.
+    Returns: Future.
+    Raises: what the call raises.
+    Example:
+        >>> torch.jit.wait(torch.jit.fork(torch.add, torch.ones(1), 1))
+        tensor([2.])
+    """
     future: Future[Any] = Future()
     future.set_result(func(*args, **kwargs))
     return future
 
 
 def wait(future: Any) -> Any:
-    """The result of a future."""
+    """The result of a future.
+
+    Parameters:
+        future: what `fork` has given.
+    Returns: what the call has given.
+    Raises: what the call has raised.
+    Example:
+        >>> torch.jit.wait(torch.jit.fork(torch.add, torch.ones(1), 1))
+        tensor([2.])
+    """
     return future.wait()
 
 

@@ -34,7 +34,12 @@ _defined: Final[dict[str, str]] = {}  # namespace -> where its DEF library was m
 
 
 class Tag(enum.Enum):
-    """What is said of an operator; Rushlight remembers it."""
+    """What is said of an operator; Rushlight remembers it.
+
+    Example:
+        >>> torch.Tag.pointwise.name
+        'pointwise'
+    """
 
     core = 0
     cudagraph_unsafe = 1

@@ -23,7 +23,18 @@ __all__ = ["DataParallel", "data_parallel", "gather", "parallel_apply", "replica
 
 
 def scatter(inputs: object, device_ids: Sequence[object], dim: int = 0) -> list[Any]:
-    """`inputs` once per chunk: tensors split along `dim`, containers rebuilt, the rest repeated."""
+    """`inputs` once per chunk: tensors split along `dim`, containers rebuilt, the rest repeated.
+
+    Parameters:
+        inputs: a tensor, or lists, tuples and dictionaries of them.
+        device_ids: one for each chunk.
+        dim: the dimension that is split.
+    Returns: list: the chunks.
+    Raises: RuntimeError: for no chunks.
+    Example:
+        >>> torch.nn.parallel.scatter(torch.arange(4), [0, 1])
+        [tensor([0, 1]), tensor([2, 3])]
+    """
     if isinstance(inputs, Tensor):
         return list(inputs.chunk(len(device_ids), dim))
     if isinstance(inputs, tuple) and hasattr(inputs, "_fields") and inputs:
@@ -41,7 +52,18 @@ def scatter(inputs: object, device_ids: Sequence[object], dim: int = 0) -> list[
 
 
 def gather(outputs: Sequence[Any], target_device: DeviceLike | None = None, dim: int = 0) -> Any:
-    """The chunks' outputs as one: tensors joined along `dim`, containers rebuilt, in order."""
+    """The chunks' outputs as one: tensors joined along `dim`, containers rebuilt, in order.
+
+    Parameters:
+        outputs: one for each chunk.
+        target_device: where the result is; the CPU.
+        dim: the dimension along which tensors are joined; those without dimensions are stacked.
+    Returns: what one output is, with all elements.
+    Raises: IndexError: for no outputs. ValueError: for dictionaries of different length.
+    Example:
+        >>> torch.nn.parallel.gather([torch.tensor([0, 1]), torch.tensor([2, 3])])
+        tensor([0, 1, 2, 3])
+    """
     first = outputs[0]
     if isinstance(first, Tensor):
         if all(part.dim() == 0 for part in outputs):
@@ -60,7 +82,20 @@ def gather(outputs: Sequence[Any], target_device: DeviceLike | None = None, dim:
 
 
 def replicate(network: Module, devices: Sequence[object], detach: bool = False) -> list[Module]:
-    """Copies of the module tree that share its parameters and buffers."""
+    """Copies of the module tree that share its parameters and buffers.
+
+    Parameters:
+        network: the module.
+        devices: one for each copy.
+        detach: accepted; parameters are shared either way.
+    Returns: list of Module.
+    Raises: AttributeError: for anything but a module.
+    Example:
+        >>> linear = nn.Linear(1, 1)
+        >>> one, two = torch.nn.parallel.replicate(linear, [0, 1])
+        >>> one.weight is linear.weight, two is linear
+        (True, False)
+    """
     return [_replica(network, {}) for _ in devices]
 
 
@@ -86,6 +121,18 @@ def parallel_apply(
     Every thread runs in a copy of the caller's context, so gradient mode and saved-tensor hooks
     are the caller's. An exception of a worker is raised here once all have ended, the first
     module's first.
+
+    Parameters:
+        modules: the modules.
+        inputs: for each its argument, or a tuple of several.
+        kwargs_tup: for each its named arguments.
+        devices: accepted; there is the CPU.
+    Returns: list: the outputs.
+    Raises: AssertionError: where there aren't as many inputs as modules.
+    Example:
+        >>> inputs = [torch.ones(1), torch.zeros(1)]
+        >>> torch.nn.parallel.parallel_apply([nn.ReLU(), nn.Tanh()], inputs)
+        [tensor([1.]), tensor([0.])]
     """
     options = kwargs_tup if kwargs_tup is not None else [{}] * len(modules)
     if len(modules) != len(inputs):
@@ -183,7 +230,21 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: dict[str, object] | None = None,
 ) -> Any:
-    """The module on `inputs`, by chunks: what a `DataParallel` call does, without the object."""
+    """The module on `inputs`, by chunks: what a `DataParallel` call does, without the object.
+
+    Parameters:
+        module: the module.
+        inputs: its argument, or a tuple of several.
+        device_ids: one for each chunk; None: all at once.
+        output_device: where the result is; the CPU.
+        dim: the dimension that is split.
+        module_kwargs: named arguments, which are split too.
+    Returns: what the module gives for all elements.
+    Raises: what the module raises.
+    Example:
+        >>> torch.nn.parallel.data_parallel(nn.ReLU(), torch.tensor([-1.0, 1.0]), [0, 1])
+        tensor([0., 1.])
+    """
     args = inputs if isinstance(inputs, tuple) else (inputs,)
     options = {} if module_kwargs is None else module_kwargs
     if not device_ids:

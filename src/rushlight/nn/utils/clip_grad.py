@@ -66,7 +66,22 @@ def clip_grads_with_norm_(
     total_norm: Tensor,
     foreach: bool | None = None,
 ) -> None:
-    """Scales the gradients, in place, as if their norm were `total_norm`, down to `max_norm`."""
+    """Scales the gradients, in place, as if their norm were `total_norm`, down to `max_norm`.
+
+    Parameters:
+        parameters: one tensor or several, whose gradients are scaled.
+        max_norm: the greatest norm that they may have.
+        total_norm: the norm that they have, as `get_total_norm` gives it.
+        foreach: nothing here: there is one implementation.
+    Shapes: any.
+    Raises: ValueError: for a `max_norm` that is no number.
+    Example:
+        >>> w = torch.zeros(2, requires_grad=True)
+        >>> w.grad = torch.tensor([3.0, 4.0])
+        >>> nn.utils.clip_grads_with_norm_(w, 1.0, torch.tensor(5.0))
+        >>> w.grad
+        tensor([0.6000, 0.8000])
+    """
     with no_grad():
         # Multiplying by 1 where nothing is to be clipped keeps NaN visible, and costs a pass.
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
@@ -114,7 +129,20 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """`clip_grad_norm_` under its old name, which warns."""
+    """`clip_grad_norm_` under its old name, which warns.
+
+    Parameters:
+        parameters, max_norm, norm_type, error_if_nonfinite, foreach: as `clip_grad_norm_` takes
+            them.
+    Shapes: any; the result has no dimensions.
+    Returns: the norm before it was clipped.
+    Raises: RuntimeError: for a norm that isn't finite, with `error_if_nonfinite`.
+    Example:
+        >>> w = torch.zeros(2, requires_grad=True)
+        >>> w.grad = torch.tensor([3.0, 4.0])
+        >>> nn.utils.clip_grad_norm(w, 1.0)
+        tensor(5.)
+    """
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",

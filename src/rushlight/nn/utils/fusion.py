@@ -56,7 +56,24 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the convolution that does the norm's work too."""
+    """Weight and bias of the convolution that does the norm's work too.
+
+    Parameters:
+        conv_w, conv_b: weight and bias of the convolution; the bias may be None.
+        bn_rm, bn_rv: the running mean and variance of the norm.
+        bn_eps: what is added to the variance.
+        bn_w, bn_b: weight and bias of the norm; None: ones and zeros.
+        transpose: whether the convolution is a transposed one.
+    Shapes: those of the weight and the bias.
+    Returns: (weight, bias) of the convolution that does both.
+    Raises: TypeError: for anything but tensors.
+    Example:
+        >>> zero, one = torch.zeros(1), torch.ones(1)
+        >>> weight = torch.ones(1, 1, 1, 1)
+        >>> w, b = nn.utils.fuse_conv_bn_weights(weight, None, one, one, 0.0, 2 * one, zero)
+        >>> w.detach().flatten(), b.detach()
+        (tensor([2.]), tensor([-2.]))
+    """
     return _weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
 
 
@@ -69,7 +86,24 @@ def fuse_linear_bn_weights(
     bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the linear layer that does the norm's work too."""
+    """Weight and bias of the linear layer that does the norm's work too.
+
+    Parameters:
+        linear_w, linear_b: weight and bias of the layer; the bias may be None.
+        bn_rm, bn_rv: the running mean and variance of the norm.
+        bn_eps: what is added to the variance.
+        bn_w, bn_b: weight and bias of the norm.
+    Shapes: those of the weight and the bias.
+    Returns: (weight, bias) of the layer that does both.
+    Raises: TypeError: for anything but tensors.
+    Example:
+        >>> zero, one = torch.zeros(1), torch.ones(1)
+        >>> w, b = nn.utils.fuse_linear_bn_weights(
+        ...     torch.ones(1, 1), None, one, one, 0.0, 2 * one, zero
+        ... )
+        >>> w.detach(), b.detach()
+        (tensor([[2.]]), tensor([-2.]))
+    """
     return _weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
 
 
@@ -84,6 +118,17 @@ def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Module:
     """A copy of the convolution that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training.
+
+    Parameters:
+        conv: the convolution.
+        bn: the norm.
+        transpose: whether the convolution is a transposed one.
+    Returns: a module like `conv`.
+    Example:
+        >>> conv, bn = nn.Conv2d(1, 2, 3).eval(), nn.BatchNorm2d(2).eval()
+        >>> x = torch.ones(1, 1, 3, 3)
+        >>> torch.allclose(nn.utils.fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)))
+        True
     """
     _check(conv, bn)
     fused: Any = copy.deepcopy(conv)
@@ -98,6 +143,16 @@ def fuse_linear_bn_eval(linear: Module, bn: Any) -> Module:
     """A copy of the linear layer that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training, and for features that can't be the norm's.
+
+    Parameters:
+        linear: the layer.
+        bn: the norm.
+    Returns: a module like `linear`.
+    Example:
+        >>> linear, bn = nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval()
+        >>> x = torch.ones(1, 2)
+        >>> torch.allclose(nn.utils.fuse_linear_bn_eval(linear, bn)(x), bn(linear(x)))
+        True
     """
     _check(linear, bn)
     fused: Any = copy.deepcopy(linear)

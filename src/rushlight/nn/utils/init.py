@@ -13,6 +13,14 @@ def skip_init(module_cls: type[Module], *args: object, **kwargs: Any) -> Module:
 
     Raises: TypeError for something that is no class, RuntimeError for one that is no module class
     or takes no `device`.
+
+    Parameters:
+        module_cls: the class, which takes `device`.
+        args: what it is made with; named arguments too.
+    Returns: Module.
+    Example:
+        >>> nn.utils.skip_init(nn.Linear, 3, 2)
+        Linear(in_features=3, out_features=2, bias=True)
     """
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")

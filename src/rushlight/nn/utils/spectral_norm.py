@@ -159,6 +159,21 @@ def spectral_norm(
     """Divides a weight by its largest singular value before each call; returns the module.
 
     Source: T. Miyato et al., Spectral normalization for GANs (2018).
+
+    Parameters:
+        module: the module; it is changed.
+        name: which of its parameters.
+        n_power_iterations: how many steps towards the singular value each call in training takes.
+        eps: what lengths are at least, when they are divided by.
+        dim: the dimension of the outputs; None: 1 for a transposed convolution, else 0.
+    Returns: Module: the same one.
+    Raises: ValueError: for no steps. KeyError: without such a parameter. RuntimeError: the second
+        time.
+    Example:
+        >>> linear = nn.utils.spectral_norm(nn.Linear(2, 2), n_power_iterations=50)
+        >>> _ = linear(torch.ones(2))
+        >>> torch.allclose(torch.linalg.matrix_norm(linear.weight, 2), torch.ones(()))
+        True
     """
     if dim is None:
         transposed = isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d))
@@ -171,6 +186,15 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Makes the weight a parameter again.
 
     Raises: ValueError where it is one.
+
+    Parameters:
+        module: what `spectral_norm` has changed.
+        name: which of its parameters.
+    Returns: Module: the same one.
+    Example:
+        >>> linear = nn.utils.spectral_norm(nn.Linear(2, 2))
+        >>> nn.utils.remove_spectral_norm(linear)
+        Linear(in_features=2, out_features=2, bias=True)
     """
     for k, hook in module._forward_pre_hooks.items():
         if isinstance(hook, SpectralNorm) and hook.name == name:

@@ -67,6 +67,18 @@ def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:
     """Splits a weight into lengths and directions of its slices; returns the module.
 
     Source: T. Salimans, D. Kingma, Weight normalization (2016).
+
+    Parameters:
+        module: the module; it is changed: `name` becomes `name_g` (lengths) and `name_v`
+            (directions).
+        name: which of its parameters.
+        dim: the dimension of the slices; None: the whole weight has one length.
+    Returns: Module: the same one.
+    Raises: AttributeError: without such a parameter. RuntimeError: the second time.
+    Example:
+        >>> linear = nn.utils.weight_norm(nn.Linear(2, 3))
+        >>> [name for name, _ in linear.named_parameters()], linear.weight_g.shape
+        (['bias', 'weight_g', 'weight_v'], torch.Size([3, 1]))
     """
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated "
@@ -82,6 +94,15 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Makes the weight a parameter again.
 
     Raises: ValueError where it is one.
+
+    Parameters:
+        module: what `weight_norm` has changed.
+        name: which of its parameters.
+    Returns: Module: the same one.
+    Example:
+        >>> linear = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(2, 3)))
+        >>> [name for name, _ in linear.named_parameters()]
+        ['bias', 'weight']
     """
     for k, hook in module._forward_pre_hooks.items():
         if isinstance(hook, WeightNorm) and hook.name == name:

@@ -45,7 +45,17 @@ def _of_same_kind(old: Any, items: Any) -> object:
 
 
 def default_convert(data: object) -> Any:
-    """`data` with its NumPy arrays and scalars as tensors; containers stay what they are."""
+    """`data` with its NumPy arrays and scalars as tensors; containers stay what they are.
+
+    Parameters:
+        data: any value.
+    Returns: the same with tensors; a tuple comes back as a list, unless it has named fields.
+    Raises: TypeError: for arrays of types that tensors haven't.
+    Example:
+        >>> import numpy as np
+        >>> torch.utils.data.default_convert({"x": np.array([1, 2])})
+        {'x': tensor([1, 2])}
+    """
     if isinstance(data, Tensor):
         return data
     if batches.is_array(data):

@@ -57,7 +57,13 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """What this worker of a loader knows of itself; None in the main process."""
+    """What this worker of a loader knows of itself; None in the main process.
+
+    Returns: WorkerInfo or None: with `id`, `num_workers`, `seed` and `dataset`.
+    Example:
+        >>> torch.utils.data.get_worker_info() is None
+        True
+    """
     return _info
 
 

@@ -19,7 +19,19 @@ _wanted = {"determinism": False, "validation": True}
 
 
 class functional_datapipe:
-    """Lets pipes make one of the class by calling its name: `pipe.map(f)`."""
+    """Lets pipes make one of the class by calling its name: `pipe.map(f)`.
+
+    Example:
+        >>> @torch.utils.data.functional_datapipe("doubled_once")
+        ... class Doubled(torch.utils.data.IterDataPipe):
+        ...     def __init__(self, source):
+        ...         self.source = source
+        ...     def __iter__(self):
+        ...         return (2 * x for x in self.source)
+        >>> from rushlight.utils.data.datapipes.iter import IterableWrapper
+        >>> list(IterableWrapper([1, 2]).doubled_once())
+        [2, 4]
+    """
 
     def __init__(self, name: str, enable_df_api_tracing: bool = False) -> None:
         self.name = name
@@ -37,7 +49,12 @@ class functional_datapipe:
 
 
 class guaranteed_datapipes_determinism:
-    """A context in which pipes that may give items in any order are refused."""
+    """A context in which pipes that may give items in any order are refused.
+
+    Example:
+        >>> with torch.utils.data.guaranteed_datapipes_determinism():
+        ...     pass
+    """
 
     def __init__(self) -> None:
         self.prev = _wanted["determinism"]
@@ -55,6 +72,14 @@ class non_deterministic:
 
     Raises:
         TypeError: when such a pipe is made where order is guaranteed.
+
+    Example:
+        >>> @torch.utils.data.non_deterministic
+        ... class Any(torch.utils.data.IterDataPipe):
+        ...     def __iter__(self):
+        ...         return iter({1})
+        >>> list(Any())
+        [1]
     """
 
     def __init__(self, arg: type | Callable[..., bool]) -> None:
@@ -96,16 +121,40 @@ class non_deterministic:
 
 
 def argument_validation(f: _T) -> _T:
-    """The function itself: types of arguments aren't checked here."""
+    """The function itself: types of arguments aren't checked here.
+
+    Parameters:
+        f: a method of a pipe.
+    Returns: the same.
+    Raises: nothing.
+    Example:
+        >>> torch.utils.data.argument_validation(len) is len
+        True
+    """
     return f
 
 
 def runtime_validation(f: _T) -> _T:
-    """The function itself: types of items aren't checked here."""
+    """The function itself: types of items aren't checked here.
+
+    Parameters:
+        f: a method of a pipe.
+    Returns: the same.
+    Raises: nothing.
+    Example:
+        >>> torch.utils.data.runtime_validation(len) is len
+        True
+    """
     return f
 
 
 @contextmanager
 def runtime_validation_disabled() -> Iterator[None]:
-    """A context without checks of items' types, which there aren't here."""
+    """A context without checks of items' types, which there aren't here.
+
+    Returns: a context manager.
+    Example:
+        >>> with torch.utils.data.runtime_validation_disabled():
+        ...     pass
+    """
     yield

@@ -212,7 +212,12 @@ def _with_arguments(pipe: object) -> str:
 
 # ---- what pipes carry ----------------------------------------------------------------------------
 class DFIterDataPipe(IterDataPipe[_T_co]):
-    """A pipe of data frames."""
+    """A pipe of data frames.
+
+    Example:
+        >>> issubclass(torch.utils.data.DFIterDataPipe, torch.utils.data.IterDataPipe)
+        True
+    """
 
     def _is_dfpipe(self) -> bool:
         return True
