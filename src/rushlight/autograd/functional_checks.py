@@ -29,6 +29,11 @@ def tuple_of(values: Any, what: str, caller: str) -> tuple[bool, Tensors]:
 
 
 def need_history(outputs: Tensors, strict: bool) -> None:
+    """Refuses, in strict mode, outputs that nothing was recorded of.
+
+    Raises:
+        RuntimeError: where there is one.
+    """
     if strict:
         for i, o in enumerate(outputs):
             if not o.requires_grad:
@@ -42,6 +47,11 @@ def need_history(outputs: Tensors, strict: bool) -> None:
 
 
 def check_v(v: Tensors, others: Tensors, is_tuple: bool) -> None:
+    """Refuses a vector that differs from what it belongs to in number or shapes.
+
+    Raises:
+        RuntimeError: where it does.
+    """
     if len(others) != len(v):
         if is_tuple:
             raise RuntimeError(
@@ -112,6 +122,11 @@ def require_recorded(values: Tensors, what: str, strict: bool) -> None:
 
 
 def single(outputs: Tensors, is_tuple: bool, caller: str) -> None:
+    """Refuses outputs of another number of elements than one.
+
+    Raises:
+        RuntimeError: for a tuple, or more elements.
+    """
     if is_tuple:
         raise RuntimeError(f"The function given to {caller} should return a single Tensor")
     if outputs[0]._raw.size != 1:
@@ -121,6 +136,11 @@ def single(outputs: Tensors, is_tuple: bool, caller: str) -> None:
 
 
 def only_without_v(group: Tensors, what: str) -> None:
+    """Refuses to go without a vector where there is more than one element.
+
+    Raises:
+        RuntimeError: where there is.
+    """
     if len(group) != 1 or group[0]._raw.size != 1:
         raise RuntimeError(
             "The vector v can only be None if "
