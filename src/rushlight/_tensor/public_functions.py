@@ -175,7 +175,7 @@ def asked(function: Any, args: Any, kwargs: Any) -> object:
     """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
     modes = current().functions
     if modes:
-        given, named = _spelled(function, function.__module__, args, kwargs)
+        given, named = _spell(function, function.__module__, args, kwargs)
         types = types_to_show(function, foreign(_with_parts(given)), given)
         answer = by_mode(function, types, given, keywords_to_show(function, named))
         if answer is NotImplemented:
@@ -183,7 +183,7 @@ def asked(function: Any, args: Any, kwargs: Any) -> object:
         return answer
     if STANDINS and _among(args, kwargs):
         # Run here, the function would have its parts noted one by one.
-        return of_others(function, *_spelled(function, function.__module__, args, kwargs))
+        return of_others(function, *_spell(function, function.__module__, args, kwargs))
     return NOT_HANDLED
 
 
@@ -285,7 +285,7 @@ _AS_CALLED: Final = frozenset({
 })  # fmt: skip
 
 
-def _spelled(
+def _spell(
     function: Callable[..., object], module: str, args: Sequence[object], kwargs: dict[str, object]
 ) -> tuple[Sequence[object], dict[str, object]]:
     """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.

@@ -368,7 +368,7 @@ def _close(node: FunctionNode, args: tuple[object, ...], result: object, executa
         if not recorded:
             o = _untie(o, mine, dirt, mode)
         elif dirt:
-            o = _rewritten(o, node, number, mine, len(outputs))
+            o = _rewrite(o, node, number, mine, len(outputs))
         else:
             if mine:
                 o = _alias(o)
@@ -448,9 +448,7 @@ def _tie(o: TensorBase, node: FunctionNode, number: int) -> None:
         node.out_cells[number] = o._cell
 
 
-def _rewritten(
-    o: TensorBase, node: FunctionNode, number: int, mine: bool, count: int
-) -> TensorBase:
+def _rewrite(o: TensorBase, node: FunctionNode, number: int, mine: bool, count: int) -> TensorBase:
     """An input that forward has written in place: its history is now this node."""
     view = o._view
     unrecorded = view is not None and view.creation == IN_NO_GRAD and view.base._requires_grad

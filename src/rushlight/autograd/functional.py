@@ -77,7 +77,7 @@ def _detach_results(values: Tensors, create_graph: bool) -> Tensors:
     return values if create_graph else tuple(v.detach() for v in values)
 
 
-def _packed(values: Tensors, is_tuple: bool) -> Tensor | Sequence[Tensor]:
+def _pack(values: Tensors, is_tuple: bool) -> Tensor | Sequence[Tensor]:
     return values if is_tuple else values[0]
 
 
@@ -139,8 +139,8 @@ def vjp(
         found = _gradient(outputs, group, v, create_graph)
         found = _fill(found, group, strict, create_graph, "back")
     return (
-        _packed(_detach_results(outputs, create_graph), out_tuple),
-        _packed(_detach_results(found, create_graph), is_tuple),
+        _pack(_detach_results(outputs, create_graph), out_tuple),
+        _pack(_detach_results(found, create_graph), is_tuple),
     )
 
 
@@ -190,8 +190,8 @@ def jvp(
         found = _gradient(pulled, seeds, v, create_graph)
         found = _fill(found, outputs, strict, create_graph, "back_trick")
     return (
-        _packed(_detach_results(outputs, create_graph), out_tuple),
-        _packed(_detach_results(found, create_graph), out_tuple),
+        _pack(_detach_results(outputs, create_graph), out_tuple),
+        _pack(_detach_results(found, create_graph), out_tuple),
     )
 
 
@@ -472,7 +472,7 @@ def vhp(
         outputs, first = _first(func, group, strict, "vhp")
         found = _gradient(first, group, v, create_graph)
         found = _fill(found, group, strict, create_graph, "double_back")
-    return _detach_results(outputs, create_graph)[0], _packed(
+    return _detach_results(outputs, create_graph)[0], _pack(
         _detach_results(found, create_graph), is_tuple
     )
 
@@ -512,7 +512,7 @@ def hvp(
         _require_recorded(second, "hessian", strict)
         found = _gradient(second, seeds, v, create_graph)
         found = _fill(found, group, strict, create_graph, "double_back_trick")
-    return _detach_results(outputs, create_graph)[0], _packed(
+    return _detach_results(outputs, create_graph)[0], _pack(
         _detach_results(found, create_graph), is_tuple
     )
 

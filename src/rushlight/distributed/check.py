@@ -39,7 +39,7 @@ def _about() -> dict[str, Given]:
     }  # fmt: skip
 
 
-def _timed(size: int) -> float:
+def _time(size: int) -> float:
     """Seconds of one all_reduce of so many bytes of float32."""
     row = f.ones(max(size // 4, 1))
     all_reduce(row)
@@ -109,7 +109,7 @@ def _run(
     world: list[Given] = [None] * get_world_size()
     all_gather_object(world, _about())
     tries = 3 if forecasts else 1
-    times = [(size, min(_timed(size) for _ in range(tries))) for size in _SIZES]
+    times = [(size, min(_time(size) for _ in range(tries))) for size in _SIZES]
     overhead = min(_overhead() for _ in range(5)) if forecasts else 0.0
     if get_rank() == 0:
         lines = [f"{len(world)} ranks, formed in {formed:.2f} s", ""]

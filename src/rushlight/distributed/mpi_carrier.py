@@ -57,7 +57,7 @@ def _parts(length: int, count: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def _described(tensor: Tensor | None) -> str:
+def _describe(tensor: Tensor | None) -> str:
     """What a rank tells another of a tensor that it sends to it, or expects from it."""
     if tensor is None:
         return "nothing"
@@ -152,8 +152,8 @@ class MPICarrier:
             RuntimeError: where another rank expects something else; all ranks say which.
         """
         byte = self._mpi.BYTE
-        expected = [_described(receives.get(i)) for i in range(self.size)]
-        sent = "".join(_described(sends.get(i)).ljust(_REPORT) for i in range(self.size)).encode()
+        expected = [_describe(receives.get(i)) for i in range(self.size)]
+        sent = "".join(_describe(sends.get(i)).ljust(_REPORT) for i in range(self.size)).encode()
         come, wrong = bytearray(len(sent)), bytearray(_REPORT * self.size)
         yield [self._comm.Ialltoall([sent, byte], [come, byte])]
         complaint = ""

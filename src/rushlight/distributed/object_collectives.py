@@ -27,13 +27,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _packed(value: object) -> Tensor:
+def _pack(value: object) -> Tensor:
     data = bytearray(pickle.dumps(value))
     out: Tensor = f.frombuffer(data, dtype=D.uint8)
     return out
 
 
-def _unpacked(row: Tensor) -> object:
+def _unpack(row: Tensor) -> object:
     return pickle.loads(bytes(row.tolist()) if row.numel() < 64 else row.numpy().tobytes())
 
 
@@ -57,13 +57,13 @@ def all_gather_object(
     if pg.size() == 1:
         object_list[0] = pickle.loads(pickle.dumps(obj))
         return
-    row = _packed(obj)
+    row = _pack(obj)
     lengths = [_number() for _ in range(pg.size())]
     all_gather(lengths, _number(row.numel()), pg)
     rows = [_room(length.item()) for length in lengths]
     all_gather(rows, row, pg)
     for i, one in enumerate(rows):
-        object_list[i] = _unpacked(one)
+        object_list[i] = _unpack(one)
 
 
 def gather_object(
@@ -84,7 +84,7 @@ def gather_object(
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
     if not mine and object_gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    row = _packed(obj)
+    row = _pack(obj)
     lengths = [_number() for _ in range(pg.size())]
     all_gather(lengths, _number(row.numel()), pg)
     longest = max(int(length.item()) for length in lengths)
@@ -94,7 +94,7 @@ def gather_object(
     gather(padded, rows, group=pg, group_dst=root)
     if object_gather_list is not None and rows is not None:
         for i, (one, length) in enumerate(zip(rows, lengths)):
-            object_gather_list[i] = _unpacked(one[: int(length.item())])
+            object_gather_list[i] = _unpack(one[: int(length.item())])
 
 
 def broadcast_object_list(
@@ -111,7 +111,7 @@ def broadcast_object_list(
     root = check_root(pg, src, group_src, "broadcast", 0)
     if pg.size() == 1:
         return
-    rows = [_packed(one) for one in object_list] if root == pg.rank() else []
+    rows = [_pack(one) for one in object_list] if root == pg.rank() else []
     lengths = f.tensor([row.numel() for row in rows] or [0] * len(object_list), dtype=D.int64)
     broadcast(lengths, group=pg, group_src=root)
     whole = f.cat(rows) if rows else _room(lengths.sum().item())
@@ -123,7 +123,7 @@ def broadcast_object_list(
 def _split_into(object_list: list[object], whole: Tensor, lengths: Tensor) -> None:
     start = 0
     for i, length in enumerate(lengths.tolist()):
-        object_list[i] = _unpacked(whole[start : start + length])
+        object_list[i] = _unpack(whole[start : start + length])
         start += length
 
 
@@ -156,7 +156,7 @@ def scatter_object_list(
     if root == pg.rank():
         if scatter_object_input_list is None:
             raise ValueError("source rank must provide non-None scatter_object_input_list")
-        packed = [_packed(one) for one in scatter_object_input_list]
+        packed = [_pack(one) for one in scatter_object_input_list]
         longest = _number(max(row.numel() for row in packed))
         lengths = [_number(row.numel()) for row in packed]
         rows = []
@@ -168,7 +168,7 @@ def scatter_object_list(
     mine, length = _room(longest.item()), _number()
     scatter(mine, rows, group=pg, group_src=root)
     scatter(length, lengths, group=pg, group_src=root)
-    scatter_object_output_list[0] = _unpacked(mine[: int(length.item())])
+    scatter_object_output_list[0] = _unpack(mine[: int(length.item())])
 
 
 def send_object_list(
@@ -180,7 +180,7 @@ def send_object_list(
     use_batch: bool = False,
 ) -> None:
     """Sends objects to a rank."""
-    rows = [_packed(one) for one in object_list]
+    rows = [_pack(one) for one in object_list]
     lengths = f.tensor([row.numel() for row in rows], dtype=D.int64)
     send(lengths, dst, group, group_dst=group_dst)
     send(f.cat(rows), dst, group, group_dst=group_dst)

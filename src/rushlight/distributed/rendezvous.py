@@ -39,7 +39,7 @@ def _from_environment(name: str, scheme: str) -> str:
     return value
 
 
-def _served(host: str, port: int, rank: int, size: int, timeout: timedelta) -> Store:
+def _serve(host: str, port: int, rank: int, size: int, timeout: timedelta) -> Store:
     """A TCPStore; under torchrun its agent serves it.
 
     Rank 0 doesn't wait here: where others don't come, what forms their world says which.
@@ -66,7 +66,7 @@ def _meet_env(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Pla
     port = int(_from_environment("MASTER_PORT", scheme))
     if size == 1 and rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
         return Place(HashStore(), 0, 1)  # nobody else to meet
-    return Place(_served(host, port, rank, size, timeout), rank, size, host)
+    return Place(_serve(host, port, rank, size, timeout), rank, size, host)
 
 
 def _given(url: ParseResult, scheme: str, rank: int, size: int) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def _meet_tcp(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Pla
     rank, size = _given(url, scheme, rank, size)
     if size == 1:
         return Place(HashStore(), rank, 1)
-    return Place(_served(url.hostname, url.port, rank, size, timeout), rank, size, url.hostname)
+    return Place(_serve(url.hostname, url.port, rank, size, timeout), rank, size, url.hostname)
 
 
 def _meet_file(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Place:

@@ -34,7 +34,7 @@ _JOINED: Final = "init/"
 _DONE, _LATE, _EMPTY, _WRONG = b"done", b"late", b"empty", b"wrong"
 
 
-def _packed(fields: Sequence[bytes]) -> bytes:
+def _pack(fields: Sequence[bytes]) -> bytes:
     parts = [_NUMBER.pack(len(fields))]
     for field in fields:
         parts += (_NUMBER.pack(len(field)), field)
@@ -42,7 +42,7 @@ def _packed(fields: Sequence[bytes]) -> bytes:
     return _NUMBER.pack(len(body)) + body
 
 
-def _unpacked(body: bytes | memoryview) -> list[bytes]:
+def _unpack(body: bytes | memoryview) -> list[bytes]:
     (count,) = _NUMBER.unpack_from(body)
     at, fields = _NUMBER.size, []
     for _ in range(count):
@@ -70,7 +70,7 @@ class _Client:
             end = _NUMBER.size + length
             if len(self.received) < end:
                 return
-            question = _unpacked(bytes(self.received[_NUMBER.size : end]))
+            question = _unpack(bytes(self.received[_NUMBER.size : end]))
             del self.received[:end]
             yield question
 
@@ -78,7 +78,7 @@ class _Client:
         """Sends an answer; a connection that is gone is found out when it is read."""
         with contextlib.suppress(OSError):
             self.connection.setblocking(True)
-            self.connection.sendall(_packed((status, *fields)))
+            self.connection.sendall(_pack((status, *fields)))
             self.connection.setblocking(False)
 
 
@@ -352,9 +352,9 @@ class TCPStore(Store):
         with self._lock:
             try:
                 self._connection.settimeout(max(limit, _ANSWER))
-                self._connection.sendall(_packed((what.encode(), *fields)))
+                self._connection.sendall(_pack((what.encode(), *fields)))
                 (length,) = _NUMBER.unpack(self._read(_NUMBER.size))
-                status, *answer = _unpacked(self._read(length))
+                status, *answer = _unpack(self._read(length))
             except TimeoutError:
                 self._connection.close()  # the answer may still come, to another question
                 raise DistNetworkError(

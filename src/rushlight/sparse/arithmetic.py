@@ -47,12 +47,12 @@ def _of_values(name: str) -> Callable[..., object]:
     def function(input: SparseTensor, *args: object, **kwargs: object) -> SparseTensor:
         whole: Any = input.coalesce()
         found = getattr(functions, name)(whole.held, *args, **kwargs)
-        return _noted(whole._with(found), self=whole)
+        return _note(whole._with(found), self=whole)
 
     return function
 
 
-def _noted(found: SparseTensor, **operands: Tensor) -> SparseTensor:
+def _note(found: SparseTensor, **operands: Tensor) -> SparseTensor:
     """A result whose node shows these operands: it has saved their values."""
     node = found.held._node
     if node is not None:
@@ -67,7 +67,7 @@ for _name in _OF_VALUES:
 _SUMS: Final = {"add": 1, "sub": -1}
 
 
-def _added_into(self: Tensor, sign: int, other: SparseTensor, alpha: float = 1) -> Tensor:
+def _add_into(self: Tensor, sign: int, other: SparseTensor, alpha: float = 1) -> Tensor:
     """A dense tensor with a multiple of a sparse one added, in place."""
     if tuple(self.shape) != tuple(other.shape):
         return self.copy_(_add(self, other, alpha=sign * alpha))
@@ -112,7 +112,7 @@ def _in_place(name: str) -> Callable[..., object]:
     def function(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if not isinstance(self, SparseTensor):  # a dense tensor takes over the elements
             if name in _SUMS:
-                return _added_into(self, _SUMS[name], *args, **kwargs)
+                return _add_into(self, _SUMS[name], *args, **kwargs)
             made = _RULES[name](self, *args, **kwargs)
             _refuse_cast(name, made.dtype, self.dtype)
             return self.copy_(made.to_dense() if _is_sparse(made) else made)
@@ -193,7 +193,7 @@ def _mul(input: Any, other: Any) -> Tensor:
     if isinstance(other, SparseTensor):
         common = functions.result_type(input, other)
         first, second = (t._with(t.held.to(common)) for t in (input, other))
-        return _noted(_common(first, second.coalesce()), self=input, other=other)
+        return _note(_common(first, second.coalesce()), self=input, other=other)
     full = functions.broadcast_to(other, tuple(input.shape))
     return input._with(input.held * full[tuple(input.places)])
 

@@ -66,7 +66,7 @@ def note_own(namedtuple: type, size: type) -> None:
     for kind in (OrderedDict, deque):
         note(kind, f"collections.{kind.__name__}")
     note(defaultdict, "collections.defaultdict", _default_to, _default_from)
-    note(namedtuple, "collections.namedtuple", _named_to, _named_from)
+    note(namedtuple, "collections.namedtuple", _named_to, _name_from)
     note(size, "torch.Size")
 
 
@@ -87,7 +87,7 @@ def _named_to(context: object) -> object:
     return _NAMED[context]
 
 
-def _named_from(written: object) -> object:
+def _name_from(written: object) -> object:
     for cls, name in _NAMED.items():
         if name == written:
             return cls

@@ -69,7 +69,7 @@ class _Kept:
     __slots__ = ("may_change", "used", "val", "versions")
 
     def __init__(self, value: object, may_change: bool) -> None:
-        self.val = _mapped(_alias, value)
+        self.val = _map(_alias, value)
         self.versions = _versions(value)
         self.may_change = may_change
         self.used = False
@@ -91,7 +91,7 @@ class _Kept:
             raise RuntimeError(
                 "Tensor cached during selective activation checkpoint has been mutated"
             )
-        return _mapped(lambda t: new_tensor(t._raw), value)
+        return _map(lambda t: new_tensor(t._raw), value)
 
 
 def _alias(t: Tensor) -> TensorBase:
@@ -101,13 +101,13 @@ def _alias(t: Tensor) -> TensorBase:
     return made
 
 
-def _mapped(function: Callable[..., object], value: Any) -> Any:
+def _map(function: Callable[..., object], value: Any) -> Any:
     if isinstance(value, TensorBase):
         return function(value)
     if type(value) in (tuple, list):
-        return type(value)(_mapped(function, v) for v in value)
+        return type(value)(_map(function, v) for v in value)
     if isinstance(value, tuple):
-        return type(value)([_mapped(function, v) for v in value])
+        return type(value)([_map(function, v) for v in value])
     return value
 
 

@@ -239,7 +239,7 @@ def clamp_max(x: Array, high: Array | float) -> Array:
     return clamp(x, None, high)
 
 
-def _ordered(ufunc: AnyCallable, name: str) -> AnyCallable:
+def _order(ufunc: AnyCallable, name: str) -> AnyCallable:
     def extreme(a: Array, b: Array) -> Array:
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} not implemented for complex tensors.")
@@ -248,10 +248,10 @@ def _ordered(ufunc: AnyCallable, name: str) -> AnyCallable:
     return extreme
 
 
-maximum: Final = _ordered(np.maximum, "maximum")
-minimum: Final = _ordered(np.minimum, "minimum")
-fmax: Final = _ordered(np.fmax, "fmax")
-fmin: Final = _ordered(np.fmin, "fmin")
+maximum: Final = _order(np.maximum, "maximum")
+minimum: Final = _order(np.minimum, "minimum")
+fmax: Final = _order(np.fmax, "fmax")
+fmin: Final = _order(np.fmin, "fmin")
 
 
 def heaviside(x: Array, values: Array) -> Array:

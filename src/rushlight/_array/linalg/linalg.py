@@ -225,7 +225,7 @@ def check_same(b: Array, a: Array) -> None:
         )
 
 
-def _solved(a: Array, b: Array, left: bool) -> tuple[Any, bool]:
+def _solve(a: Array, b: Array, left: bool) -> tuple[Any, bool]:
     """The solutions, and whether all of them exist."""
     name = "linalg.solve"
     check_inexact(a, name)
@@ -260,7 +260,7 @@ def solve(a: Array, b: Array, left: bool = True, name: str = "solve") -> Array:
         LinAlgError: where a matrix is singular.
         RuntimeError: where shapes or types don't fit.
     """
-    x, found = _solved(a, b, left)
+    x, found = _solve(a, b, left)
     if not found:
         _, info = _by_pivots(a, b, x, left)
         if info.any():
@@ -278,7 +278,7 @@ def solve_ex(
     if check_errors:
         x = solve(a, b, left, "solve_ex")
         return x, _no_info(a)
-    x, found = _solved(a, b, left)
+    x, found = _solve(a, b, left)
     return (x, _no_info(a)) if found else _by_pivots(a, b, x, left)
 
 

@@ -269,9 +269,9 @@ def correlate_transposed(
     elif _mirrors(size, tuple(out), k, stride, pad, dilation) and rows <= channels:
         x = _mirror(y, w, size, pad, dilation, groups)
     elif all(s == 1 for s in stride):
-        x = _transposed_by_lines(y, w, size, pad, dilation, groups)
+        x = _transpose_by_lines(y, w, size, pad, dilation, groups)
     else:
-        x = _transposed_by_columns(y, w, size, stride, pad, dilation, groups)
+        x = _transpose_by_columns(y, w, size, stride, pad, dilation, groups)
     return x.astype(dtype, copy=False)
 
 
@@ -312,7 +312,7 @@ def _room(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation
     )
 
 
-def _transposed_by_columns(
+def _transpose_by_columns(
     y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array:
     count, rows, *out = y.shape
@@ -366,7 +366,7 @@ def _pad_rows(y: Array, room: Sizes, out: Sizes) -> Array:
     return laid
 
 
-def _transposed_by_lines(
+def _transpose_by_lines(
     y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array:
     count, rows, *out = y.shape

@@ -211,7 +211,7 @@ def _made(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
     source = f"def {form.name}({listed}):\n{text}"
     space |= {
         "kernels": kernels, "limits": LIMITS, "divide": np.true_divide, "to_raw": to_raw,
-        "array": np.array, "contiguous": np.ascontiguousarray, "laid_out": _laid_out_like,
+        "array": np.array, "contiguous": np.ascontiguousarray, "laid_out": _lay_out_like,
         "large": _large, "more": _More(form, maker),
         "other": _other_gradient if form.key else _other_loss,
     }  # fmt: skip
@@ -280,7 +280,7 @@ def _laid_out(value: str, like: str) -> list[str]:
     return [f"return {value} if {asked} else laid_out({value}, {like})"]
 
 
-def _laid_out_like(value: Array, like: Array | None) -> Array:
+def _lay_out_like(value: Array, like: Array | None) -> Array:
     """A new array, laid out like another one."""
     if like is None:
         return np.ascontiguousarray(value)
@@ -388,7 +388,7 @@ def _other_loss(me: Any, *args: Any) -> Any:
         each = np.asarray(form.bound(names)(*operands, *numbers))
     found = reduced(each, known["reduction"], dtype)
     like = known[formula.result]
-    return found if not found.ndim or found.shape != like.shape else _laid_out_like(found, like)
+    return found if not found.ndim or found.shape != like.shape else _lay_out_like(found, like)
 
 
 def _other_gradient(me: Any, *args: object) -> TensorLike:
@@ -411,7 +411,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
     like = form.formula.gradient_like(key, tuple(arrays))
     if not found.ndim or (like and known[like].shape != found.shape):
         return found
-    return _laid_out_like(found, known[like] if like else None)
+    return _lay_out_like(found, known[like] if like else None)
 
 
 def _record(form: Form, g: Any, *args: Any) -> Tensor:

@@ -58,7 +58,7 @@ def ones(length: int, dtype: RawType) -> Array:
     return ones
 
 
-def _computed_in(dtype: RawType) -> RawType:
+def _compute_in(dtype: RawType) -> RawType:
     """The dtype to compute in for values of `dtype`."""
     if dtype in (np.float32, np.float64):
         return dtype
@@ -70,7 +70,7 @@ def _computed_in(dtype: RawType) -> RawType:
 def lifted(x: Any) -> Any:
     if x.dtype is FLOAT32 or x.dtype is FLOAT64:
         return x
-    dtype = _computed_in(x.dtype)
+    dtype = _compute_in(x.dtype)
     return x if x.dtype == dtype else x.astype(dtype)
 
 

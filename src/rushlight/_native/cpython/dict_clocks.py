@@ -25,17 +25,17 @@ def unknown() -> str | None:
         return None
     if not dict_watch.ready():
         return "this CPython has none"
-    seen = layout.changes_are_seen(_watched, split=False)
+    seen = layout.changes_are_seen(_watch, split=False)
     return None if seen else "changes of dictionaries are told otherwise"
 
 
-def _watched(table: dict[object, object]) -> int:
+def _watch(table: dict[object, object]) -> int:
     return word(dict_watch.clock(table))
 
 
 @cache
 def _split_ones_too() -> bool:
-    return layout.version_offset() is not None or layout.changes_are_seen(_watched)
+    return layout.version_offset() is not None or layout.changes_are_seen(_watch)
 
 
 def address(table: dict[object, object]) -> int:

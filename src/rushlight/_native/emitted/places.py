@@ -31,7 +31,7 @@ def load() -> dict[str, int]:
     """The addresses of the functions by name."""
     module = Module("places")
     for size, bits in BITS.items():
-        _emit(module, f"pick_{size}", bits, _picked)
+        _emit(module, f"pick_{size}", bits, _pick)
         _emit(module, f"put_{size}", bits, _put)
     for name, type in SUMS.items():
         _emit(module, f"add_{name}", type, _emit_add)
@@ -49,7 +49,7 @@ def chunks(outer: int, count: int, inner: int) -> tuple[int, int, int]:
     return rows, grain, -(-outer // rows) * -(-inner // grain)
 
 
-def _picked(here: Value, there: Value, type: Type) -> None:
+def _pick(here: Value, there: Value, type: Type) -> None:
     here.function.store(here, here.function.load(there, type))
 
 
@@ -77,7 +77,7 @@ def _emit(
     top = chunk // blocks * c["rows"]
     first = chunk % blocks * c["grain"]
     last = f.minimum(first + c["grain"], inner)
-    beside, named = ("to", "source") if each is _picked else ("source", "to")
+    beside, named = ("to", "source") if each is _pick else ("source", "to")
     with f.loop(top, f.minimum(top + c["rows"], c["outer"])) as outer:
         index = f.at(c["index"], outer.index * c["count"] * inner, I64)
         near = f.at(c[beside], outer.index * c["count"] * inner, type)

@@ -86,12 +86,12 @@ def _scale(f: Function, x: Value, n: Value, whole: Value) -> Value:
     """x * 2**n, rounded once; `whole` is n as a float. In two steps where there is no instruction
     for it: 2**n itself may be beyond the normal numbers."""
     if x.type.lanes * x.type.size == 64 == machine().width:  # AVX-512
-        return _scaled_at_once(f, x, whole)
+        return _scale_at_once(f, x, whole)
     half = n >> 1
     return x * _power_of_two(f, half, x) * _power_of_two(f, n - half, x)
 
 
-def _scaled_at_once(f: Function, x: Value, whole: Value) -> Value:
+def _scale_at_once(f: Function, x: Value, whole: Value) -> Value:
     suffix, mask = ("ps", I16) if single(x) else ("pd", I8)
     name = f"llvm.x86.avx512.mask.scalef.{suffix}.512"
     f.module.declare(name, x.type, [x.type, x.type, x.type, mask, I32])

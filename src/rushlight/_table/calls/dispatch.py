@@ -303,7 +303,7 @@ def match(
     sources: list[Any] = []
     convert: list[tuple[int, Any]] = []
     left = dict(kwargs)
-    packed = _packed_from(positional, args) if packs else None
+    packed = _pack_from(positional, args) if packs else None
     if packed is None and len(args) > len(positional):
         return any(isinstance(a, TensorBase) for a in args[1:])  # of which others might be sizes
     for i, p in enumerate(params):
@@ -342,7 +342,7 @@ def _some_tensor(row: Row, args: tuple[object, ...], kwargs: Mapping[str, object
     return any(isinstance(a, TensorBase) for a in (*args, *kwargs.values()))
 
 
-def _packed_from(positional: list[Parameter], args: tuple[object, ...]) -> int | None:
+def _pack_from(positional: list[Parameter], args: tuple[object, ...]) -> int | None:
     for i, p in enumerate(positional):
         if (
             p.is_list

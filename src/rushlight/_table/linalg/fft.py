@@ -114,7 +114,7 @@ def _normalization(norm: str | None, forward: bool) -> int:
     raise RuntimeError(f'Invalid normalization mode: "{norm}"')
 
 
-def _promoted(x: Tensor, needs_complex: bool) -> Tensor:
+def _promote(x: Tensor, needs_complex: bool) -> Tensor:
     """`x` in a type that transforms take: integers become the default type."""
     have = T.from_raw(x._raw.dtype)
     if have.category < D.FLOAT:
@@ -167,7 +167,7 @@ def _one(row: Row, x: Tensor, dims: tuple[int, ...], norm: int, last: int) -> Te
 
 def _of_size(x: Tensor, n: int | None, dim: int) -> tuple[Tensor, int]:
     """A floating input, cut or padded to `n` along a dimension; and which that is."""
-    x = _promoted(x, False)
+    x = _promote(x, False)
     d = _wrap(dim, x._raw.ndim)
     size = x._raw.shape[d] if n is None else int(n)
     _check(size)
@@ -195,7 +195,7 @@ def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forwar
 
 def _c2r(x: Tensor, n: int, dim: int, norm: str | None, forward: bool) -> Tensor:
     """`irfft` and `hfft`."""
-    x = _promoted(x, True)
+    x = _promote(x, True)
     d = _wrap(dim, x._raw.ndim)
     size = 2 * (x._raw.shape[d] - 1) if n is None else int(n)
     _check(size)
@@ -245,14 +245,14 @@ def _ints(values: Shape) -> tuple[int, ...]:
 def _c2c_n(x: Tensor, s: object, dim: Shape | None, norm: str | None, forward: bool) -> Tensor:
     """`fftn` and `ifftn`."""
     sizes, dims = _shape_and_dims(x, s, dim)
-    x = _resize(_promoted(x, True), dims, sizes)
+    x = _resize(_promote(x, True), dims, sizes)
     return _one(c2c, x, dims, _normalization(norm, forward), forward)
 
 
 def _rfftn(x: Any, s: object, dim: Any, norm: Any) -> Tensor:
     _require_real(x, "rfftn expects a real-valued input tensor, but got ")
     sizes, dims = _shape_and_dims(x, s, dim)
-    x = _promoted(x, False)
+    x = _promote(x, False)
     if not dims:
         raise RuntimeError("rfftn must transform at least one axis")
     return _one(r2c, _resize(x, dims, sizes), dims, _normalization(norm, True), True)
@@ -272,13 +272,13 @@ def _half_sizes(
 
 def _irfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("irfftn", x, s, dim)
-    x = _resize(_promoted(x, True), dims, sizes)
+    x = _resize(_promote(x, True), dims, sizes)
     return _one(c2r, x, dims, _normalization(norm, False), last)
 
 
 def _hfftn(x: Any, s: object, dim: int | Sequence[int] | None, norm: Any) -> Tensor:
     sizes, dims, last = _half_sizes("hfftn", x, s, dim)
-    x = _resize(_promoted(x, True), dims, sizes)
+    x = _resize(_promote(x, True), dims, sizes)
     mode = _normalization(norm, True)
     if len(dims) > 1:
         x = _one(c2c, x, dims[:-1], mode, True)
@@ -290,7 +290,7 @@ def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
     _require_real(x, "Only supports floating-point dtypes, but found: ")
-    x = _resize(_promoted(x, False), dims, sizes)
+    x = _resize(_promote(x, False), dims, sizes)
     mode = _normalization(norm, False)
     found = _one(r2c, x, dims[-1:], mode, True)
     if len(dims) == 1:

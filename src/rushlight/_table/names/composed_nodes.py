@@ -47,7 +47,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     return made if flat is x else unsafe_view(made, (*shape[:-1], weight._raw.shape[0]))
 
 
-def _stacked(a: Any, b: Any) -> Any:
+def _stack(a: Any, b: Any) -> Any:
     left, right = a._raw.shape, b._raw.shape
     if len(left) >= 3 and len(right) == 1:
         return unsafe_view(table("mv")(_rows(a), b), left[:-1])
@@ -109,5 +109,5 @@ comes_apart(_linear_nd, _linear, _biased_shapes(3))
 comes_apart(_linear_2d_plain, _linear, _linear_shapes(2))
 comes_apart(_linear_nd_plain, _linear, _linear_shapes(3))
 comes_apart(_linear_1d_plain, _linear, _linear_shapes(1))
-comes_apart(_stack_product, _stacked, _both)
+comes_apart(_stack_product, _stack, _both)
 comes_apart(_cross_entropy, _classes, _logits)

@@ -467,22 +467,22 @@ def apply_(self: Tensor, callable: Any) -> Tensor:
 
     Raises: RuntimeError for a tensor that requires grad.
     """
-    return _mapped("apply_", self, (), callable)
+    return _map("apply_", self, (), callable)
 
 
 @composite("private", method=True)
 def map_(self: Tensor, tensor: Tensor, callable: AnyCallable) -> Tensor:
     """Replaces each element by a function of it and of one of `tensor`: a Python loop."""
-    return _mapped("map_", self, (tensor,), callable)
+    return _map("map_", self, (tensor,), callable)
 
 
 @composite("private", method=True)
 def map2_(self: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
     """Replaces each element by a function of it and of those of `x` and `y`: a Python loop."""
-    return _mapped("map2_", self, (x, y), callable)
+    return _map("map2_", self, (x, y), callable)
 
 
-def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCallable) -> Tensor:
+def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCallable) -> Tensor:
     words = ("x", "y") if len(others) == 2 else ("other",)
     for place, (word, t) in enumerate(zip(words, others), 1):
         if not isinstance(t, TensorBase):
@@ -561,13 +561,13 @@ def dim_order(self: Any, *, ambiguity_check: object = False) -> tuple[int, ...]:
     contiguous = bool(self._raw.flags.c_contiguous)
     if len(sizes) < 2 or contiguous is not is_laid_out(self, channels_last):
         return tuple(range(len(sizes))) if contiguous or len(sizes) < 2 else (0, 2, 3, 1)
-    order, unique = _sorted_by_stride(sizes, strides)
+    order, unique = _sort_by_stride(sizes, strides)
     if ambiguity_check is not False and not unique:
         raise RuntimeError("The tensor does not have unique dim order.")
     return order
 
 
-def _sorted_by_stride(sizes: Shape, strides: Shape) -> tuple[tuple[int, ...], bool]:
+def _sort_by_stride(sizes: Shape, strides: Shape) -> tuple[tuple[int, ...], bool]:
     """The dimensions by falling strides, and whether there is no other such order.
 
     Dimensions without a stride stay where they are, as do equal ones.

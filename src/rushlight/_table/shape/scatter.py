@@ -288,7 +288,7 @@ def _reduce_backward(
     if not include_self:
         to_self = xp.scatter(to_self, dim, index, 0)
     if to_src is not None and src.shape != to_src.shape:
-        to_src = _filled_out(xp, to_src, src.shape)
+        to_src = _fill_out(xp, to_src, src.shape)
     return [to_self if need[0] else None, to_src if need[1] else None]
 
 
@@ -296,7 +296,7 @@ def _at_least_one(xp: Namespace, count: object) -> TensorLike:
     return xp.where(count == 0, 1, count)
 
 
-def _filled_out(xp: Namespace, part: Any, shape: tuple[int, ...]) -> Any:
+def _fill_out(xp: Namespace, part: Any, shape: tuple[int, ...]) -> Any:
     for d, n in enumerate(part.shape):
         if n != shape[d]:
             part = xp.slice_backward(

@@ -239,19 +239,19 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
         try:
             if input._raw.flags.c_contiguous:
                 return apply_view(view.op, input, (size,))
-            return _laid_anew(input, size)
+            return _lay_anew(input, size)
         except RuntimeError:
             refuse_misuse("method", "reshape", (size,))
             raise
     handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
     if handled is not NOT_HANDLED:
         return handled
-    return _laid_anew(input, _resolve(input, shape, kwargs))
+    return _lay_anew(input, _resolve(input, shape, kwargs))
 
 
 @composite("", name="reshape")
 @asking_too
-def _reshaped(asking: bool) -> Any:
+def _reshape(asking: bool) -> Any:
     def reshape_to(*args: Any, **kwargs: Any) -> Any:
         """The same elements in another shape: a view where the layout allows it, else a copy."""
         if asking and ALERTED and interposed():
@@ -279,7 +279,7 @@ def _reshaped(asking: bool) -> Any:
     return reshape_to
 
 
-def _laid_anew(input: Tensor, size: tuple[int, ...]) -> Any:
+def _lay_anew(input: Tensor, size: tuple[int, ...]) -> Any:
     """`reshape` of a tensor that may not be contiguous."""
     array = input._raw
     if array.flags.c_contiguous:

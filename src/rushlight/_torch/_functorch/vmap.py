@@ -113,7 +113,7 @@ def _unwrap_batched(
     )
 
 
-def _staged(
+def _stage(
     func: Callable[..., Any], in_dims: int, out_dims: int | Shape, randomness: str,
     chunk_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
@@ -162,10 +162,10 @@ _OWN = (_process_batched_inputs, _create_batched_inputs, _unwrap_batched)
 
 
 def _find_replaced() -> Callable[..., Any] | None:
-    """`_staged` where one of the steps has been replaced, else None."""
+    """`_stage` where one of the steps has been replaced, else None."""
     if (_process_batched_inputs, _create_batched_inputs, _unwrap_batched) == _OWN:
         return None
-    return _staged
+    return _stage
 
 
 REPLACED[:] = [_find_replaced]

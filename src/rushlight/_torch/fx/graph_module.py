@@ -170,7 +170,7 @@ class GraphModule(Module):
     def __reduce__(self) -> Any:
         state = dict(self.__dict__)
         graph = state.pop("_graph")
-        return reduce_graph_module, (state, _packed(graph), type(self).__name__)
+        return reduce_graph_module, (state, _pack(graph), type(self).__name__)
 
     def __deepcopy__(self, memo: Any) -> GraphModule:
         fake = Module()
@@ -186,7 +186,7 @@ class GraphModule(Module):
         return "\n".join([super().__str__(), self._code, more])
 
 
-def _packed(graph: Graph) -> list[tuple[Any, ...]]:
+def _pack(graph: Graph) -> list[tuple[Any, ...]]:
     place = {node: i for i, node in enumerate(graph.nodes)}
     return [
         (

@@ -191,14 +191,14 @@ class RecursiveScriptModule(ScriptModule):
         return "RecursiveScriptModule"
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self._program_class, dict(self.__dict__))
+        return _rebuild, (self._program_class, dict(self.__dict__))
 
 
 def _class_text(module: Any) -> Any:
     return getattr(type(module), "_program_class", type(module))
 
 
-def _rebuilt(program_class: type, state: dict[str, Any]) -> Any:
+def _rebuild(program_class: type, state: dict[str, Any]) -> Any:
     cls = scripted_class(program_class)
     made = cls.__new__(cls)
     made.__dict__.update(state)

@@ -47,7 +47,7 @@ def rule(*names: str) -> Callable[[Any], Any]:
     return register
 
 
-def _joined(name: str, args: tuple[Any, ...]) -> tuple[NestedTensor, list[Any]]:
+def _join(name: str, args: tuple[Any, ...]) -> tuple[NestedTensor, list[Any]]:
     """The first nested argument, and the arguments with values for nested ones.
 
     Raises:
@@ -76,8 +76,8 @@ def _joined(name: str, args: tuple[Any, ...]) -> tuple[NestedTensor, list[Any]]:
 
 def _elementwise(name: str) -> Callable[..., object]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        like, values = _joined(name, args)
-        named = {k: _joined(name, (like, v))[1][1] for k, v in kwargs.items()}
+        like, values = _join(name, args)
+        named = {k: _join(name, (like, v))[1][1] for k, v in kwargs.items()}
         return like._with(_called(name, values, named))
 
     return function
@@ -94,7 +94,7 @@ def _in_place(name: str) -> Callable[..., object]:
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(self, NestedTensor):
             raise lacking(name)
-        _, values = _joined(name, (self, *args))
+        _, values = _join(name, (self, *args))
         getattr(values[0], name)(*values[1:], **kwargs)
         return self
 
@@ -327,5 +327,5 @@ class _Dispatched(Function):
 
 
 @rule("_test_autograd_multiple_dispatch")
-def _dispatched(self: NestedTensor, b: object = None) -> NestedTensor:
+def _dispatch(self: NestedTensor, b: object = None) -> NestedTensor:
     return self._with(self.held.clone() if b is None else _Dispatched.apply(self.held))

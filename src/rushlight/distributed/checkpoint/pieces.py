@@ -112,7 +112,7 @@ def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
             own.append((path, value))
     gathered: list[Given] = [None] * group.size()
     all_gather_object(gathered, own, group)
-    index, mine = _divided(gathered, names[0], group.rank())
+    index, mine = _divide(gathered, names[0], group.rank())
 
     def write() -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ def _agree(error: str | None, group: ProcessGroup, undo: Given) -> None:
         raise CheckpointException("save", failures)
 
 
-def _divided(gathered: list[Given], name: str, me: int) -> tuple[dict[Path_, Given], list[Path_]]:
+def _divide(gathered: list[Given], name: str, me: int) -> tuple[dict[Path_, Given], list[Path_]]:
     """The index, and what this rank writes: each box is written by the first rank that has it."""
     index: dict[Path_, Given] = {}
     mine: list[Path_] = []

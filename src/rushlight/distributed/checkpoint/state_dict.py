@@ -130,7 +130,7 @@ def set_optimizer_state_dict(
     names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
     given = optim_state_dict
     if given and "param_groups" not in given:
-        given = _unflattened(given)
+        given = _unflatten(given)
     for optimizer in _all(optimizers):
         held = optimizer.state_dict()
         order = [names[id(p)] for g in optimizer.param_groups for p in g["params"]]
@@ -148,7 +148,7 @@ def set_optimizer_state_dict(
         optimizer.load_state_dict(held)
 
 
-def _unflattened(flat: dict[str, object]) -> dict[str, Any]:
+def _unflatten(flat: dict[str, object]) -> dict[str, Any]:
     state: dict[str, Any] = {}
     groups: dict[str, dict[str, Any]] = {}
     for key, value in flat.items():

@@ -348,7 +348,7 @@ class FullyShardedDataParallel(Module):
             return super().state_dict(*args, **kwargs)
         with self.summon_full_params(self, writeback=False):
             held = super().state_dict(*args, **kwargs)
-        out = type(held)((k.replace(_PREFIX, ""), _copied(v)) for k, v in held.items())
+        out = type(held)((k.replace(_PREFIX, ""), _copy(v)) for k, v in held.items())
         if hasattr(held, "_metadata"):
             out._metadata = held._metadata  # type: ignore[attr-defined]
         if settings.state_dict_type is StateDictType.SHARDED_STATE_DICT:
@@ -511,7 +511,7 @@ def _show_plain(unit: Unit, layout: FlatLayout) -> list[Tensor]:
     return out
 
 
-def _copied(value: Given) -> Given:
+def _copy(value: Given) -> Given:
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 
@@ -541,7 +541,7 @@ def _whole_states(
         like = next(h for h in held if h is not None)
         if not isinstance(like, Tensor) or like.dim() == 0:
             for place, path in enumerate(paths):
-                out[path][key] = _copied(held[place if layout.pieces else 0])
+                out[path][key] = _copy(held[place if layout.pieces else 0])
             continue
         row = layout.in_a_row([h for h in held if h is not None])
         rows = row.new_empty(row.numel() * unit.group.size()) if unit.cut else row
@@ -559,7 +559,7 @@ def _own_states(layout: FlatLayout, states: list[Given]) -> list[State]:
     for key, like in next(s for s in states if s is not None).items():
         if not isinstance(like, Tensor) or like.dim() == 0:
             for place, part in enumerate(out):
-                part[key] = _copied((states[place] if layout.pieces else states[0])[key])
+                part[key] = _copy((states[place] if layout.pieces else states[0])[key])
             continue
         own = layout.own_part(f.cat([s[key].reshape(-1) for s in states]))
         for part, (a, b) in zip(out, cuts):

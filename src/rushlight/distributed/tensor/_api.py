@@ -285,7 +285,7 @@ def _given_out(
         own = parts[group.rank()].clone()
         if source is not None and count > 1:
             first = parts[0].shape  # pieces are sent alike: the last are filled up
-            sent = [_filled_up(part, first) for part in parts] if group.rank() == source else None
+            sent = [_fill_up(part, first) for part in parts] if group.rank() == source else None
             place = local.new_empty(first)
             scatter(place, sent, group=group, group_src=source)
             lengths = own.shape
@@ -299,7 +299,7 @@ def _given_out(
     return own
 
 
-def _filled_up(part: Tensor, shape: Sequence[int]) -> Tensor:
+def _fill_up(part: Tensor, shape: Sequence[int]) -> Tensor:
     if tuple(part.shape) == tuple(shape):
         return part
     out = part.new_zeros(shape)

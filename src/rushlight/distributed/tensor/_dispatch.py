@@ -37,7 +37,7 @@ def compute(
     _each(args, found.append)
     _each(list(kwargs.values()), found.append)
     mesh = next(t for t in found if isinstance(t, kind)).device_mesh
-    tensors = [_distributed(kind, t, mesh, func) for t in found]
+    tensors = [_distribute(kind, t, mesh, func) for t in found]
     writes = name.endswith("_") and not name.endswith("__")
     with no_grad():
         meta = _whole_result(func, args, kwargs)
@@ -50,15 +50,15 @@ def compute(
     for tensor, placements in zip(tensors, wanted):
         locals_.append(moved(tensor._local_tensor, tensor._spec, placements))
     pieces = iter(locals_)
-    given = [_filled(arg, pieces) for arg in args]
-    named = {key: _filled(value, pieces) for key, value in kwargs.items()}
+    given = [_fill(arg, pieces) for arg in args]
+    named = {key: _fill(value, pieces) for key, value in kwargs.items()}
     if takes_shape(call):
         given[1:] = [local_piece(call.out, mesh, out)[0]]
         named.pop("size", None)
     result = func(*given, **named)
     if writes:
         return args[0]
-    return _wrapped(kind, result, meta, mesh, out)
+    return _wrap(kind, result, meta, mesh, out)
 
 
 def _each(values: Sequence[Given], take: Given) -> None:
@@ -69,15 +69,15 @@ def _each(values: Sequence[Given], take: Given) -> None:
             _each(value, take)
 
 
-def _filled(value: Given, pieces: Given) -> Given:
+def _fill(value: Given, pieces: Given) -> Given:
     if isinstance(value, Tensor):
         return next(pieces)
     if isinstance(value, list | tuple):
-        return type(value)(_filled(item, pieces) for item in value)
+        return type(value)(_fill(item, pieces) for item in value)
     return value
 
 
-def _distributed(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) -> DTensor:
+def _distribute(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Given) -> DTensor:
     if isinstance(tensor, kind):
         if tensor.device_mesh != mesh:
             raise RuntimeError(
@@ -132,8 +132,8 @@ def _of_values(
     wholes = iter(
         [moved(t._local_tensor, t._spec, (Replicate(),) * t.device_mesh.ndim) for t in tensors]
     )
-    given = [_filled(arg, wholes) for arg in args]
-    return func(*given, **{key: _filled(value, wholes) for key, value in kwargs.items()})
+    given = [_fill(arg, wholes) for arg in args]
+    return func(*given, **{key: _fill(value, wholes) for key, value in kwargs.items()})
 
 
 def _cheapest(
@@ -164,7 +164,7 @@ def _cheapest(
     return out, [tuple(choice.inputs[i] for choice in taken) for i in range(len(tensors))]
 
 
-def _wrapped(
+def _wrap(
     kind: type[DTensor],
     result: Given,
     meta: Given,
@@ -177,5 +177,5 @@ def _wrapped(
             own = tuple(Replicate() if isinstance(p, Shard) else p for p in placements)
         return kind(result, _spec_of(mesh, own, meta), requires_grad=False)
     if isinstance(meta, list | tuple):
-        return type(meta)(_wrapped(kind, r, m, mesh, placements) for r, m in zip(result, meta))
+        return type(meta)(_wrap(kind, r, m, mesh, placements) for r, m in zip(result, meta))
     return result

@@ -44,7 +44,7 @@ def allreduce_hook(process_group: ProcessGroup | None, bucket: GradBucket) -> Fu
     return mean_over_ranks(process_group, bucket.buffer())
 
 
-def _widened(sent: Future[Tensor], bucket: GradBucket, row: Tensor) -> Future[Tensor]:
+def _widen(sent: Future[Tensor], bucket: GradBucket, row: Tensor) -> Future[Tensor]:
     def widen(done: Given) -> Tensor:
         row.copy_(done.value())
         return row
@@ -52,37 +52,37 @@ def _widened(sent: Future[Tensor], bucket: GradBucket, row: Tensor) -> Future[Te
     return sent.then(widen)
 
 
-def _compressed(group: ProcessGroup | None, bucket: GradBucket, narrow: dtype) -> Future[Tensor]:
+def _compress(group: ProcessGroup | None, bucket: GradBucket, narrow: dtype) -> Future[Tensor]:
     row = bucket.buffer()
-    return _widened(mean_over_ranks(group, row.to(narrow)), bucket, row)
+    return _widen(mean_over_ranks(group, row.to(narrow)), bucket, row)
 
 
 def fp16_compress_hook(process_group: ProcessGroup | None, bucket: GradBucket) -> Future[Tensor]:
     """Means of gradients that are sent as float16."""
-    return _compressed(process_group, bucket, D.float16)
+    return _compress(process_group, bucket, D.float16)
 
 
 def bf16_compress_hook(process_group: ProcessGroup | None, bucket: GradBucket) -> Future[Tensor]:
     """Means of gradients that are sent as bfloat16."""
-    return _compressed(process_group, bucket, D.bfloat16)
+    return _compress(process_group, bucket, D.bfloat16)
 
 
-def _wrapped(hook: Hook, narrow: dtype) -> Hook:
+def _wrap(hook: Hook, narrow: dtype) -> Hook:
     def compress(state: Given, bucket: GradBucket) -> Future[Tensor]:
         row = bucket.buffer()
         bucket.set_buffer(row.to(narrow))
         sent = hook(state, bucket)
         bucket.set_buffer(row)
-        return _widened(sent, bucket, row)
+        return _widen(sent, bucket, row)
 
     return compress
 
 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
     """A hook that gets gradients as float16."""
-    return _wrapped(hook, D.float16)
+    return _wrap(hook, D.float16)
 
 
 def bf16_compress_wrapper(hook: Hook) -> Hook:
     """A hook that gets gradients as bfloat16."""
-    return _wrapped(hook, D.bfloat16)
+    return _wrap(hook, D.bfloat16)

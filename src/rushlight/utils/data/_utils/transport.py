@@ -71,10 +71,10 @@ class _Pickler(pickle.Pickler):
         if kept is None:
             return NotImplemented
         tensor: Any = obj
-        return _rebuilt, (type(obj), *kept, tensor.requires_grad, tensor.__dict__ or None)
+        return _rebuild, (type(obj), *kept, tensor.requires_grad, tensor.__dict__ or None)
 
 
-def _rebuilt(
+def _rebuild(
     cls: type, name: str, shape: Shape, strides: Shape, buffer: object, *rest: Any
 ) -> Tensor:
     from ...._tensor.copies import rebuilt_over
