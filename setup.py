@@ -229,6 +229,7 @@ def compiled_loops() -> list[Extension]:
             [os.path.relpath(source, ROOT)],
             include_dirs=[numpy.get_include()],
             depends=[str(path) for path in folder.glob("*.h")],
+            libraries=["m"] if os.name == "posix" else [],
             # Products and sums are rounded one by one, as NumPy rounds them.
             extra_compile_args=["-ffp-contract=off"] if os.name == "posix" else [],
         )

@@ -27,7 +27,7 @@ def module(name: str, folder: Path) -> Any:
     flags = ["-O1", "-ffp-contract=off", "-shared", "-fPIC"]
     try:
         subprocess.run(
-            [compiler, *flags, *headers, str(source), "-o", str(made)],
+            [compiler, *flags, *headers, str(source), "-lm", "-o", str(made)],
             check=True, capture_output=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError):
