@@ -86,7 +86,7 @@ class Worker:
         command = [*command, str(HERE / "worker.py"), str(driver), str(PACKAGES)]
         with log.open("w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
-                [*command, str(threads)],
+                [*command, str(threads), system],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

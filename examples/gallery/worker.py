@@ -3,7 +3,7 @@
 Where a launcher starts it, in several processes, rank 0 answers, and tells the others by the
 launcher's store when the driver is run again.
 
-`worker.py DRIVER PACKAGES THREADS` answers on standard output, in lines of JSON: the numbers of the
+`worker.py DRIVER PACKAGES THREADS SYSTEM` answers on standard output, in lines of JSON: the numbers of the
 first run, the versions of what was run and its seconds; then the seconds of one more run for every
 line that it reads. A failure is `{"error": …}` and the end.
 """
@@ -96,7 +96,7 @@ def rounds(torch: ModuleType) -> Iterator[None]:
         yield
 
 
-def main(driver: str, packages: str, threads: int) -> int:
+def main(driver: str, packages: str, threads: int, system: str) -> int:
     """Runs the driver, answers, and runs it again as often as asked."""
     # What a package prints must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -118,8 +118,11 @@ def main(driver: str, packages: str, threads: int) -> int:
         start = perf_counter()
         import torch
 
+        ours = "+rushlight" in torch.__version__
+        if ours != (system == "rushlight"):
+            raise RuntimeError(f"torch is {torch.__file__} here: install Rushlight, not its path")
         torch.set_num_threads(threads)
-        if "+rushlight" not in torch.__version__:
+        if not ours:
             kept = define_vision_operators(torch)  # as long as it lives, so do they
         module = load(Path(driver))
         loading = perf_counter() - start
@@ -146,4 +149,4 @@ def main(driver: str, packages: str, threads: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]))
