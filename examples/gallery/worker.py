@@ -3,9 +3,9 @@
 Where a launcher starts it, in several processes, rank 0 answers, and tells the others by the
 launcher's store when the driver is run again.
 
-`worker.py DRIVER PACKAGES THREADS SYSTEM` answers on standard output, in lines of JSON: the numbers of the
-first run, the versions of what was run and its seconds; then the seconds of one more run for every
-line that it reads. A failure is `{"error": …}` and the end.
+`worker.py DRIVER PACKAGES THREADS SYSTEM` answers on standard output, in lines of JSON: the numbers
+of the first run, the versions of what was run and its seconds; then the seconds of one more run for
+every line that it reads. A failure is `{"error": …}` and the end.
 """
 
 from __future__ import annotations
