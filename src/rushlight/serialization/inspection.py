@@ -221,39 +221,48 @@ def _tensor_note(args: Positional, untyped: bool) -> TensorNote | None:
 
 # More places than any real file has: lists of lists of the same list make up billions.
 _MOST: Final = 300_000
+_HERE: Final = object()  # in place of a key: the item lies where its owner does
+_END: Final = object()
 
 
-def _places(
-    value: object, place: str, above: tuple[int, ...], seen: list[int], budget: Budget
-) -> Iterator[tuple[str, object]]:
-    """Every leaf of nested containers, with its place; `seen` holds how many values there were."""
-    seen[0] += 1
-    if seen[0] > _MOST:
-        raise pickle.UnpicklingError(f"the file holds more than {_MOST} values")
-    budget.spend(len(place))
-    if id(value) in above or len(above) > 100:
-        return
-    inside = (*above, id(value))
-    items: Any = None
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, (list, tuple)):
-        items = enumerate(value)
-    elif isinstance(value, _Made):
-        if value.state is None and not value.items:
-            name = value.name.full if isinstance(value.name, _Name) else "?"
-            yield place, f"{name}(…)"
-            return
-        yield from _places(value.state, place, inside, seen, budget)
-        yield from _places(value.items, place, inside, seen, budget)
-        return
-    if items is None:
-        yield place, value
-        return
-    for key, item in items:
-        whole = isinstance(key, int) and key.bit_length() < 200
-        shown = str(key) if whole or isinstance(key, str) else "…"
-        yield from _places(item, f"{place}.{shown}" if place else shown, inside, seen, budget)
+def _places(value: object, budget: Budget) -> Iterator[tuple[str, object]]:
+    """Every leaf of nested containers, with its place."""
+    entered: set[int] = set()  # containers that this place lies in
+    start: Iterator[tuple[object, object]] = iter([(_HERE, value)])
+    levels = [("", id(start), start)]
+    count = 0
+    while levels:
+        above, owner, items = levels[-1]
+        key, item = next(items, (_END, None))
+        if key is _END:
+            entered.discard(owner)
+            levels.pop()
+            continue
+        count += 1
+        if count > _MOST:
+            raise pickle.UnpicklingError(f"the file holds more than {_MOST} values")
+        place = above
+        if key is not _HERE:
+            whole = isinstance(key, int) and key.bit_length() < 200
+            shown = str(key) if whole or isinstance(key, str) else "…"
+            place = f"{above}.{shown}" if above else shown
+        budget.spend(len(place))
+        if id(item) in entered or len(levels) > 101:
+            continue
+        inner: Any
+        if isinstance(item, dict):
+            inner = iter(item.items())
+        elif isinstance(item, (list, tuple)):
+            inner = enumerate(item)
+        elif isinstance(item, _Made) and (item.state is not None or item.items):
+            inner = iter([(_HERE, item.state), (_HERE, item.items)])
+        else:
+            if isinstance(item, _Made):
+                item = f"{item.name.full if isinstance(item.name, _Name) else '?'}(…)"
+            yield place, item
+            continue
+        entered.add(id(item))
+        levels.append((place, id(item), inner))
 
 
 def _body_of(
@@ -319,7 +328,7 @@ def peek(f: str | PathLike[str] | IO[bytes]) -> Contents:
     for key, note in storages.items():
         unit = 1 if note.dtype is D.uint8 else note.dtype.itemsize
         found.storages[key] = note.count * unit
-    for place, leaf in _places(value, "", (), [0], budget):
+    for place, leaf in _places(value, budget):
         if isinstance(leaf, TensorNote):
             found.tensors[place] = leaf
         else:

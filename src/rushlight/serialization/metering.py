@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from .budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 
 __all__ = ["Metered", "describe"]
@@ -50,6 +50,14 @@ _CLASSES: Final = 1 << 16
 _MOST_ALIKE: Final = 64
 _SHORT: Final = 32
 _PLAIN: Final = frozenset({str, bytes, bool, type(None)})
+
+
+def _are_plain(keys: Collection[Any]) -> bool:
+    """Whether nobody can have chosen these keys so that hashing them takes long."""
+    kinds = {*map(type, keys)}
+    if kinds <= _PLAIN:
+        return True
+    return kinds == {int} and max(map(abs, keys)) < 1 << 60
 
 
 def describe(value: object) -> str:
@@ -252,8 +260,10 @@ class Metered(_Base):  # type: ignore[misc]
 
     def _check_pairs(self, items: list[object], container: object) -> None:
         self.spend(_ITEM * len(items))
-        for key in items[::2]:
-            self.check_key(key, container)
+        keys = items[::2]
+        if not _are_plain(keys):
+            for key in keys:
+                self.check_key(key, container)
 
     def _additems(self) -> None:
         self._check_members(self.stack, self.metastack[-1][-1])
@@ -285,7 +295,7 @@ class Metered(_Base):  # type: ignore[misc]
         self.spend_on(args)
         if function in (set, frozenset, OrderedDict, Counter):
             for items in args:
-                if isinstance(items, (tuple, list, dict, set, frozenset)):
+                if isinstance(items, (tuple, list, dict, set, frozenset)) and not _are_plain(items):
                     for item in items:
                         if not isinstance(item, list):
                             self.check_key(item)
