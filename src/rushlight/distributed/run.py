@@ -160,7 +160,8 @@ def _command(args: argparse.Namespace) -> list[str]:
 def plan_of(args: argparse.Namespace) -> Plan:
     """What the options ask for."""
     count, nodes = _processes(args.nproc_per_node), _nodes(args.nnodes)
-    host, port, number = args.master_addr, args.master_port, args.node_rank
+    # A program that fills in the options itself (accelerate) says the port as a text.
+    host, port, number = args.master_addr, int(args.master_port), args.node_rank
     run_id = args.rdzv_id
     if args.standalone:
         host, port, number, nodes, run_id = "localhost", 0, 0, 1, str(uuid.uuid4())
