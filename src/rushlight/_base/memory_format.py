@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, TypeVar
 
 
 class memory_format:
     """A memory format such as `contiguous_format`. Instances are singletons.
 
-    Parameters:
-        name: as it is written after `torch.`.
-    Raises: TypeError: for other parameters; programs take the formats that there are.
+    Raises: TypeError: always: programs take the formats that there are.
     Example:
         >>> x = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last)
         >>> x.stride()
@@ -19,8 +17,10 @@ class memory_format:
 
     __slots__ = ("name",)
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
+
+    def __new__(cls, *args: object, **kwargs: object) -> Any:
+        raise TypeError(f"cannot create 'torch.{cls.__name__}' instances")
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -32,9 +32,7 @@ class memory_format:
 class layout(memory_format):
     """A layout such as `strided`.
 
-    Parameters:
-        name: as it is written after `torch.`.
-    Raises: TypeError: for other parameters; programs take the layouts that there are.
+    Raises: TypeError: always: programs take the layouts that there are.
     Example:
         >>> torch.ones(2).layout, torch.eye(2).to_sparse().layout
         (torch.strided, torch.sparse_coo)
@@ -43,17 +41,26 @@ class layout(memory_format):
     __slots__ = ()
 
 
-contiguous_format: Final = memory_format("contiguous_format")
-preserve_format: Final = memory_format("preserve_format")
-channels_last: Final = memory_format("channels_last")
-channels_last_3d: Final = memory_format("channels_last_3d")
-strided: Final = layout("strided")
-sparse_coo: Final = layout("sparse_coo")
-sparse_csr: Final = layout("sparse_csr")
-sparse_csc: Final = layout("sparse_csc")
-sparse_bsr: Final = layout("sparse_bsr")
-sparse_bsc: Final = layout("sparse_bsc")
-jagged: Final = layout("jagged")
+_F = TypeVar("_F", bound=memory_format)
+
+
+def _made(cls: type[_F], name: str) -> _F:
+    made = object.__new__(cls)
+    made.name = name
+    return made
+
+
+contiguous_format: Final = _made(memory_format, "contiguous_format")
+preserve_format: Final = _made(memory_format, "preserve_format")
+channels_last: Final = _made(memory_format, "channels_last")
+channels_last_3d: Final = _made(memory_format, "channels_last_3d")
+strided: Final = _made(layout, "strided")
+sparse_coo: Final = _made(layout, "sparse_coo")
+sparse_csr: Final = _made(layout, "sparse_csr")
+sparse_csc: Final = _made(layout, "sparse_csc")
+sparse_bsr: Final = _made(layout, "sparse_bsr")
+sparse_bsc: Final = _made(layout, "sparse_bsc")
+jagged: Final = _made(layout, "jagged")
 
 _ALL: Final = {f.name: f for f in (contiguous_format, preserve_format, channels_last,
                                    channels_last_3d, strided, sparse_coo, sparse_csr,
