@@ -63,13 +63,13 @@ _HOMES: Final = {
     "sparse_mask": ".make:sparse_mask",
     "spdiags": ".make:spdiags",
     "spmm": ".products:mm",
-    "sum": ".arithmetic:sum_of",
+    "sum": ".arithmetic:sum",
     "to_sparse": ".make:to_sparse",
     "to_sparse_csr": ".rows:to_sparse_csr",
     "to_sparse_semi_structured": ".unstructured:to_sparse_semi_structured",
 }
 if TYPE_CHECKING:
-    from .arithmetic import sum_of as sum
+    from .arithmetic import sum
     from .compressed import CompressedTensor
     from .coordinates import SparseTensor
     from .make import sparse_coo_tensor, sparse_mask, spdiags, to_sparse

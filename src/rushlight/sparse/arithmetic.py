@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ from .._base import errors
 from .._base.dtypes import bool_, can_cast, scalar_name
 from .._core.node import OPERANDS
 from .._core.storage import TensorBase, new_tensor
+from .._table.calls.argument_parser import complaint_of_c
 from .._table.calls.dtype_checks import ONE_BOOL, TWO_BOOLS
 from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, functions, lacking, sparse
@@ -277,26 +279,15 @@ def sum_of(
     dtype: dtype | None = None,
     axis: Any = None,
 ) -> Any:
-    """The sum over all dimensions, or over some: sparse while sparse dimensions are left.
-
-    Parameters:
-        input: a sparse tensor.
-        dim: the dimensions that go; None: all.
-        keepdim: whether they stay, with size 1.
-        dtype: the type in which elements are added; None: their own.
-        axis: another name of `dim`.
-    Shapes: the input's without `dim`.
-    Returns: Tensor: dense where no sparse dimension is left.
-    Raises: IndexError: where there is no dimension `dim`.
-    Example:
-        >>> torch.sparse.sum(torch.eye(2).to_sparse(), 0).to_dense()
-        tensor([1., 1.])
-    """
+    """The sum over all dimensions, or over some: sparse while sparse dimensions are left."""
     dim = axis if dim is None else dim
     held = input.held if dtype is None else input.held.to(dtype)
     if dim is None or dim == ():
         return held.sum()
     wanted = (dim,) if isinstance(dim, int) else tuple(dim)
+    for d in wanted:
+        if not -input.dim() <= d < input.dim():
+            raise IndexError(errors.dimension(d, input.dim()))
     gone = {d + input.dim() if d < 0 else d for d in wanted}
     sparse_dims = input.sparse_dim()
     inner = [d - sparse_dims + 1 for d in sorted(gone) if d >= sparse_dims]
@@ -310,6 +301,43 @@ def sum_of(
     for d in sorted(gone) if keepdim else ():
         rest = unsqueezed(rest, d)
     return rest
+
+
+def sum(
+    input: SparseTensor, dim: int | Sequence[int] | None = None, dtype: dtype | None = None
+) -> Any:
+    """The sum over all dimensions, or over some: sparse while sparse dimensions are left.
+
+    Parameters:
+        input: a sparse tensor.
+        dim: the dimensions that go; None: all.
+        dtype: the type in which elements are added; None: their own.
+    Shapes: the input's without `dim`.
+    Returns: Tensor: dense where no sparse dimension is left.
+    Raises: IndexError: where there is no dimension `dim`. RuntimeError: for a dense tensor, and for
+        a dimension that stands twice. TypeError: for other arguments.
+    Example:
+        >>> torch.sparse.sum(torch.eye(2).to_sparse(), 0).to_dense()
+        tensor([1., 1.])
+    """
+    values = (input,) if dim is None else (input, dim)
+    problem = complaint_of_c(
+        "sparse", "_sparse_sum", values, {} if dtype is None else {"dtype": dtype}
+    )
+    if problem is not None:
+        raise problem
+    if not isinstance(input, SparseTensor):
+        if dim is None:
+            raise RuntimeError("coalesce expected sparse coordinate tensor layout but got Strided")
+        raise NotImplementedError(errors.no_kernel("_indices"))
+    if dim is not None and not isinstance(dim, int):
+        if not dim:
+            return input if dtype is None else input.to(dtype)
+        places = [d % input.dim() for d in dim]
+        for d in places:
+            if places.count(d) > 1:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return sum_of(input, dim, dtype=dtype)
 
 
 @rule("norm", "vector_norm")
@@ -434,7 +462,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> SparseTensor:
         raise RuntimeError("Concatenating sparse tensors, but a dense tensor was found")
     d = dim % tensors[0].dim()
     size = list(tensors[0].shape)
-    size[d] = sum(t.size(d) for t in tensors)
+    size[d] = builtins.sum(t.size(d) for t in tensors)
     if d >= tensors[0].sparse_dim():
         raise lacking("cat")
     parts, offset = [], 0

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes as D, errors
-from .._base.memory_format import strided
+from .._base.memory_format import sparse_coo, sparse_csc, sparse_csr, strided
 from .._core.mode import current
-from .._core.storage import TensorBase
+from .._table.calls.argument_parser import complaint_of_c
 from .._tensor.tensor import Tensor
 from . import (
     compressed,
     products,  # noqa: F401 -- it says what is done with what is made here
 )
-from .coordinates import SparseTensor, checked_type, functions, sparse
+from .coordinates import SparseTensor, checked_type, functions, lacking, sparse
 
 if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
@@ -241,7 +241,7 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
 
 def spdiags(
     diagonals: Tensor, offsets: Tensor, shape: Shape, layout: layout | None = None
-) -> SparseTensor:
+) -> Tensor:
     """A matrix with the rows of `diagonals` along its diagonals `offsets`.
 
     Parameters:
@@ -259,12 +259,52 @@ def spdiags(
         tensor([[1., 4.],
                 [0., 2.]])
     """
-    shifts: Any = offsets if isinstance(offsets, TensorBase) else functions.tensor(offsets)
-    lines = functions.atleast_2d(diagonals)
-    height, width = (int(n) for n in shape)
-    places, held = [], []
-    for line, shift in zip(lines, shifts.reshape(-1).tolist()):
-        columns = functions.arange(max(0, shift), min(width, height + shift, line.numel()))
+    named = {} if layout is None else {"layout": layout}
+    problem = complaint_of_c("sparse", "_spdiags", (diagonals, offsets, shape), named)
+    if problem is not None:
+        raise problem
+    if isinstance(diagonals, SparseTensor):
+        raise lacking("_spdiags")
+    lines: Any = diagonals.unsqueeze(0) if diagonals.dim() == 1 else diagonals
+    shifts = offsets.unsqueeze(0) if offsets.dim() == 0 else offsets
+    kind = layout or sparse_coo
+    _check_diagonals(lines, shifts, shape, kind)
+    height, width = shape
+    places, held = [functions.zeros((2, 0), dtype=D.int64)], [lines.new_empty(0)]
+    for line, shift in zip(lines, shifts.tolist()):
+        first, last = max(0, shift), min(width, height + shift, line.numel())
+        if last < first:
+            raise RuntimeError(errors.negative_dimension([2, last - first]))
+        columns = functions.arange(first, last)
         places.append(functions.stack([columns - shift, columns]))
         held.append(line[columns])
-    return sparse(functions.cat(places, 1), functions.cat(held), (height, width))
+    made: Any = sparse(functions.cat(places, 1), functions.cat(held), (height, width))
+    if kind is sparse_coo:
+        return made
+    return made.to_sparse_csr() if kind is sparse_csr else made.to_sparse_csc()
+
+
+def _check_diagonals(lines: Tensor, shifts: Any, shape: Any, kind: layout) -> None:
+    """Refuses diagonals that don't fit their offsets, in the order in which PyTorch looks."""
+    if lines.dim() != 2:
+        raise RuntimeError("Diagonals must be vector or matrix")
+    if len(shape) != 2:
+        raise RuntimeError("Output shape must be 2d")
+    if shifts.dim() != 1:
+        raise RuntimeError("Offsets must be scalar or vector")
+    if lines.size(0) != shifts.size(0):
+        raise RuntimeError(
+            f"Number of diagonals ({lines.size(0)}) does not match the number of offsets "
+            f"({shifts.size(0)})"
+        )
+    if kind not in (sparse_coo, sparse_csr, sparse_csc):
+        name = kind.name.title().replace("_", "")
+        raise RuntimeError(
+            f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {name}"
+        )
+    if shifts.dtype is not D.int64:
+        raise RuntimeError(
+            f"Offset Tensor must have dtype Long but got {D.scalar_name(shifts.dtype)}"
+        )
+    if len(set(shifts.tolist())) != shifts.size(0):
+        raise RuntimeError("Offset tensor contains duplicate values")

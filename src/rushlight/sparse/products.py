@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._array.shape import sparse as raw
+from .._base import dtypes as D, errors
 from .._core.storage import new_tensor
+from .._table.calls.argument_parser import complaint_of_c
 from .._table.shape.sparse import _sparse_product
 from .._tensor.tensor import Tensor
 from .arithmetic import rule, selected
@@ -127,12 +129,13 @@ def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> Spa
         dtype: the type in which it is computed; None: the input's.
     Shapes: the result has the input's, and its places.
     Returns: Tensor, sparse.
-    Raises: RuntimeError: for a dense tensor. IndexError: where there is no dimension `dim`.
+    Raises: NotImplementedError: for a dense tensor, and for types other than float32 and float64.
+        IndexError: where there is no dimension `dim`. TypeError: for other arguments.
     Example:
         >>> torch.sparse.softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
         tensor([0.5000, 0.5000])
     """
-    return _normalise(input, dim, dtype, False)
+    return _normalise(input, dim, dtype, "softmax")
 
 
 @rule("log_softmax")
@@ -145,17 +148,29 @@ def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) ->
         dtype: the type in which it is computed; None: the input's.
     Shapes: the result has the input's, and its places.
     Returns: Tensor, sparse.
-    Raises: RuntimeError: for a dense tensor. IndexError: where there is no dimension `dim`.
+    Raises: NotImplementedError: for a dense tensor, and for types other than float32 and float64.
+        IndexError: where there is no dimension `dim`. TypeError: for other arguments.
     Example:
         >>> torch.sparse.log_softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
         tensor([-0.6931, -0.6931])
     """
-    return _normalise(input, dim, dtype, True)
+    return _normalise(input, dim, dtype, "log_softmax")
 
 
-def _normalise(input: SparseTensor, dim: int, dtype: dtype | None, logarithm: bool) -> SparseTensor:
+def _normalise(input: SparseTensor, dim: int, dtype: dtype | None, name: str) -> SparseTensor:
+    named = {} if dtype is None else {"dtype": dtype}
+    problem = complaint_of_c("sparse", f"_sparse_{name}", (input, dim), named)
+    if problem is not None:
+        raise problem
+    if not isinstance(input, SparseTensor):
+        raise NotImplementedError(errors.no_kernel(f"_sparse_{name}"))
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError(errors.dimension(dim, input.dim()))
     whole = input.coalesce()
     held = whole.held if dtype is None else whole.held.to(dtype)
+    if held.dtype not in (D.float32, D.float64):
+        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(held.dtype)))
+    logarithm = name == "log_softmax"
     d, n = dim % whole.dim(), whole.sparse_dim()
     if d >= n:
         inner = functions.log_softmax(held, d - n + 1)

@@ -226,6 +226,11 @@ special.logsumexp: (@in, int[1] dim, bool keepdim=False @out)
 special.multigammaln: (@in, int p @out)
 special.polygamma: (int n, @in @out)
 special.round: (@in, *, int decimals=0, Tensor out=None)
+sparse._sparse_log_softmax sparse._sparse_softmax: (@in, int dim, ScalarType? dtype=None) (@in, int
+    dim, bool half_to_float)
+sparse._sparse_sum: (@in) (@in, *, ScalarType dtype) (@in, int[1] dim) (@in, int[1] dim, *,
+    ScalarType dtype)
+sparse._spdiags: (Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None)
 special.softmax: (@in, int dim, ScalarType? dtype=None)
 special.xlog1py special.xlogy special.zeta: (@in, Tensor other @out) (Scalar self, Tensor other
     @out) (@in, Scalar other @out)
