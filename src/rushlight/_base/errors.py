@@ -357,9 +357,20 @@ NON_LEAF_GRAD: Final = (
 )
 
 
-def not_a_bool(function: str, argument: str, value: object) -> str:
-    """The message for a first argument that should be True or False."""
-    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
+def not_a_bool(function: str, argument: str, value: object, place: int = 1) -> str:
+    """The message for an argument that should be True or False."""
+    kind = type_name(value)
+    return f"{function}(): argument '{argument}' (position {place}) must be bool, not {kind}"
+
+
+def check_bool(function: str, argument: str, value: object, place: int = 1) -> None:
+    """Refuses what is neither True nor False.
+
+    Raises:
+        TypeError: in the words of PyTorch's argument parser.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(not_a_bool(function, argument, value, place))
 
 
 def assigned_grad_dtype(tensor: str, grad: str) -> str:
@@ -437,7 +448,7 @@ _TYPES_OF_TORCH: Final = {
     "dtype": "torch.dtype", "device": "torch.device", "Size": "torch.Size",
     "layout": "torch.layout", "memory_format": "torch.memory_format",
     "Generator": "torch._C.Generator", "finfo": "torch.finfo", "iinfo": "torch.iinfo",
-    "_TypedMeta": "torch.tensortype",
+    "_TypedMeta": "torch.tensortype", "SparseTensor": "Tensor",
 }  # fmt: skip
 _HEAP_TYPE: Final = 1 << 9
 

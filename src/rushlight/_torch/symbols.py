@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from .._array import types as T
+from .._base.errors import class_text
+
 __all__ = [
     "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min",
     "sym_not", "sym_sqrt", "sym_sum",
@@ -87,17 +90,25 @@ def sym_int(a: Any) -> int:
     return int(a)
 
 
+def _check_number(value: object) -> None:
+    if not isinstance(value, T.NUMBER_KINDS):
+        kinds = ", ".join(repr(kind) for kind in T.NUMBER_KINDS)
+        raise AssertionError(f"expected ({kinds}), got {class_text(value)}")
+
+
 def sym_max(a: Any, b: Any) -> float:
     """The larger of the two; a float where one of them is.
 
     Parameters:
         a, b: numbers.
     Returns: int or float.
-    Raises: TypeError: for anything but numbers.
+    Raises: AssertionError: for anything but numbers.
     Example:
         >>> torch.sym_max(3, 2.0)
         3.0
     """
+    _check_number(a)
+    _check_number(b)
     found = max(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
@@ -108,11 +119,13 @@ def sym_min(a: Any, b: Any) -> float:
     Parameters:
         a, b: numbers.
     Returns: int or float.
-    Raises: TypeError: for anything but numbers.
+    Raises: AssertionError: for anything but numbers.
     Example:
         >>> torch.sym_min(3, 2)
         2
     """
+    _check_number(a)
+    _check_number(b)
     found = min(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
@@ -162,4 +175,5 @@ def sym_sum(args: Iterable[Any]) -> int:
         >>> torch.sym_sum([1, 2, 3])
         6
     """
-    return sum(args)
+    # PyTorch adds the numbers of a list or tuple; all else counts as one number.
+    return sum(args) if isinstance(args, list | tuple) else 0 + args  # type: ignore[operator]

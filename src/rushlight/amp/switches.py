@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from .._base import dtypes as D
 from .._base.device import device
+from .._base.errors import type_name
 from .._core.mode import CURRENT, current, ready, replaced
 from .._table.modes import autocast as _autocast
 from .._table.modes.autocast import Casting
@@ -187,14 +188,16 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
     Parameters:
         enabled: whether the converted weight is kept until the outermost `autocast` ends.
-    Raises: nothing.
+    Raises: TypeError: for anything but True and False.
     Example:
         >>> torch.set_autocast_cache_enabled(False)
         >>> torch.is_autocast_cache_enabled()
         False
         >>> torch.set_autocast_cache_enabled(True)
     """
-    _set(keeps=bool(enabled))
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool (got {type_name(enabled)})")
+    _set(keeps=enabled)
 
 
 def clear_autocast_cache() -> None:

@@ -8,6 +8,7 @@ import warnings
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
+from .._base.errors import check_bool
 from .._core.apply import apply1, apply2, apply_list, apply_n
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, STARTING, Mode, ready, replaced
@@ -170,6 +171,8 @@ ANOMALY.explain = _explain
 
 
 def _switch(mode: bool, check_nan: bool) -> None:
+    check_bool("set_anomaly_enabled", "enabled", mode)
+    check_bool("set_anomaly_enabled", "check_nan", check_nan, 2)
     # Contexts that have not been used yet (new threads) start in the mode of the whole process.
     STARTING.anomaly = mode
     STARTING.check_nan = check_nan
@@ -182,7 +185,7 @@ class set_detect_anomaly:
     Parameters:
         mode: whether it is on.
         check_nan: whether a gradient with nan is an error.
-    Raises: nothing.
+    Raises: TypeError: for anything but True and False.
     Example:
         >>> with torch.autograd.set_detect_anomaly(True):
         ...     torch.is_anomaly_enabled()
@@ -214,7 +217,8 @@ class detect_anomaly:
 
     Parameters:
         check_nan: whether a gradient with nan is an error.
-    Raises: nothing itself; inside, backward raises RuntimeError where a formula gives nan.
+    Raises: TypeError: on entering, for anything but True and False. Inside,
+        backward raises RuntimeError where a formula gives nan.
     Example:
         >>> x = torch.zeros(1, requires_grad=True)
         >>> with torch.autograd.detect_anomaly():

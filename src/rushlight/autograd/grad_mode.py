@@ -299,7 +299,7 @@ class set_multithreading_enabled(_ModeContext):
 
     Parameters:
         mode: what `is_multithreading_enabled` is to say.
-    Raises: nothing.
+    Raises: TypeError: for anything but True and False.
     Example:
         >>> with torch.autograd.set_multithreading_enabled(False):
         ...     torch.autograd.is_multithreading_enabled()
@@ -307,6 +307,7 @@ class set_multithreading_enabled(_ModeContext):
     """
 
     def __init__(self, mode: bool) -> None:
+        errors.check_bool("set_multithreading_enabled", "enabled", mode)
         super().__init__()
         self.mode = mode
         self._own = ready().multithreaded

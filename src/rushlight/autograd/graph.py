@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._base.errors import type_name
 from .._base.fork_locks import lock as make_lock
 from .._base.lazy import listed as _listed
 from .._core.run import RUNNING, will_run
@@ -62,10 +63,12 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
 
     Parameters:
         enabled: whether a warning is wanted.
-    Raises: nothing.
+    Raises: RuntimeError: for anything but True and False.
     Example:
         >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
     """
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type_name(enabled)}")
 
 
 class _MultiHandle:

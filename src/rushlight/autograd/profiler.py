@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._base import errors
 from .._core.mode import CURRENT, current, ready, replaced
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, link_events, write_trace
 from .recording import ANNOTATION, OPERATION, Event, Recorder
@@ -151,13 +152,25 @@ class profile:
         return str(self.function_events_made)
 
 
+def _not_a_text(kind: str, argument: str, place: int, value: object) -> str:
+    """What PyTorch says to a name of a part that is no text."""
+    return (
+        f"profiler::_record_function_enter_new() Expected a value of type '{kind}' for argument "
+        f"'{argument}' but instead found type '{errors.type_name(value)}'.\nPosition: {place}\n"
+        f"Value: {value}\nDeclaration: profiler::_record_function_enter_new(str name, str? "
+        "args=None) -> __torch__.torch.classes.profiler._RecordFunction\nCast error details: "
+        f"Unable to cast Python instance of type {errors.class_text(value)} to C++ type '?' "
+        "(#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+    )
+
+
 class record_function:
     """A context, or decorator, that gives a part of a program a name in profiles.
 
     Parameters:
         name: the name.
         args: a text that is kept with it.
-    Raises: nothing.
+    Raises: RuntimeError: on entering, for anything but texts.
     Example:
         >>> with torch.profiler.profile() as prof, torch.profiler.record_function("mine"):
         ...     y = torch.ones(2) + 1
@@ -172,6 +185,10 @@ class record_function:
         self._event: Event | None = None
 
     def __enter__(self) -> record_function:
+        if not isinstance(self.name, str):
+            raise RuntimeError(_not_a_text("str", "name", 0, self.name))
+        if not isinstance(self.args, str | None):
+            raise RuntimeError(_not_a_text("Optional[str]", "args", 1, self.args))
         recorder: Any = current().profiler
         if recorder is not None:
             self._recorder = recorder

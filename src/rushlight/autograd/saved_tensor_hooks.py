@@ -82,7 +82,8 @@ class disable_saved_tensors_hooks:
 
     Parameters:
         error_message: the text of the error.
-    Raises: RuntimeError: on entering, inside of a context with hooks.
+    Raises: RuntimeError: on entering, inside of a context with hooks. TypeError: on entering, for
+        anything but a text.
     Example:
         >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
         ...     with torch.autograd.graph.save_on_cpu():
@@ -97,6 +98,12 @@ class disable_saved_tensors_hooks:
         self.before = ""
 
     def __enter__(self) -> None:
+        if not isinstance(self.error_message, str):
+            raise TypeError(
+                "_saved_tensors_hooks_disable(): incompatible function arguments. The following "
+                "argument types are supported:\n    1. (error_message: str, fail_if_non_empty: "
+                f"bool = True) -> None\n\nInvoked with: {self.error_message!r}"
+            )
         mode = ready()
         if mode.saved_hooks:
             raise RuntimeError(self.error_message)

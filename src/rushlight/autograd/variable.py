@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
+from .._base.errors import type_name
 from .._core.run import RUNNING, queue_callback as _queue
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor, set_requires_grad
@@ -59,7 +61,7 @@ class Variable(metaclass=VariableMeta):
         data: a tensor; None: an empty one.
         requires_grad: whether operations on it are recorded.
         volatile: accepted; it means nothing any more.
-    Raises: AttributeError: for anything but a tensor.
+    Raises: TypeError: for anything but a tensor, and a whole number for each of the others.
     Example:
         >>> torch.autograd.Variable(torch.ones(1), requires_grad=True)
         tensor([1.], requires_grad=True)
@@ -68,8 +70,11 @@ class Variable(metaclass=VariableMeta):
     _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        made = Tensor() if data is None else data
-        alias = made.detach()
-        if requires_grad:
+        made: Any = Tensor() if data is None else data
+        wanted, _ = index(requires_grad), index(volatile)
+        if not isinstance(made, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(made)}")
+        alias: Any = made.detach()
+        if wanted:
             set_requires_grad(alias, True)
         return alias

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import types as T
+from .._base.errors import type_name
 from .._core.mode import ready
+from .._core.storage import TensorBase
 from ._tree import flatten, format_spec, unflatten
 from .derivatives import Level, Linear
 
@@ -20,7 +22,8 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
         func: a function of tensors, or of lists, tuples and dictionaries of them.
         primals: its arguments: where the derivative is taken.
     Returns: (output, function).
-    Raises: ValueError: for arguments that aren't tensors. RuntimeError: from the function, for
+    Raises: AttributeError: for arguments that aren't tensors, unless the function refuses them in
+        its own words. RuntimeError: from the function, for
         tangents unlike the arguments.
     Example:
         >>> value, along = torch.func.linearize(lambda x: x**2, torch.tensor([1.0, 3.0]))
@@ -28,6 +31,10 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
         tensor([2., 0.])
     """
     leaves, spec = flatten(primals)
+    for leaf in leaves:
+        if not isinstance(leaf, TensorBase):
+            func(*primals)  # most functions say themselves what they don't take
+            raise AttributeError(f"'{type_name(leaf)}' object has no attribute 'new_empty'")
     with Level(forward=True):
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from .._base.device import device
 from .._base.fork_locks import condition, lock as make_lock
 
 __all__ = ["Future", "collect_all", "wait_all"]
@@ -13,12 +14,27 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
+def _check_devices(devices: list[device]) -> None:
+    for found in devices:
+        if found.type != devices[0].type:
+            raise ValueError(
+                "Expected all devices to be of the same type, but got a mismatch between "
+                f"{devices[0]} and {found}"
+            )
+    if devices and devices[0].type not in ("cpu", "meta"):
+        raise RuntimeError(f"PyTorch is not linked with support for {devices[0].type} devices")
+    for found in devices:
+        if found.index is None:
+            raise ValueError(f"Expected devices to have indices, got {found}")
+
+
 class Future(Generic[T]):
     """A result that another thread, or a later line, provides.
 
     Parameters:
-        devices: of other hardware; accepted.
-    Raises: TypeError: for other parameters.
+        devices: all of one kind, with their numbers; the only one here is "cpu:0".
+    Raises: ValueError: for devices of several kinds, or without a number. RuntimeError: for those
+        of other hardware.
     Example:
         >>> future = torch.futures.Future()
         >>> future.set_result(3)
@@ -26,7 +42,8 @@ class Future(Generic[T]):
         4
     """
 
-    def __init__(self, *, devices: Sequence[object] | None = None) -> None:
+    def __init__(self, *, devices: Sequence[Any] | None = None) -> None:
+        _check_devices([device(found) for found in devices or ()])
         self._changed = condition()
         self._done = False
         self._value: Any = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import errors
-from ..._base.device import CPU, check_cpu, device
+from ..._base.device import CPU, check_cpu, device as device_of, named_device
 from ..._core.mode import current
 from ..._core.storage import TensorBase, new_tensor
 
@@ -19,6 +19,28 @@ def _new_stream(*seed: int) -> Stream:
     from ..._array.random.mt19937 import Stream
 
     return Stream(*seed)
+
+
+def _check_here(where: Any) -> None:
+    """Refuses other devices than the CPU.
+
+    Raises:
+        TypeError, RuntimeError: in PyTorch's words.
+    """
+    if where is None or (type(where) is str and where == "cpu"):
+        return
+    if not (isinstance(where, str | device_of) or hasattr(where, "__index__")):
+        raise TypeError(
+            "Generator(): argument 'device' (position 1) must be torch.device, not "
+            f"{errors.type_name(where)}"
+        )
+    kind = named_device(where).type
+    if kind == "cuda":
+        raise RuntimeError("Cannot get CUDA generator without ATen_cuda library.")
+    if kind in ("hpu", "xpu", "xla", "mps", "mtia", "privateuseone"):
+        check_cpu(where)
+    if kind != "cpu":
+        raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
 
 
 class Generator:
@@ -36,9 +58,9 @@ class Generator:
     __slots__ = ("_stream", "device", "__weakref__")
 
     def __init__(self, device: Any = "cpu") -> None:
-        check_cpu(device)
+        _check_here(device)
         self._stream: Stream | None = None
-        self.device: device = CPU
+        self.device: device_of = CPU
 
     @property
     def stream(self) -> Stream:

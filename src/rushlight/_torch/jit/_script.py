@@ -324,7 +324,7 @@ class CompilationUnit:
     """Functions given as text in TorchScript: defined as the Python that the text is, too.
 
     Parameters:
-        lang: the text; None: nothing yet.
+        lang: the text; empty: nothing yet.
     Raises: SyntaxError: for what Python doesn't read. TypeError: for anything but text.
     Example:
         >>> unit = torch.jit.CompilationUnit("def twice(x): return x * 2")
@@ -332,10 +332,16 @@ class CompilationUnit:
         tensor([2.])
     """
 
-    def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
+    def __init__(self, lang: str = "", _frames_up: int = 0) -> None:
+        if not isinstance(lang, str):
+            raise TypeError(
+                "__init__(): incompatible constructor arguments. The following argument types are "
+                "supported:\n    1. torch._C.CompilationUnit(lang: str = '', _frames_up: "
+                "typing.SupportsInt | typing.SupportsIndex = 0)\n\nInvoked with: "
+                f"{lang!r}{f', {_frames_up!r}' if _frames_up else ''}"
+            )
         self._functions: dict[str, ScriptFunction] = {}
-        if lang is not None:
-            self.define(lang)
+        self.define(lang)
 
     def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> None:
         """Adds the functions of a text."""

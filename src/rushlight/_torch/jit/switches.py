@@ -91,11 +91,18 @@ def wait(future: Any) -> Any:
     Parameters:
         future: what `fork` has given.
     Returns: what the call has given.
-    Raises: what the call has raised.
+    Raises: what the call has raised; TypeError: for what is no future. RuntimeError: for None.
     Example:
         >>> torch.jit.wait(torch.jit.fork(torch.add, torch.ones(1), 1))
         tensor([2.])
     """
+    if future is None:
+        raise RuntimeError("Future can't be None")
+    if not isinstance(future, Future):
+        raise TypeError(
+            "wait(): incompatible function arguments. The following argument types are supported:"
+            f"\n    1. (arg0: torch._C.Future) -> object\n\nInvoked with: {future!r}"
+        )
     return future.wait()
 
 
