@@ -243,10 +243,11 @@ def scaled_dot_product_attention(
 
     `attn_mask`: False where a key isn't looked at, or numbers that are added. `is_causal`: no key
     after its query. `scale`: 1 / √E by default. `enable_gqa`: groups of query heads share keys.
+    `dropout_p` acts whether a module is training or not: give 0 where it isn't.
     Without dropout the scores are computed a block at a time and never kept.
 
     Shapes: query (…, H, L, E), key (…, H, S, E), value (…, H, S, V) -> (…, H, L, V).
-    Raises: RuntimeError for operands that don't fit together.
+    Raises: RuntimeError for operands that don't fit together, and `is_causal` with `attn_mask`.
     Special: a query that looks at no key -> zeros
     """
     _check(query, key, value, attn_mask)

@@ -75,7 +75,8 @@ topk = selection(
     self=_in_order,
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 2, 0, False)],
-    doc="The k largest elements along `dim` in order, and where they are.",
+    doc="The k largest elements along `dim` in order, and where they are.\n\n"
+    "Which of equal elements is chosen isn't settled.",
 )
 
 
