@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._base.errors import type_name
 from .._core.run import RUNNING, queue_callback as _queue
@@ -70,11 +70,11 @@ class Variable(metaclass=VariableMeta):
     _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        made: Any = Tensor() if data is None else data
+        made = Tensor() if data is None else data
         wanted, _ = index(requires_grad), index(volatile)
         if not isinstance(made, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(made)}")
-        alias: Any = made.detach()
+        alias = cast("Tensor", made).detach()
         if wanted:
             set_requires_grad(alias, True)
         return alias
