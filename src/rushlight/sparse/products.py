@@ -135,7 +135,7 @@ def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> Spa
         >>> torch.sparse.softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
         tensor([0.5000, 0.5000])
     """
-    return _normalise(input, dim, dtype, "softmax")
+    return _normalise(input, dim, dtype, logarithm=False)
 
 
 @rule("log_softmax")
@@ -154,10 +154,13 @@ def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) ->
         >>> torch.sparse.log_softmax(torch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
         tensor([-0.6931, -0.6931])
     """
-    return _normalise(input, dim, dtype, "log_softmax")
+    return _normalise(input, dim, dtype, logarithm=True)
 
 
-def _normalise(input: SparseTensor, dim: int, dtype: dtype | None, name: str) -> SparseTensor:
+def _normalise(
+    input: SparseTensor, dim: int, dtype: dtype | None, *, logarithm: bool
+) -> SparseTensor:
+    name = "log_softmax" if logarithm else "softmax"
     named = {} if dtype is None else {"dtype": dtype}
     problem = complaint_of_c("sparse", f"_sparse_{name}", (input, dim), named)
     if problem is not None:
@@ -170,7 +173,6 @@ def _normalise(input: SparseTensor, dim: int, dtype: dtype | None, name: str) ->
     held = whole.held if dtype is None else whole.held.to(dtype)
     if held.dtype not in (D.float32, D.float64):
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(held.dtype)))
-    logarithm = name == "log_softmax"
     d, n = dim % whole.dim(), whole.sparse_dim()
     if d >= n:
         inner = functions.log_softmax(held, d - n + 1)
