@@ -32,6 +32,10 @@ _LARGEST: Final = {
 }  # fmt: skip
 
 
+#: What counts as a real number, in the order in which PyTorch's errors name the classes.
+NUMBER_KINDS: Final = (np.integer, np.floating, int, float)
+
+
 def largest(dtype: RawType) -> float:
     """The largest finite number of a type of floats."""
     return _LARGEST.get(from_raw(dtype).name, sys.float_info.max)

@@ -402,10 +402,6 @@ def is_integer_scalar(value: Any) -> bool:
     return isinstance(value, np.integer)
 
 
-#: What counts as a real number, in the order in which PyTorch's errors name the classes.
-NUMBER_KINDS: Final = (np.integer, np.floating, int, float)
-
-
 def python_number(value: Any) -> Any:
     """A NumPy number as the Python number of its kind; a bool is a float to PyTorch."""
     return float(value) if isinstance(value, np.bool_) else value.item()

@@ -326,11 +326,7 @@ class Tensor(_Methods):
         return -1
 
     def pin_memory(self, device: DeviceLike | None = None) -> Tensor:
-        """This tensor: there is no device to pin memory for.
-
-        Raises:
-            RuntimeError: where a device is named.
-        """
+        """This tensor: there is no device to pin memory for. Raises: RuntimeError: for one."""
         if device is None:
             return self
         kind = named_device(device).type

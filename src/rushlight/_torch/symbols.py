@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from .._array import types as T
+from .._array.number import NUMBER_KINDS
 from .._base.errors import class_text
 
 __all__ = [
@@ -91,8 +91,8 @@ def sym_int(a: Any) -> int:
 
 
 def _check_number(value: object) -> None:
-    if not isinstance(value, T.NUMBER_KINDS):
-        kinds = ", ".join(repr(kind) for kind in T.NUMBER_KINDS)
+    if not isinstance(value, NUMBER_KINDS):
+        kinds = ", ".join(repr(kind) for kind in NUMBER_KINDS)
         raise AssertionError(f"expected ({kinds}), got {class_text(value)}")
 
 
