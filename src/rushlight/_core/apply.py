@@ -118,8 +118,8 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         raise refusal(error) from None
     if type(result) is not ndarray:
         result = as_array(result)
-    elif op.ordered and result.ndim > 1 and not array_a.flags.c_contiguous:
-        result = ordered_like(result, (array_a, array_b))
+    elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not array_a.flags.c_contiguous):
+        result = ordered_like(result, (array_a, array_b)[:: op.ordered])
     out = new_tensor(result)
     if mode.grad and op.records and (
         a._requires_grad or b._requires_grad
@@ -211,8 +211,8 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
         result = as_array(result)
-    elif op.ordered and result.ndim > 1 and not array.flags.c_contiguous:
-        result = ordered_like(result, raws)
+    elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not array.flags.c_contiguous):
+        result = ordered_like(result, raws[:: op.ordered])
     return new_tensor(result)
 
 

@@ -132,7 +132,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.defaults = ()
     op.promote_at = ()
     op.broadcasts = False
-    op.ordered = False
+    op.ordered = 0
     op.differentiable_out = ()
     op.out_raw = False
     op.runs_on_none = False

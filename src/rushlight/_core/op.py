@@ -80,7 +80,9 @@ class Op:
     defaults: tuple[Any, ...]
     promote_at: tuple[int, ...]  # the schema positions that take part in promotion
     broadcasts: bool  # operands broadcast against each other: gradients are summed back
-    ordered: bool  # broadcasts, and lays the result out in the order of its operands' memory
+    # Broadcasts, and lays the result out in the order of its operands' memory: as the first that
+    # tells says (1), as the last (-1), or not (0).
+    ordered: int
     differentiable_out: tuple[bool, ...]  # per output; empty: all are
     out_raw: bool  # the raw forward takes out=
     runs_on_none: bool  # the node runs even where all its gradients are undefined

@@ -188,7 +188,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     elif op.ordered and result.ndim > 1:
-        result = ordered_like(result, raws)
+        result = ordered_like(result, raws[:: op.ordered])
     out = new_tensor(result)
     if mode.grad:
         live &= op.diff_mask

@@ -158,7 +158,7 @@ def apply(op: Op, args: Arguments) -> Any:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
         plain = results
         if op.ordered and type(results) is ndarray:
-            results = dense.ordered_like(results, raws)
+            results = dense.ordered_like(results, raws[:: op.ordered])
     except Exception as error:
         if refusal(error, raws) is not error:  # in no variable: a cycle
             raise refusal(error, raws) from None

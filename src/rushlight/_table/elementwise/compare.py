@@ -390,6 +390,7 @@ masked_fill = elementwise(
     self=lambda xp, g, mask: xp.keep(g, ~mask),
     value=lambda xp, g, mask: xp.keep(g, mask),
     promote="none",
+    ordered="",
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk())],
     node="MaskedFillBackward1",
@@ -403,16 +404,9 @@ masked_fill = elementwise(
 masked_fill_number = overload(
     masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     numbers=False,
+    ordered="",
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
     expanded=warned("masked_fill", 2450),
     explain=explain_mask,
     vmap_write="inplace arithmetic",
 )  # fmt: skip
-
-
-def _lay_out_in_c_order(row: Row) -> None:
-    row.op.ordered = False
-
-
-for _row in (masked_fill, masked_fill_number):
-    when_settled(_row, _lay_out_in_c_order)

@@ -59,6 +59,9 @@ PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOT
 SHARED: Final = {"partly": SHARED_PARTLY, "never": SHARED_NEVER, "first": SHARED_FIRST,
                  "last": SHARED_LAST}  # fmt: skip
 
+#: What `ordered` may be, see `Op.ordered`.
+_ORDERED: Final = {"first": 1, "last": -1, "": 0}
+
 
 class Row:
     """One declared overload of an operation. See Note [Rows settle late]."""
@@ -252,6 +255,7 @@ def declare(
     promote: str | None = None,
     promote_at: tuple[str, ...] | None = None,
     broadcasts: bool | None = None,
+    ordered: str = "first",
     holomorphic: bool | None = None,
     node: str | None = None,
     inplace: bool | None = None,
@@ -301,6 +305,8 @@ def declare(
     ones of the top namespace have that take a tensor called `self`.
     `shaped_by_values` says that the shapes of results depend on the elements of tensors, not only
     on shapes, types and the other arguments; or is a function of these that says whether they do.
+    `ordered` says which of operands that broadcast is asked first how the result lies in memory:
+    the "first", the "last", or none ("": the raw forward sees to it).
     `wide` has halves beside a number computed in float32 and rounded once. `copies` says that
     PyTorch makes the result and then writes it, so that even the copy of an inference tensor is
     an ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for
@@ -388,6 +394,7 @@ def declare(
         PROMOTIONS[promote],
         promote_at,
         kind == "elementwise" if broadcasts is None else broadcasts,
+        _ORDERED[ordered],
         holomorphic is not False,
         differentiable_out,
         saved_as or {},
@@ -420,6 +427,7 @@ class Declared(NamedTuple):
     promote: int
     promote_at: tuple[str, ...] | None
     broadcasts: bool
+    ordered: int
     holomorphic: bool
     differentiable_out: tuple[bool, ...]
     saved_as: dict[str, str | None]
@@ -528,7 +536,7 @@ def _op(
     op.promote = declared.promote
     op.promote_at = _promoted_positions(schema, declared)
     op.broadcasts = declared.broadcasts
-    op.ordered = op.broadcasts
+    op.ordered = declared.ordered if op.broadcasts else 0
     op.holomorphic = declared.holomorphic
     op.differentiable_out = declared.differentiable_out
     op.out_raw = op.runs_on_none = False
