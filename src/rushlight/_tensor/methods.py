@@ -356,8 +356,18 @@ class Later:
                     found.__name__ = KNOWN_AS.get(self.name, self.name)
                 if isinstance(found, FunctionType) and found.__code__ not in ENTRIES:
                     _enter(self.name, found)
+                _say_where(self.name, found)
                 setattr(Tensor, self.name, found)
         return found
+
+
+def _say_where(name: str, method: object) -> None:
+    """Has pickles find a method in `Tensor`."""
+    if isinstance(method, FunctionType) and method.__name__.removeprefix("linalg_") in (
+        name,
+        KNOWN_AS.get(name),
+    ):
+        method.__module__, method.__qualname__ = Tensor.__module__, f"Tensor.{name}"
 
 
 def _enter(name: str, function: FunctionType) -> None:
@@ -404,6 +414,8 @@ def attach() -> None:
         setattr(Tensor, f"__{name}__", Later(f"__{name}__", partial(getattr, Tensor, same)))
     for name in ("_view_func", "_view_func_unsafe", "_rev_view_func_unsafe"):
         setattr(Tensor, name, Later(name, partial(_view_method, name)))
+    for name in ("detach", "__getitem__", "__setitem__", "__delitem__"):
+        _say_where(name, vars(Tensor)[name])
 
 
 def settle() -> None:

@@ -327,6 +327,7 @@ _MOVED: Final = {
 _ours: Final[dict[tuple[str, str], tuple[str, str]]] = {
     theirs: ours for ours, theirs in ELSEWHERE.items()
 }
+_ours["torch._C", "TensorBase"] = ("rushlight", "Tensor")  # whose methods files name
 
 _user_globals: dict[str, Any] = {}
 

@@ -190,6 +190,9 @@ class TorchPickler(_Base):  # type: ignore[misc]
             raise AttributeError(f"Can't pickle local object '{shown}'")
         module = getattr(obj, "__module__", None) or ""
         if module.partition(".")[0] == "rushlight":
+            if shown.startswith("Tensor.") and getattr(Tensor, shown[7:], None) is obj:
+                self.save_reduce(getattr, (Tensor, shown[7:]), obj=obj)  # as PyTorch writes it
+                return
             self._write_name(obj, *torch_name(module, shown))
             return
         super().save_global(obj, name)
