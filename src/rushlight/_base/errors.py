@@ -560,6 +560,11 @@ def no_memory(count: int) -> str:
 NUMEL_OVERFLOW: Final = "numel: integer multiplication overflow"
 
 
+def too_many_dimensions(count: int) -> str:
+    """NumPy has no arrays of so many dimensions, where PyTorch has tensors."""
+    return f"tensors have up to 64 dimensions, as NumPy's arrays have, but this one has {count}"
+
+
 def storage_overflow(sizes: Iterable[int], strides: Iterable[int] | None = None) -> str:
     """The bytes of a shape (and strides) are no 64-bit number, or the strides of no elements."""
     sizes = tuple(sizes)

@@ -39,6 +39,8 @@ class Wrapped(MetaArray):
 def meta_array(shape: tuple[int, ...], dtype: RawType | type) -> Array:
     """An array without data in C order."""
     kind = np.dtype(dtype)
+    if len(shape) > 64:
+        raise RuntimeError(errors.too_many_dimensions(len(shape)))
     count = 1
     for size in shape:
         count *= size

@@ -22,9 +22,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # How NumPy begins to say that there is no such number of bytes.
 _OVERFLOWS: Final = (
-    "array is too big", "Maximum allowed dimension exceeded", "maximum supported dimension",
-    "Maximum allowed size exceeded", "cannot create",
+    "array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded",
+    "cannot create",
 )  # fmt: skip
+# How it begins to say that there are too many dimensions.
+_TOO_DEEP: Final = "maximum supported dimension for an ndarray is"
 
 
 def is_refusal(error: BaseException) -> bool:
@@ -40,6 +42,8 @@ def refusal(error: Exception, operands: object = ()) -> Exception:
     if is_refusal(error):
         shape, dtype = error.shape, error.dtype  # type: ignore[attr-defined]
         return RuntimeError(errors.no_memory(math.prod(shape) * dtype.itemsize))
+    if type(error) is ValueError and str(error).startswith(_TOO_DEEP):
+        return RuntimeError(errors.too_many_dimensions(int(str(error).rpartition(" ")[2])))
     if type(error) is ValueError and str(error).startswith(_OVERFLOWS):
         return RuntimeError(errors.storage_overflow(_shape_of(operands)))
     return error
