@@ -363,10 +363,8 @@ class Later:
 
 def _say_where(name: str, method: object) -> None:
     """Has pickles find a method in `Tensor`."""
-    if isinstance(method, FunctionType) and method.__name__.removeprefix("linalg_") in (
-        name,
-        KNOWN_AS.get(name),
-    ):
+    known = (name, KNOWN_AS.get(name, name))  # `det` is known as `linalg_det`
+    if isinstance(method, FunctionType) and method.__name__.endswith(known):
         method.__module__, method.__qualname__ = Tensor.__module__, f"Tensor.{name}"
 
 
