@@ -217,8 +217,8 @@ class Recorder(NumberRecorder, MessageRecorder):
         self.add("call", op.raw, op.name, inputs, first, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
         if plain is not None:
-            told = list(inputs)[:: op.ordered]
-            self.add("call", ordered_like, "ordered_like", (*first, told), made, pure=True)
+            listed = list(inputs)[:: op.ordered]
+            self.add("call", ordered_like, "ordered_like", (*first, listed), made, pure=True)
 
     def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: object) -> None:
         """A row has written its first operand."""
