@@ -8,6 +8,7 @@ import pytest
 import rushlight as torch
 import rushlight.distributed as dist
 from rushlight import nn
+from rushlight.distributed import run
 from rushlight.distributed.gradient_reduction import GradientReduction
 from rushlight.nn.parallel import DistributedDataParallel
 from rushlight.utils.data import DistributedSampler
@@ -121,3 +122,9 @@ def test_a_backward_adds_up_whose_forward_was_told_not_to(group: None) -> None:
     assert after is not None
     assert after.tolist() == [[6.0, 6.0]]
     assert after.data_ptr() != before.data_ptr()  # it lies in the bucket
+
+
+def test_a_program_that_fills_in_the_launchers_options_may_say_the_port_as_a_text() -> None:
+    args = run.parse_args(["--nproc-per-node", "2", "train.py"])
+    args.master_port = "29501"
+    assert run.plan_of(args).port == 29501
