@@ -157,7 +157,7 @@ static void dot(int type, char *x, npy_intp size, char *out)
 }
 
 /* The variance as `variance.py` has it. Whether it has one. */
-static int spread(const Parts *parts, int type, double freedom, char *x, char *out, int root)
+static int variance(const Parts *parts, int type, double freedom, char *x, char *out, int root)
 {
     double wide[MOST], mean[MOST], found[MOST];
     npy_intp size = parts->outer * parts->n * parts->inner, row = parts->inner;
@@ -350,7 +350,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
     case 't': find(&parts, type, from, (npy_int64 *)to, 1); break;
     case 'b': find(&parts, type, from, (npy_int64 *)to, -1); break;
     case 'V':
-    case 'W': fine = spread(&parts, type, parts.n - taken_off, from, to, what == 'W'); break;
+    case 'W': fine = variance(&parts, type, parts.n - taken_off, from, to, what == 'W'); break;
     case 'N': fine = norm(&parts, type, rank, from, to); break;
     case 'C': scan(&add, &parts, type, from, to); break;
     case 'D': scan(&multiply, &parts, type, from, to); break;
