@@ -87,7 +87,9 @@ def attempt(function: Function, args: Any) -> Any:
         return type(error), str(error)
 
 
-@pytest.mark.parametrize(("function", "letters"), WAYS, ids=lambda one: getattr(one, "__name__", one))
+@pytest.mark.parametrize(
+    ("function", "letters"), WAYS, ids=lambda one: getattr(one, "__name__", one)
+)
 def test_views_of_all_arrays_and_arguments(function: Function, letters: str) -> None:
     plain = Plain(function)
     made = ufunc_loops.view(plain, letters)
