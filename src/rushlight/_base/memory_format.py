@@ -8,6 +8,8 @@ from typing import Any, Final, TypeVar
 class memory_format:
     """A memory format such as `contiguous_format`. Instances are singletons.
 
+    Parameters:
+        args: none are taken, by name neither.
     Raises: TypeError: always: programs take the formats that there are.
     Example:
         >>> x = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last)
@@ -32,6 +34,8 @@ class memory_format:
 class layout(memory_format):
     """A layout such as `strided`.
 
+    Parameters:
+        args: none are taken, by name neither.
     Raises: TypeError: always: programs take the layouts that there are.
     Example:
         >>> torch.ones(2).layout, torch.eye(2).to_sparse().layout
