@@ -242,11 +242,11 @@ Example:
 """,
     "pin_memory": """
 Parameters:
-    device: accepted.
+    device: None, as there is none.
 
 Shapes: any.
 Returns: Tensor: this one.
-Raises: nothing.
+Raises: RuntimeError: where a device is named. TypeError: for what names none.
 Example:
     >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x.pin_memory() is x
