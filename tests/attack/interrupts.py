@@ -307,8 +307,9 @@ def main() -> int:
         hits, entries, lost = storm(scene, given.count, given.seed)
         if name not in AT_ONCE:
             failed += len(broken) + lost
+        promised = " (not promised)" if name in AT_ONCE else ""
         print(
-            f"{name}: {places} places, {len(broken)} broken {sorted(set(broken))[:4]}; "
+            f"{name}{promised}: {places} places, {len(broken)} broken {sorted(set(broken))[:4]}; "
             f"{hits} at random, {lost} broken, {entries} at the entry of __exit__",
             flush=True,
         )
