@@ -7,6 +7,41 @@
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
 
+/* What stands in front of a plain function, and takes some of its calls. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *plain; /* takes everything else */
+} Front;
+
+static inline int traverse_front(Front *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->plain);
+    return 0;
+}
+
+static inline void dealloc_front(Front *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(self->plain);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef members_of_front[] = {
+    {"plain", T_OBJECT, offsetof(Front, plain), READONLY, "What takes everything else."},
+    {NULL}
+};
+
+#define FRONT_TYPE(STRUCT, TEXT, ABOUT, MAKE)                                                   \
+    {                                                                                           \
+        PyVarObject_HEAD_INIT(NULL, 0)                                                          \
+        .tp_name = TEXT, .tp_doc = ABOUT, .tp_basicsize = sizeof(STRUCT),                       \
+        .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,       \
+        .tp_vectorcall_offset = offsetof(Front, call), .tp_call = PyVectorcall_Call,            \
+        .tp_new = MAKE, .tp_traverse = (traverseproc)traverse_front,                            \
+        .tp_dealloc = (destructor)dealloc_front, .tp_members = members_of_front,                \
+    }
+
 typedef struct {
     PyUFuncGenericFunction call[2]; /* for float32 and for float64 */
     void *data[2];
@@ -21,6 +56,25 @@ static inline int type_of(PyObject *x)
         return -1;
     PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)x);
     return descr == floats[0] ? 0 : descr == floats[1] ? 1 : -1;
+}
+
+/* Whether elements lie one after the other, as in a new array: even where sizes are 1. */
+static inline int is_dense(PyArrayObject *x)
+{
+    npy_intp expected = PyArray_ITEMSIZE(x);
+    for (int k = PyArray_NDIM(x); k-- > 0;) {
+        if (PyArray_STRIDE(x, k) != expected)
+            return 0;
+        expected *= PyArray_DIM(x, k);
+    }
+    return 1;
+}
+
+static inline PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
+{
+    Py_INCREF(descr);
+    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, sizes, NULL, NULL, 0,
+                                                 NULL);
 }
 
 /* The loops of a ufunc whose operands, `count` of them, all have one type. Whether it has them. */
@@ -44,6 +98,29 @@ static inline int read_loops(PyObject *ufunc, int count, int core, Loop *loop)
             }
         }
     return found == 3;
+}
+
+/* A function of NumPy, by name, and where its loops go. */
+typedef struct {
+    const char *name;
+    int count, core; /* of operands; whether it goes over whole dimensions */
+    Loop *loop;
+} Wanted;
+
+/* Finds the loops of functions of NumPy. 0, or -1 with an error where there are others. */
+static inline int find_loops(const Wanted *wanted, size_t count)
+{
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    int found = numpy != NULL;
+    for (; found && count > 0; count--, wanted++) {
+        PyObject *ufunc = PyObject_GetAttrString(numpy, wanted->name);
+        found = ufunc != NULL && read_loops(ufunc, wanted->count, wanted->core, wanted->loop);
+        Py_XDECREF(ufunc); /* which NumPy keeps, and its loops with it */
+    }
+    Py_XDECREF(numpy);
+    if (!found) /* an older NumPy hasn't all of them */
+        PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
+    return found ? 0 : -1;
 }
 
 static inline int start_loops(void)

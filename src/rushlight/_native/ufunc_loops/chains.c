@@ -1,12 +1,6 @@
 /* Functions on small arrays, by the inner loops of NumPy's ufuncs: see `__init__.py`. */
-#define PY_SSIZE_T_CLEAN
-#define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
-#include <Python.h>
-#include <structmember.h>
+#include "arrays.h"
 #include <float.h>
-#include <string.h>
-#include <numpy/arrayobject.h>
-#include <numpy/ufuncobject.h>
 
 #define ARGUMENTS 8
 #define SLOTS 48 /* arguments, constants, numbers, temporaries and the result */
@@ -38,9 +32,7 @@ typedef struct {
 } Chain;
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *plain; /* takes what isn't a matter of small arrays */
+    Front front;
     PyObject *maker; /* gives the chains; NULL once it has */
     PyObject *dict, *weak;
     int waits; /* calls before it is asked */
@@ -53,7 +45,7 @@ typedef struct {
     Chain *chain[2];
 } Function;
 
-static PyArray_Descr *floats[2], *bools;
+static PyArray_Descr *bools;
 
 typedef struct {
     double values[SLOTS];  /* of numbers */
@@ -79,18 +71,6 @@ static int is_number(PyObject *x, double *value)
         return 1;
     }
     return 0;
-}
-
-/* Whether elements lie one after the other, as in a new array: even where sizes are 1. */
-static int is_dense(PyArrayObject *x, int rank)
-{
-    npy_intp expected = PyArray_ITEMSIZE(x);
-    for (int k = rank; k-- > 0;) {
-        if (PyArray_STRIDE(x, k) != expected)
-            return 0;
-        expected *= PyArray_DIM(x, k);
-    }
-    return 1;
 }
 
 /* Whether all elements are one, as in what `expand` makes of a number. */
@@ -152,7 +132,7 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
         else if (of_array != rank ||
                  memcmp(PyArray_DIMS(array), sizes, rank * sizeof(npy_intp)) != 0)
             return NULL;
-        if (is_dense(array, rank)) {
+        if (is_dense(array)) {
             frame->strides[k] = PyArray_ITEMSIZE(array);
             like = array;
         }
@@ -386,12 +366,12 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
         return out;
     Py_DECREF(out);
 plain:
-    return PyObject_Vectorcall(self->plain, args, flags, names);
+    return PyObject_Vectorcall(self->front.plain, args, flags, names);
 }
 
 /* ---- how one is made ---------------------------------------------------------------------- */
 
-static int find_loops(PyObject *ufunc, const char *sorts, Step *step)
+static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
 {
     if (!PyObject_TypeCheck(ufunc, &PyUFunc_Type)) {
         PyErr_SetString(PyExc_TypeError, "a step is no ufunc");
@@ -470,7 +450,7 @@ static int read_chain(PyObject *told, int count, Chain *chain)
         if (!fine)
             return 0;
         if (step->op == 'u') {
-            int found = find_loops(ufunc, sorts, step);
+            int found = read_ufunc(ufunc, sorts, step);
             if (found <= 0)
                 return found;
         }
@@ -542,8 +522,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
     Function *self = (Function *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
-    self->call = call;
-    self->plain = Py_NewRef(plain);
+    self->front.call = call;
+    self->front.plain = Py_NewRef(plain);
     self->maker = Py_NewRef(maker);
     self->waits = waits;
     self->most = most;
@@ -554,9 +534,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
 
 static int traverse(Function *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->plain);
     Py_VISIT(self->maker);
-    return 0;
+    return traverse_front(&self->front, visit, arg);
 }
 
 static int clear(Function *self)
@@ -571,19 +550,13 @@ static void dealloc(Function *self)
     for (int c = 0; c < self->chains; c++)
         PyMem_Free(self->chain[c]);
     Py_CLEAR(self->maker);
-    Py_CLEAR(self->plain);
-    Py_TYPE(self)->tp_free((PyObject *)self);
+    dealloc_front(&self->front);
 }
 
 static PyObject *is_known(Function *self, void *unused)
 {
     return PyBool_FromLong(self->chains > 0);
 }
-
-static PyMemberDef members[] = {
-    {"plain", T_OBJECT, offsetof(Function, plain), READONLY, "What takes everything else."},
-    {NULL}
-};
 
 static PyGetSetDef getters[] = {
     {"known", (getter)is_known, NULL, "Whether small arrays go by ufuncs' loops by now.", NULL},
@@ -596,13 +569,13 @@ static PyTypeObject function_type = {
     .tp_doc = "A function on arrays; small ones go by the inner loops of ufuncs.",
     .tp_basicsize = sizeof(Function),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Function, call),
+    .tp_vectorcall_offset = offsetof(Front, call),
     .tp_call = PyVectorcall_Call,
     .tp_new = make,
     .tp_traverse = (traverseproc)traverse,
     .tp_clear = (inquiry)clear,
     .tp_dealloc = (destructor)dealloc,
-    .tp_members = members,
+    .tp_members = members_of_front,
     .tp_getset = getters,
 };
 
@@ -614,10 +587,8 @@ PyMODINIT_FUNC PyInit_chains(void)
 {
     import_array();
     import_umath();
-    floats[0] = PyArray_DescrFromType(NPY_FLOAT);
-    floats[1] = PyArray_DescrFromType(NPY_DOUBLE);
     bools = PyArray_DescrFromType(NPY_BOOL);
-    if (PyType_Ready(&function_type) < 0)
+    if (start_loops() < 0 || PyType_Ready(&function_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Function", (PyObject *)&function_type) < 0)

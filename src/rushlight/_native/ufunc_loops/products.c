@@ -9,6 +9,10 @@
 #define ELEMENTS 8192 /* of logits */
 
 static Loop matmul, inner, add, exponential, logarithm;
+static const Wanted wanted[] = {
+    {"matmul", 3, 1, &matmul}, {"vecdot", 3, 1, &inner}, {"add", 3, 0, &add},
+    {"exp", 2, 0, &exponential}, {"log", 2, 0, &logarithm},
+};
 static float single_ones[ROWS];
 static double double_ones[ROWS];
 /* What totals of exponentials, and a loss, may be: see `small_rows.py`. Nothing fits before. */
@@ -556,16 +560,7 @@ PyMODINIT_FUNC PyInit_products(void)
     integers = PyArray_DescrFromType(NPY_INT64);
     for (int k = 0; k < ROWS; k++)
         single_ones[k] = 1, double_ones[k] = 1;
-    int found = find_loops("matmul", 3, 1, &matmul);
-    found = found == 1 ? find_loops("vecdot", 3, 1, &inner) : found;
-    found = found == 1 ? find_loops("add", 3, 0, &add) : found;
-    found = found == 1 ? find_loops("exp", 2, 0, &exponential) : found;
-    found = found == 1 ? find_loops("log", 2, 0, &logarithm) : found;
-    if (found == 0) {
-        PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
-        return NULL;
-    }
-    if (PyType_Ready(&product_type) < 0 || PyType_Ready(&entropy_type) < 0 ||
+    if (find_loops(wanted, 5) < 0 || PyType_Ready(&product_type) < 0 || PyType_Ready(&entropy_type) < 0 ||
         PyType_Ready(&softmax_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -7,6 +7,10 @@
 #define MOST_TOP 128 /* elements from which `extreme.py` finds the largest of rows in another way */
 
 static Loop add, multiply, maximum, minimum;
+static const Wanted wanted[] = {
+    {"add", 3, 0, &add}, {"multiply", 3, 0, &multiply}, {"maximum", 3, 0, &maximum},
+    {"minimum", 3, 0, &minimum},
+};
 static PyArray_Descr *integers, *truths;
 
 /* An array as `outer` blocks of `n` rows of `inner` elements, of which the rows are reduced. */
@@ -20,16 +24,6 @@ typedef struct {
 } Parts;
 
 /* ---- what is asked of arguments ----------------------------------------------------------- */
-
-static int is_dense(PyArrayObject *x, npy_intp item)
-{
-    for (int k = PyArray_NDIM(x); k-- > 0;) {
-        if (PyArray_STRIDE(x, k) != item)
-            return 0;
-        item *= PyArray_DIM(x, k);
-    }
-    return 1;
-}
 
 /* Marks a dimension; whether there is one of that number that isn't marked. */
 static int mark(PyObject *dim, int rank, char *marked)
@@ -281,9 +275,9 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
     if (type < 0)
         return NULL;
     PyArrayObject *x = (PyArrayObject *)args[0];
-    npy_intp item = type == 0 ? 4 : 8, size = PyArray_SIZE(x);
+    npy_intp size = PyArray_SIZE(x);
     int rank = PyArray_NDIM(x);
-    if (size < 1 || size > MOST || rank > DIMENSIONS || !is_dense(x, item) ||
+    if (size < 1 || size > MOST || rank > DIMENSIONS || !is_dense(x) ||
         (rank == 0 && what != 'S' && what != 'M'))
         return NULL;
     for (int k = 1; letters[k]; k++) {
@@ -383,15 +377,7 @@ PyMODINIT_FUNC PyInit_reductions(void)
         return NULL;
     integers = PyArray_DescrFromType(NPY_INT64);
     truths = PyArray_DescrFromType(NPY_BOOL);
-    int found = find_loops("add", 3, 0, &add);
-    found = found == 1 ? find_loops("multiply", 3, 0, &multiply) : found;
-    found = found == 1 ? find_loops("maximum", 3, 0, &maximum) : found;
-    found = found == 1 ? find_loops("minimum", 3, 0, &minimum) : found;
-    if (found == 0) {
-        PyErr_SetString(PyExc_ImportError, "this NumPy has other loops");
-        return NULL;
-    }
-    if (found < 0 || PyType_Ready(&reduction_type) < 0)
+    if (find_loops(wanted, 4) < 0 || PyType_Ready(&reduction_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL ||

@@ -23,25 +23,12 @@ typedef struct {
 } Program;
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *plain; /* takes what isn't a matter of small arrays */
+    Front front;
     int arrays, numbers, constants, temporaries;
     npy_intp tiny, most; /* elements up to which the second program, and the first one, are used */
     double values[SLOTS];
     Program program[2];
 } Sweep;
-
-static int has_gaps_or_order(PyArrayObject *x, int rank)
-{
-    npy_intp expected = PyArray_ITEMSIZE(x);
-    for (int k = rank; k-- > 0;) {
-        if (PyArray_STRIDE(x, k) != expected)
-            return 1;
-        expected *= PyArray_DIM(x, k);
-    }
-    return 0;
-}
 
 /* The places of one parameter's arrays; how many elements each has, or 0. */
 static npy_intp read_arrays(Sweep *self, PyObject *const *lists, Py_ssize_t at, int type,
@@ -65,7 +52,7 @@ static npy_intp read_arrays(Sweep *self, PyObject *const *lists, Py_ssize_t at, 
         else if (PyArray_NDIM(array) != rank ||
                  memcmp(PyArray_DIMS(array), PyArray_DIMS(first), rank * sizeof(npy_intp)) != 0)
             return 0;
-        if (has_gaps_or_order(array, rank) || (k != 1 && !PyArray_ISWRITEABLE(array)))
+        if (!is_dense(array) || (k != 1 && !PyArray_ISWRITEABLE(array)))
             return 0;
         places[k] = PyArray_BYTES(array);
         for (int j = 0; j < k; j++) /* arrays lie in one place, or in two */
@@ -148,7 +135,7 @@ static int leave(Sweep *self, PyObject *const *args, Py_ssize_t at)
         PyList_SET_ITEM(given[k], 0, Py_NewRef(PyList_GET_ITEM(args[k], at)));
     }
     given[k] = args[k];
-    found = PyObject_Vectorcall(self->plain, given, self->arrays + 1, NULL);
+    found = PyObject_Vectorcall(self->front.plain, given, self->arrays + 1, NULL);
     Py_XDECREF(found);
 done:
     for (k = 0; k < self->arrays; k++)
@@ -203,7 +190,7 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     }
     Py_RETURN_NONE;
 plain:
-    return PyObject_Vectorcall(self->plain, args, flags, names);
+    return PyObject_Vectorcall(self->front.plain, args, flags, names);
 }
 
 /* ---- how one is made ---------------------------------------------------------------------- */
@@ -256,8 +243,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
             PyErr_SetString(PyExc_ValueError, "too many operands");
         return NULL;
     }
-    self->call = call;
-    self->plain = Py_NewRef(plain);
+    self->front.call = call;
+    self->front.plain = Py_NewRef(plain);
     self->arrays = arrays;
     self->numbers = numbers;
     self->constants = count;
@@ -276,44 +263,9 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
     return NULL;
 }
 
-static int traverse(Sweep *self, visitproc visit, void *arg)
-{
-    Py_VISIT(self->plain);
-    return 0;
-}
-
-static int clear(Sweep *self)
-{
-    Py_CLEAR(self->plain);
-    return 0;
-}
-
-static void dealloc(Sweep *self)
-{
-    PyObject_GC_UnTrack(self);
-    Py_CLEAR(self->plain);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
-static PyMemberDef members[] = {
-    {"plain", T_OBJECT, offsetof(Sweep, plain), READONLY, "What takes everything else."},
-    {NULL}
-};
-
-static PyTypeObject sweep_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "rushlight._native.ufunc_loops.sweeps.Sweep",
-    .tp_doc = "Updates many arrays in place; small ones by the inner loops of ufuncs.",
-    .tp_basicsize = sizeof(Sweep),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Sweep, call),
-    .tp_call = PyVectorcall_Call,
-    .tp_new = make,
-    .tp_traverse = (traverseproc)traverse,
-    .tp_clear = (inquiry)clear,
-    .tp_dealloc = (destructor)dealloc,
-    .tp_members = members,
-};
+static PyTypeObject sweep_type = FRONT_TYPE(
+    Sweep, "rushlight._native.ufunc_loops.sweeps.Sweep",
+    "Updates many arrays in place; small ones by the inner loops of ufuncs.", make);
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "sweeps", "Updates of many small arrays in place.", -1

@@ -37,15 +37,6 @@ static void lay_out(Window *w, npy_intp item)
         w->strides[k] = item;
 }
 
-static int is_dense(PyArrayObject *x)
-{
-    npy_intp item = PyArray_ITEMSIZE(x);
-    for (int k = PyArray_NDIM(x); k-- > 0; item *= PyArray_DIM(x, k))
-        if (PyArray_STRIDE(x, k) != item)
-            return 0;
-    return 1;
-}
-
 /* Another shape for as many elements, in which -1 may stand for one size. */
 static int reshape(PyArrayObject *x, PyObject *size, Window *w)
 {
