@@ -51,7 +51,7 @@ def number_like(value: Any, dtype: RawType) -> Any:
     if kind in "fV" and not isinstance(value, complex):
         if dtype.itemsize < 8 and abs(value) > largest(dtype) and not isinf(value):
             raise _overflow(dtype)
-        if dtype.name == "float8_e8m0fnu" and value < 2.0**-127:
+        if dtype.itemsize == 1 and dtype.name == "float8_e8m0fnu" and value < 2.0**-127:
             raise _overflow(dtype)  # it has no zero and no sign
         return value
     if is_complex32(dtype):

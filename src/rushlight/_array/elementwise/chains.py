@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from math import inf, log, pi
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ..._base.lazy import Function
 from ..._formula import words as W
 from ..._native import ufunc_loops
 from . import generated
@@ -56,7 +57,8 @@ def chains_of(
 ) -> Chains | None:
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
     try:
-        steps = _in_steps().get(raw)
+        plain = getattr(raw, "plain", raw)  # where all else is a matter of layout
+        steps = _in_steps().get(plain.found() if type(plain) is Function else plain)
         if steps is not None:
             return steps.kinds, (_of_steps(steps),)
         kinds = kinds.replace("o", "s")
@@ -107,12 +109,14 @@ class Steps(NamedTuple):
     constants: tuple[float, ...]
     temporaries: int
     steps: tuple[tuple[np.ufunc | str, str, tuple[int, ...]], ...]
+    types: int = 3  # 1: for float32, 2: for float64
+    most: int = ufunc_loops.MOST  # elements
 
 
 @cache
 def _in_steps() -> dict[AnyCallable, Steps]:
     """What functions that are written by hand do to few floats, in steps."""
-    from . import activations, complexes, division, rounding
+    from . import activations, complexes, division, erf, rounding
 
     most = float(np.finfo(np.float64).max)  # which stands for that of the type
     return {
@@ -141,7 +145,45 @@ def _in_steps() -> dict[AnyCallable, Steps]:
             (np.exp2, "ff", (4, 4)), (np.log1p, "ff", (4, 4)), (np.multiply, "fff", (4, 3, 4)),
             (np.maximum, "fff", (0, 1, 5)), (np.add, "fff", (5, 4, 6)),
         )),
+        erf.erf: Steps("f", (), 0, (("E", "ff", (0, 1)),), most=erf._FEW),
+        erf.erfc: Steps("f", (), 0, (("C", "ff", (0, 1)),), most=erf._FEW),
+        erf.gelu: _in_float32("f", 0, lambda x, a, b, c, half, scale, out: [
+            (np.multiply, "fff", (x, b, out)),
+        ]),
+        erf.gelu_backward: _in_float32("-ff", 2, lambda x, a, b, c, half, scale, out: [
+            (np.multiply, "fff", (x, x, c)), (np.multiply, "fff", (c, half, c)),
+            (np.exp, "ff", (c, c)), (np.multiply, "fff", (c, scale, c)),
+            (np.multiply, "fff", (c, x, c)), (np.add, "fff", (b, c, b)),
+            (np.multiply, "fff", (b, 1, out)),
+        ]),
     }  # fmt: skip
+
+
+def _in_float32(kinds: str, x: int, rest: AnyCallable) -> Steps:
+    """Φ(x) as `erf._cdf32` has it, in the second of three temporaries, and what comes of it."""
+    from . import erf
+
+    above, below = [[float(one) for one in part] for part in erf._CDF32]
+    others = (erf._SQUARE_LIMIT, 1.0, float(erf._MINUS_HALF32), float(erf._PDF_SCALE32))
+    first = len(kinds)
+    limit = first + len(above) + len(below)
+    one, half, scale, a, b, c, out = range(limit + 1, limit + 8)
+
+    def polynomial(place: int, count: int, to: int) -> list[Any]:
+        found = [(np.multiply, "fff", (a, place + count - 1, to)),
+                 (np.add, "fff", (to, place + count - 2, to))]  # fmt: skip
+        for k in range(place + count - 3, place - 1, -1):
+            found += [(np.multiply, "fff", (to, a, to)), (np.add, "fff", (to, k, to))]
+        return found
+
+    steps = [
+        (np.multiply, "fff", (x, x, a)), (np.minimum, "fff", (a, limit, a)),
+        *polynomial(first, len(above), b), *polynomial(first + len(above), len(below), c),
+        (np.divide, "fff", (b, c, b)), (np.multiply, "fff", (b, x, b)), (np.exp, "ff", (b, b)),
+        (np.add, "fff", (b, one, b)), (np.divide, "fff", (one, b, b)),
+        *rest(x, a, b, c, half, scale, out),
+    ]  # fmt: skip
+    return Steps(kinds, (*above, *below, *others), 3, tuple(steps), types=1)
 
 
 def _of_steps(listed: Steps) -> Chain:
@@ -149,7 +191,8 @@ def _of_steps(listed: Steps) -> Chain:
     for op, sorts, places in listed.steps:
         known = not isinstance(op, str)
         steps.append(("u" if known else op, op if known else None, sorts, bytes(places)))
-    return (), listed.constants, 0, listed.temporaries, False, tuple(steps)
+    return ((), listed.constants, 0, listed.temporaries, False, tuple(steps),
+            listed.types, listed.most)  # fmt: skip
 
 
 @cache

@@ -97,6 +97,7 @@ def ordered(raw: Function) -> AnyCallable:
         result = raw(x, *rest)
         return result if x.flags.c_contiguous else copy_laid_out_like(result, x)
 
+    laid_out.plain = raw  # type: ignore[attr-defined]
     return laid_out
 
 

@@ -145,12 +145,12 @@ def array_of(
         return _convert(value, dtype)
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
-    if errors.is_pytorchs(kind):
+    if kind not in _SEQUENCES and errors.is_pytorchs(kind):
         return _convert(_array_of_pytorchs(value), dtype)
     regular = _regular(value)
     if regular is not None:
         flat, shape, kinds = regular
-        found = dtype or infer([kind() for kind in kinds])
+        found = dtype or infer(flat[0] if len(kinds) == 1 else [kind() for kind in kinds])
         if kinds <= _NUMBERS or found.category in (D.FLOAT, D.COMPLEX):
             return _array_of_numbers(flat, kinds, shape, found)
     shape = _shape_of(value)

@@ -1,6 +1,7 @@
 /* Functions on small arrays, by the inner loops of NumPy's ufuncs: see `__init__.py`. */
 #include "arrays.h"
 #include <float.h>
+#include <math.h>
 
 #define ARGUMENTS 8
 #define SLOTS 48 /* arguments, constants, numbers, temporaries and the result */
@@ -12,7 +13,8 @@
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 typedef struct {
-    /* 'u': a ufunc; 'w': where; 'k': keep; 's': a number spread over a shape, 'd': divided by the
+    /* 'u': a ufunc; 'w': where; 'k': keep; 'E' and 'C': the error function and its complement, by
+       the C library in float64; 's': a number spread over a shape, 'd': divided by the
        elements of that first; else arithmetic on numbers, which is Python's */
     char op;
     char count; /* of the operands */
@@ -24,6 +26,8 @@ typedef struct {
 
 typedef struct {
     int constants, numbers, temporaries, steps, asked;
+    int types; /* bit 0: for float32, bit 1: for float64 */
+    npy_intp most; /* elements */
     char gives_bool;
     unsigned char asked_at[ARGUMENTS]; /* arguments that must be `wanted` */
     double wanted[ARGUMENTS];
@@ -180,6 +184,16 @@ static void choose(int type, npy_intp n, char *c, npy_intp sc, char *a, npy_intp
     }
 }
 
+static void call_each(double (*function)(double), int type, npy_intp n, const char *x, npy_intp step,
+                      char *out)
+{
+    for (npy_intp k = 0; k < n; k++, x += step)
+        if (type == 0)
+            ((float *)out)[k] = (float)function(*(const float *)x);
+        else
+            ((double *)out)[k] = function(*(const double *)x);
+}
+
 static double zero = 0;
 
 static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp size, char *out)
@@ -196,9 +210,7 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
                                : value;
         frame->places[k] = NULL;
     }
-    for (; start < chain->steps && chain->step[start].op != 'u' && chain->step[start].op != 'w' &&
-           chain->step[start].op != 'k';
-         start++) {
+    for (; start < chain->steps && strchr("uwkEC", chain->step[start].op) == NULL; start++) {
         const Step *step = &chain->step[start];
         if (!on_numbers(step, frame->values))
             return 0;
@@ -233,6 +245,8 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
             }
             if (step->op == 'u')
                 step->loops[type](places, &length, strides, step->data[type]);
+            else if (step->op == 'E' || step->op == 'C')
+                call_each(step->op == 'E' ? erf : erfc, type, n, places[0], strides[0], places[1]);
             else if (step->op == 'w')
                 choose(type, n, places[0], strides[0], places[1], strides[1], places[2],
                        strides[2], places[3]);
@@ -338,6 +352,10 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     Chain *chain = NULL;
     for (int c = 0; c < self->chains && chain == NULL; c++) {
         chain = self->chain[c];
+        if (!(chain->types >> type & 1) || PyArray_SIZE(like) > chain->most) {
+            chain = NULL;
+            continue;
+        }
         for (int k = 0; k < chain->asked; k++)
             if (frame.values[chain->asked_at[k]] != chain->wanted[k]) {
                 chain = NULL;
@@ -400,13 +418,17 @@ static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
     return 1;
 }
 
-/* (asked, constants, numbers, temporaries, gives_bool, steps), see `chains_of`. 1, 0 or -1. */
+/* (asked, constants, numbers, temporaries, gives_bool, steps) and maybe (types, most), see
+   `chains_of`. 1, 0 or -1. */
 static int read_chain(PyObject *told, int count, Chain *chain)
 {
     PyObject *asked, *constants, *steps;
     int gives_bool;
-    if (!PyArg_ParseTuple(told, "O!O!iipO!", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
-                          &chain->numbers, &chain->temporaries, &gives_bool, &PyTuple_Type, &steps))
+    chain->types = 3;
+    chain->most = PY_SSIZE_T_MAX;
+    if (!PyArg_ParseTuple(told, "O!O!iipO!|in", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
+                          &chain->numbers, &chain->temporaries, &gives_bool, &PyTuple_Type, &steps,
+                          &chain->types, &chain->most))
         return -1;
     chain->gives_bool = (char)gives_bool;
     chain->asked = (int)PyTuple_GET_SIZE(asked);

@@ -205,10 +205,15 @@ def _check_type_of_out(out: TensorBase, dtype: object) -> None:
         )
 
 
+_INT: Final = frozenset({int})
+
+
 def plain_lists(lists: Any, args: Positional, kwargs: Keywords) -> bool:
     """Whether the lists at these places hold nothing but ints, or nothing but tensors."""
     for place in lists:
         items = args[place] if type(place) is int else kwargs[place]
+        if _INT.issuperset(map(type, items)):
+            continue
         for item in items:
             if type(item) is not int and not isinstance(item, TensorBase):
                 return False

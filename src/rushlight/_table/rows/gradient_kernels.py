@@ -91,4 +91,5 @@ class _Recorded(Formula):
         space = {"ARRAYS": numpy_namespace, "override": override, "told": self.function}
         made = define(name, source, f"{__file__} <{name}>", space)
         made.formula = self.function
+        made.plain = override
         return made

@@ -62,7 +62,8 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
         places = _ALONE
     elif end is None:
         raise complaint_of_c("torch", "arange", (start, None, step), {}) or TypeError("arange()")
-    if type(start) is not int or type(end) is not int or type(step) is not int:
+    plain = type(start) is int and type(end) is int and type(step) is int
+    if not plain:
         for (name, place), bound in zip(places, (start, end, step)):
             if isinstance(bound, TensorBase) and not is_number_tensor(bound):
                 raise TypeError(
@@ -71,13 +72,15 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
         start, end, step = _number(start), _number(end), _number(step)
     dtype = type_for(out, dtype)
     if dtype is None:
-        whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
+        given = (start, end, step)
+        whole = plain or all(isinstance(v, int) or T.is_integer_scalar(v) for v in given)
         found = D.int64 if whole else D.get_default_dtype()
     else:
         found = dtype_or_default(dtype)
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
-    start, end, step = _real(start), _real(end), _real(step)
+    if not plain:
+        start, end, step = _real(start), _real(end), _real(step)
     wide = False
     for bound in (start, end, step):
         if isinstance(bound, int) and not -(1 << 63) <= bound < 1 << 63:
