@@ -10,6 +10,8 @@ interface for C has all of that, so nothing is taken for granted that isn't docu
 a matter of small arrays of float32 or float64 (another class, type or order, memory that is not
 aligned, broadcasting but of numbers and of arrays without dimensions) goes to `plain`.
 
+`erf` and `erfc` are steps of the C library's, for as few elements as the plain functions have it.
+
 `reductions.c` does the same for sums and the like over dimensions that lie side by side, and for
 running sums, in the order in which `ufunc.reduce` adds up.
 
