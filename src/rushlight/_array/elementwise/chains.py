@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from math import inf, log, pi
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     #: What `chains.c` reads of the steps of one chain; the kinds of arguments, and the chains.
     Chain = tuple[object, ...]
     Chains = tuple[str, tuple[Chain, ...]]
+    #: An operation, the sorts of its operands and their numbers.
+    Listed = tuple[np.ufunc | str, str, tuple[int, ...]]
 
 #: Arithmetic on numbers, which is done in Python's way.
 _OF_NUMBERS: Final = {
@@ -108,7 +110,7 @@ class Steps(NamedTuple):
     kinds: str
     constants: tuple[float, ...]
     temporaries: int
-    steps: tuple[tuple[np.ufunc | str, str, tuple[int, ...]], ...]
+    steps: tuple[Listed, ...]
     types: int = 3  # 1: for float32, 2: for float64
     most: int = ufunc_loops.MOST  # elements
 
@@ -169,8 +171,8 @@ def _in_float32(kinds: str, x: int, rest: AnyCallable) -> Steps:
     limit = first + len(above) + len(below)
     one, half, scale, a, b, c, out = range(limit + 1, limit + 8)
 
-    def polynomial(place: int, count: int, to: int) -> list[Any]:
-        found = [(np.multiply, "fff", (a, place + count - 1, to)),
+    def polynomial(place: int, count: int, to: int) -> list[Listed]:
+        found: list[Listed] = [(np.multiply, "fff", (a, place + count - 1, to)),
                  (np.add, "fff", (to, place + count - 2, to))]  # fmt: skip
         for k in range(place + count - 3, place - 1, -1):
             found += [(np.multiply, "fff", (to, a, to)), (np.add, "fff", (to, k, to))]
