@@ -21,6 +21,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 
 `calls.c` has what calls are looked up by, which takes longer than the loops otherwise.
 
+`places.c` copies the elements and the parts that indices name, of arrays of any numbers.
+
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
@@ -59,6 +61,8 @@ PRODUCTS: Final = _module("products")
 REDUCTIONS: Final = _module("reductions")
 #: The extension module of views, or None.
 VIEWS: Final = _module("views")
+#: The extension module of what indices name, or None.
+PLACES: Final = _module("places")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -113,6 +117,14 @@ def view(plain: AnyCallable, letters: str) -> AnyCallable:
     if VIEWS is None:
         return plain
     made: AnyCallable = VIEWS.View(plain, letters)
+    return made
+
+
+def places(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A look-up by indices, with small ones made in C; see `take_places`."""
+    if PLACES is None:
+        return plain
+    made: AnyCallable = PLACES.Places(plain, letters)
     return made
 
 

@@ -47,6 +47,8 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
     ("", "softmax"): ("Softmax", ("sdn", "Sod")),
     ("", "log_softmax"): ("Softmax", ("ldn", "Lod")),
 }
+#: The same of look-ups by indices, which `places.c` knows, with a letter for each argument.
+PLACES: Final = {("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi"}
 _ARRAYS: Final = reduce.__name__.partition(".reduce")[0]
 
 
@@ -61,6 +63,10 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
     if op.n_out != 1:
         return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
+        return
+    letters = PLACES.get(_key_of(op), "")
+    if letters:
+        op.small = ufunc_loops.places(op.raw, letters)
         return
     letters = letters_of_reduction(op.raw, schema)
     if letters:
@@ -89,10 +95,15 @@ def letters_of_reduction(function: AnyCallable, schema: Schema) -> str:
     return "".join([letter, *others]) if letter and all(others) else ""
 
 
+def _key_of(op: Op) -> tuple[str, str]:
+    """The module and the name of an operation's forward."""
+    module = getattr(op.raw, "__module__", None) or ""
+    return module.removeprefix(f"{_ARRAYS}."), getattr(op.raw, "__name__", "")
+
+
 def _add_known(op: Op) -> bool:
     """Puts what `products.c` knows in front of an operation's functions; whether it knows them."""
-    module = getattr(op.raw, "__module__", None) or ""
-    key = module.removeprefix(f"{_ARRAYS}."), getattr(op.raw, "__name__", "")
+    key = _key_of(op)
     if key not in KNOWN:
         return False
     kind, letters = KNOWN[key]

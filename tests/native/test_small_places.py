@@ -1,0 +1,117 @@
+"""What indices name in small arrays: the elements, layout and errors of the plain functions."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array.shape import scatter
+from rushlight._native import ufunc_loops
+from tests.native.loops import Plain, module
+
+Function = Callable[..., Any]
+WAYS = [(scatter.gather, "Gdif"), (scatter.index_select, "Idi")]
+TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The extension module, in its place."""
+    found = module("places", tmp_path_factory.mktemp("places"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ufunc_loops, "PLACES", found)
+        yield
+
+
+def told(function: Function, args: Any) -> Any:
+    """All that a program sees of a result, or the error."""
+    try:
+        found = function(*args)
+    except Exception as error:
+        return type(error), str(error)
+    return (
+        type(found), found.dtype, found.shape, found.strides, found.tobytes(),
+        found.flags.writeable,
+    )  # fmt: skip
+
+
+def operands(rng: Any, whole: bool) -> tuple[Any, int, Any]:
+    """An array in any layout, a dimension and indices, which now and then don't fit."""
+
+    def seldom() -> bool:
+        return bool(rng.random() < 0.05)
+
+    rank = int(rng.integers(0, 5))
+    shape = tuple(rng.integers(0 if seldom() else 1, 6, rank))
+    x = np.asarray(rng.standard_normal(shape) * 9).astype(rng.choice(TYPES))
+    for _ in range(rng.integers(0, 3) if rank else 0):
+        x = (x, x.T, x[::-1], x[..., ::2])[rng.integers(4)]
+    dim = int(rng.integers(-rank, rank)) if rank and not seldom() else int(rng.integers(-5, 5))
+    count = x.shape[dim] if -rank <= dim < rank else 3
+    rank = int(rng.integers(0, 4)) if seldom() else rank if whole else 1
+    most = [*x.shape, 4, 4, 4, 4]
+    sizes = [int(rng.integers(0 if seldom() else 1, max(most[k], 1) + 1 + seldom()))
+             for k in range(rank)]  # fmt: skip
+    index = np.asarray(rng.integers(-seldom(), max(count, 1) + seldom(), sizes))
+    if seldom():
+        index = index.astype(rng.choice(["i4", "f4", "u1"]))
+    return x, dim, index.T if seldom() else index
+
+
+@pytest.mark.parametrize(("function", "letters"), WAYS)
+def test_any_arrays_dimensions_and_indices(function: Function, letters: str) -> None:
+    rng = np.random.default_rng(4)
+    plain = Plain(function)
+    made = ufunc_loops.places(plain, letters)
+    taken = 0
+    for _ in range(4000):
+        args: tuple[Any, ...] = operands(rng, function is scatter.gather)
+        if function is scatter.gather:
+            args = (*args, False)
+        before = plain.calls
+        assert told(made, args) == told(function, args), (args[0].strides, args)
+        taken += plain.calls == before
+    assert taken > 500
+
+
+def test_bounds_of_what_is_small() -> None:
+    for function, letters in WAYS:
+        made = ufunc_loops.places(function, letters)
+        for x, index in (
+            (np.arange(9.0), np.zeros(4096, np.int64)), (np.arange(9.0), np.zeros(4097, np.int64)),
+            (np.ones((3, 5000)), np.zeros(2, np.int64)), (np.ones((0, 3)), np.zeros(1, np.int64)),
+            (np.ones((1,) * 9), np.zeros(1, np.int64)), (np.array(["a"]), np.zeros(1, np.int64)),
+            (np.arange(3.0), np.array([1 << 62])), (np.arange(3.0), np.array([-(1 << 63)])),
+            (np.frombuffer(bytes(49), np.uint8)[1:].view("f4"), np.array([1, 1])),
+            (np.arange(3.0), np.frombuffer(bytes(17), np.uint8)[1:].view("i8")),
+        ):  # fmt: skip
+            for dim in (0, -1, 1 << 70, True, 0.0, None):
+                args: tuple[Any, ...] = (x, dim, index)
+                args = (*args, False) if function is scatter.gather else args
+                assert told(made, args) == told(function, args), (x.shape, dim)
+
+
+def test_nothing_is_left_behind() -> None:
+    x, index = np.ones((4, 4), np.float32), np.array([[0], [3]])
+    made = [ufunc_loops.places(function, letters) for function, letters in WAYS]
+    kept = [x, index, x.dtype, index.dtype]
+    before = [sys.getrefcount(one) for one in kept]
+    for _ in range(50_000):
+        made[0](x, 0, index, False)
+        made[1](x, 0, index[:, 0].copy())
+    assert [sys.getrefcount(one) for one in kept] == before
+
+
+def test_tensors_find_the_same() -> None:
+    x = torch.arange(12.0).reshape(3, 4).requires_grad_()
+    at = torch.tensor([[0], [2], [2]])
+    x.gather(1, at).sum().backward()
+    assert x.grad is not None and x.grad.sum() == 3 and x.gather(1, at).tolist() == [[0], [6], [10]]
+    assert x.index_select(0, at[:, 0]).tolist()[1] == [8, 9, 10, 11]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.gather(1, at + 4)
+    with pytest.raises(IndexError, match="out of range"):
+        x.index_select(0, torch.tensor([3]))
