@@ -10,7 +10,7 @@ import numpy as np
 
 #: What Rushlight can use when it is there: the distribution's name and what it buys.
 OPTIONAL = {
-    "scipy": "special functions and decompositions",
+    "scipy": "quicker special functions and decompositions",
     "ml_dtypes": "bfloat16 and 8-bit floats",
     "cupy": "CUDA",
     "matplotlib": "figures",

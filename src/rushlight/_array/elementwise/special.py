@@ -1,4 +1,4 @@
-"""Special functions that NumPy lacks and SciPy has; SciPy is imported when one is first called."""
+"""Special functions that NumPy lacks: SciPy's, imported when one is first called, or our own."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
 
 @cache
-def _scipy() -> ModuleType:
+def library() -> ModuleType:
+    """`scipy.special`; where that isn't installed, the module of our own that has its names."""
     try:
         import scipy.special
     except ImportError:
-        raise ImportError(
-            "this special function needs SciPy: pip install 'rushlight[scipy]'"
-        ) from None
+        from .. import special
+
+        return special
     return scipy.special
 
 
 def _call(name: str, x: Array, *rest: Array) -> Array:
-    """A function of SciPy in the type of `x`; 16-bit floats are computed in float32."""
-    function = getattr(_scipy(), name)
+    """A function of the library in the type of `x`; 16-bit floats are computed in float32."""
+    function = getattr(library(), name)
     if x.dtype.itemsize == 2:
         lifted = [v.astype(np.float32) if isinstance(v, np.ndarray) else v for v in rest]
         return function(x.astype(np.float32), *lifted).astype(x.dtype)
@@ -83,13 +84,13 @@ def polygamma(n: int, x: Array) -> Array:
         return digamma(x)
     if n == 1:
         return trigamma(x)
-    scipy = _scipy()
+    its = library()
     wide = x.astype(np.float64)
     sign = 1.0 if n % 2 else -1.0
     if n >= 2**31:  # nothing but the nearest pole counts, and its power is 0 or infinite
-        size = np.exp(scipy.gammaln(n + 1.0) - (n + 1.0) * np.log(wide))
+        size = np.exp(its.gammaln(n + 1.0) - (n + 1.0) * np.log(wide))
     else:
-        size = scipy.gamma(n + 1.0) * scipy.zeta(n + 1.0, wide)
+        size = its.gamma(n + 1.0) * its.zeta(n + 1.0, wide)
     return (sign * size).astype(x.dtype)
 
 
@@ -164,28 +165,28 @@ def zeta(x: Array | float, q: Array) -> TensorLike:
 def i0(x: Array) -> TensorLike:
     """The modified Bessel function of the first kind, order 0."""
     if _fast(x):
-        return bessel.i0(x, _scipy().i0)
+        return bessel.i0(x, library().i0)
     return _call("i0", x)
 
 
 def i0e(x: Array) -> TensorLike:
     """exp(-|x|) i0(x)."""
     if _fast(x):
-        return bessel.i0e(x, _scipy().i0e)
+        return bessel.i0e(x, library().i0e)
     return _call("i0e", x)
 
 
 def i1(x: Array) -> Array:
     """The modified Bessel function of the first kind, order 1."""
     if _fast(x):
-        return bessel.i1(x, _scipy().i1)
+        return bessel.i1(x, library().i1)
     return _call("i1", x)
 
 
 def i1e(x: Array) -> TensorLike:
     """exp(-|x|) i1(x)."""
     if _fast(x):
-        return bessel.i1e(x, _scipy().i1e)
+        return bessel.i1e(x, library().i1e)
     return _call("i1e", x)
 
 
@@ -221,7 +222,7 @@ def log_ndtr(x: Array) -> TensorLike:
 
 def airy_ai(x: Array) -> Array:
     """The Airy function Ai."""
-    return _scipy().airy(x.astype(np.float64))[0].astype(x.dtype)
+    return library().airy(x.astype(np.float64))[0].astype(x.dtype)
 
 
 def bessel_j0(x: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._native.math.polynomials import STIRLING
 from .. import kernels
-from ..elementwise.special import _scipy
+from ..elementwise.special import library
 from .draws import FLOATS, name_of, refuse
 from .mt19937 import NATIVE, Stream
 
@@ -276,7 +276,7 @@ def standard_gamma_grad(alpha: Array, sample: Array) -> Array:
     Source: M. Figurnov et al., Implicit reparameterization gradients (2018). ∂F/∂α is a central
     difference of fourth order of the smaller tail, good to some nine digits.
     """
-    s = _scipy()
+    s = library()
     a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))
     with np.errstate(all="ignore"):
         log_density = (a - 1) * np.log(x) - x - s.gammaln(a)
@@ -301,7 +301,7 @@ def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
 
     Source: as above, for the beta distribution of `alpha` and `total - alpha`.
     """
-    s = _scipy()
+    s = library()
     z, a, t = np.broadcast_arrays(*(v.astype(np.float64) for v in (x, alpha, total)))
     b = t - a
     with np.errstate(all="ignore"):
