@@ -27,7 +27,7 @@ from .._base.errors import REFUSALS
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
-from .op import ARG, OUT, PROMOTE_FLOAT, SHAPE, Op
+from .op import ARG, OUT, PROMOTE_FLOAT, SHAPE, Op, run_small
 from .several import apply_mixed, apply_outputs, apply_several
 from .storage import (
     DEFAULT,
@@ -323,7 +323,7 @@ def apply_lone(op: Op, args: Arguments) -> Any:
         return _apply_discrete(op, args)
     args[0] = array
     try:
-        result = op.small(*args)
+        result = run_small(op, args)
     except (MemoryError, ValueError) as error:
         raise refusal(error, args) from None
     args[0] = a
@@ -446,8 +446,10 @@ def apply_pieces(op: Op, args: Arguments) -> Any:
             creation = IN_INFERENCE
     array = a._raw
     rest = tuple(args[1:])
+    raws = args[:]
+    raws[0] = array
     try:
-        results = op.raw(array, *rest)
+        results = run_small(op, raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     stamp = version_of(base)
@@ -461,7 +463,7 @@ def apply_pieces(op: Op, args: Arguments) -> Any:
     if mode.grad:
         live = slow.live_mask(op, args)
         if live:
-            slow.record(op, args, [array, *rest], outs, live, mode, None)
+            slow.record(op, args, raws, outs, live, mode, None)
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 
@@ -502,7 +504,7 @@ def apply_list(op: Op, tensors: Arguments, rest: tuple[Any, ...]) -> Any:
         if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             live = True
     try:
-        result = op.raw(arrays, *rest)
+        result = op.small(arrays, rest[0]) if len(rest) == 1 else op.small(arrays, *rest)
     except (MemoryError, ValueError) as error:
         raise refusal(
             error,

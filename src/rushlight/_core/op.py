@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .._base.annotations import AnyCallable
+    from .._base.annotations import AnyCallable, Arguments
 
 # Entries of `Node.saved`, by kind. An entry is (kind, position, name).
 ARG: Final = 0  # the argument at a schema position: a tensor, or any other value
@@ -110,6 +110,21 @@ class Op:
     # Edges in the order in which their gradients are brought, where one node stands for several of
     # PyTorch's; None: that of the edges.
     delivers: tuple[int, ...] | None
+
+
+def run_small(op: Op, args: Arguments) -> Any:
+    """The result of an operation on arrays; an unpacked list would be copied first, twice."""
+    small = op.small
+    count = len(args)
+    if count == 1:
+        return small(args[0])
+    if count == 2:
+        return small(args[0], args[1])
+    if count == 3:
+        return small(args[0], args[1], args[2])
+    if count == 4:
+        return small(args[0], args[1], args[2], args[3])
+    return small(*args)
 
 
 class Freed:

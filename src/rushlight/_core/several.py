@@ -14,7 +14,7 @@ from .._base.errors import REFUSALS
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Vertex, new_node
-from .op import ARG, OUT, PROMOTE_NONE, SHAPE, Op
+from .op import ARG, OUT, PROMOTE_NONE, SHAPE, Op, run_small
 from .storage import TensorBase, new_tensor, version_of
 from .views import follows, view_target
 
@@ -68,7 +68,7 @@ def apply_several(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.small(*raws)
+        result = run_small(op, raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
@@ -182,7 +182,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.small(*raws)
+        result = run_small(op, raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
@@ -252,7 +252,7 @@ def apply_outputs(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        results = op.raw(*raws)
+        results = run_small(op, raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     outs: list[TensorBase] = []

@@ -1,4 +1,4 @@
-/* What calls are looked up by: the types of arguments, and sizes. */
+/* What calls are looked up by: the types of arguments, and sizes. And how planned calls run. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -39,7 +39,77 @@ static PyObject *sizes_of(PyObject *module, PyObject *args)
     return sizes;
 }
 
+static PyObject *quick; /* a word */
+
+/* Converts values, each by the function that is told with its place. Whether all could be. */
+static int convert(PyObject *told, PyObject *values)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(told); k++) {
+        PyObject *one = PyTuple_GET_ITEM(told, k); /* as `Plan` makes them */
+        Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 0));
+        if (place < 0 || place >= PyList_GET_SIZE(values)) {
+            PyErr_SetString(PyExc_IndexError, "no such argument");
+            return 0;
+        }
+        PyObject *made = PyObject_CallOneArg(PyTuple_GET_ITEM(one, 1),
+                                             PyList_GET_ITEM(values, place));
+        if (made == NULL || PyList_SetItem(values, place, made) < 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* A call by its plan, where one of `plans` has for these types what runs, its operation, the
+   arguments that follow, and what is to be converted; else `plans`, as where a value doesn't
+   fit. */
+static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
+{
+    if (number != 2 || !PyDict_CheckExact(given[0]) || !PyTuple_CheckExact(given[1])) {
+        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict and a tuple");
+        return NULL;
+    }
+    PyObject *plans = given[0], *args = given[1];
+    PyObject *key = types_of(module, args);
+    if (key == NULL)
+        return NULL;
+    PyObject *plan = PyDict_GetItemWithError(plans, key);
+    Py_DECREF(key);
+    if (plan == NULL)
+        return PyErr_Occurred() ? NULL : Py_NewRef(plans);
+    PyObject *all = PyObject_GetAttr(plan, quick);
+    if (all == NULL)
+        return NULL;
+    if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 4) { /* None */
+        Py_DECREF(all);
+        return Py_NewRef(plans);
+    }
+    PyObject *found = NULL, *rest = PyTuple_GET_ITEM(all, 2);
+    Py_ssize_t count = PyTuple_GET_SIZE(args), more = PyTuple_GET_SIZE(rest);
+    PyObject *values = PyList_New(count + more);
+    if (values == NULL)
+        goto done;
+    for (Py_ssize_t k = 0; k < count; k++)
+        PyList_SET_ITEM(values, k, Py_NewRef(PyTuple_GET_ITEM(args, k)));
+    for (Py_ssize_t k = 0; k < more; k++)
+        PyList_SET_ITEM(values, count + k, Py_NewRef(PyTuple_GET_ITEM(rest, k)));
+    if (!convert(PyTuple_GET_ITEM(all, 3), values)) {
+        if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear(); /* who finds no quick way says why */
+            found = Py_NewRef(plans);
+        }
+        goto done;
+    }
+    PyObject *call[2] = {PyTuple_GET_ITEM(all, 1), values};
+    found = PyObject_Vectorcall(PyTuple_GET_ITEM(all, 0), call, 2, NULL);
+done:
+    Py_XDECREF(values);
+    Py_DECREF(all);
+    return found;
+}
+
 static PyMethodDef methods[] = {
+    {"run_plan", (PyCFunction)(void (*)(void))run_plan, METH_FASTCALL,
+     "Runs a call by its plan for the types of its arguments; gives the plans where that can't."},
     {"types_of", types_of, METH_O, "The types of the items of a tuple."},
     {"sizes_of", sizes_of, METH_O,
      "The sizes that arguments give one by one or as one sequence; None unless all are ints."},
@@ -52,5 +122,6 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_calls(void)
 {
-    return PyModule_Create(&definition);
+    quick = PyUnicode_InternFromString("quick");
+    return quick == NULL ? NULL : PyModule_Create(&definition);
 }

@@ -22,7 +22,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..._native.ufunc_loops import types_of
+from ..._native.ufunc_loops import run_plan, types_of
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
 from .argument_parser import NUMBERS_TOO, complaint, is_index
@@ -49,7 +49,8 @@ class Plan:
     """A resolved call: the row, and for each parameter where its value comes from."""
 
     __slots__ = (
-        "row", "op", "run", "sources", "convert", "direct", "ordered", "tail", "named", "lasting",
+        "row", "op", "run", "sources", "convert", "direct", "quick", "ordered", "tail",
+        "named", "lasting",
     )  # fmt: skip
 
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
@@ -62,10 +63,15 @@ class Plan:
         given = sum(1 for s in sources if isinstance(s, int))
         rest = sources[given:]
         # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but
-        # defaults, and nothing to convert.
+        # defaults, and nothing to convert. Quick: the same with what is to be converted; what runs,
+        # its operation, the defaults, and the conversions, for `run_plan`.
         self.ordered = not any(isinstance(s, _Packed) for s in sources)
-        self.direct = not convert and all(isinstance(s, _Default) for s in rest)
         self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
+        plain = all(isinstance(s, _Default) for s in rest)
+        self.direct = plain and not convert
+        self.quick: tuple[object, ...] | None = None
+        if plain and self.run is not None:
+            self.quick = self.run, self.op, tuple(self.tail), tuple(convert)
         self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
         self.lasting = True  # whether it serves all calls of the same types
 
@@ -235,7 +241,7 @@ def of_numbers(
         plan = match(row, args, kwargs)
         if isinstance(plan, Plan):
             plan.convert.insert(0, (0, as_lone_tensor))
-            plan.direct = False
+            plan.direct, plan.quick = False, None
             return plan
     return None
 
@@ -265,7 +271,7 @@ def reordered(
             convert.append((i, converter))
     convert.append((0, said))
     plan = Plan(row, sources, convert)
-    plan.direct = plan.ordered = False
+    plan.direct, plan.quick, plan.ordered = False, None, False
     return plan
 
 
@@ -426,9 +432,29 @@ def _binary(op: Op, general: Dispatcher) -> AnyCallable:
 
 
 def _any(general: Dispatcher) -> AnyCallable:
+    if run_plan is None:
+        return _planned(general)
+    plans, run = general.plans, run_plan
+    others = _planned(general)
+
+    def function(*args: object, **kwargs: object) -> object:
+        if not kwargs:
+            try:
+                found = run(plans, args)
+            except Exception:
+                refuse_long(general.kind, general.short, args, kwargs)
+                raise
+            if found is not plans:
+                return found
+        return others(*args, **kwargs)
+
+    return function
+
+
+def _planned(general: Dispatcher) -> AnyCallable:
     plans = general.plans
 
-    def function(*args: object, **kwargs: object) -> Any:
+    def function(*args: object, **kwargs: object) -> object:
         if not kwargs:
             plan = plans.get(types_of(args))
             if plan is not None and plan.direct:
@@ -469,7 +495,7 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
     numbers = pair and len(rows) == 1 and rows[0].numbers
     plans = general.plans
 
-    def function(*args: object, **kwargs: object) -> Any:
+    def function(*args: object, **kwargs: object) -> object:
         if not kwargs:
             if (
                 pair
