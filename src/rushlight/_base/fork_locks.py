@@ -19,11 +19,14 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 import weakref
+from _thread import RLock, get_ident
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import threading
 
 PATIENCE: Final = 5.0
 LOADING: Final = 0.5  # seconds of it for modules
@@ -47,16 +50,18 @@ def _registered(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
 
 def lock() -> Any:
     """A lock for moments; the thread that has it may take it again."""
-    return _registered(threading.RLock(), _brief)
+    return _registered(RLock(), _brief)
 
 
 def long_lock() -> Any:
     """A lock that may be held while other code runs; its holder may take it again."""
-    return _registered(threading.RLock(), _long)
+    return _registered(RLock(), _long)
 
 
 def condition() -> threading.Condition:
     """A condition, which is held for moments."""
+    import threading
+
     return threading.Condition(lock())
 
 
@@ -74,7 +79,7 @@ def _foreign() -> list[Any]:
 
 def _loading() -> list[tuple[str, Any]]:
     """The modules of ours that other threads are about to load, with their locks."""
-    me = threading.get_ident()
+    me = get_ident()
     found = []
     locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(locks.items()):
@@ -93,7 +98,7 @@ def _living(where: dict[int, weakref.ref[Any]]) -> list[Any]:
 def _before() -> None:
     began = time.monotonic()
     until, loaded = began + PATIENCE, began + LOADING
-    held = _held[threading.get_ident()] = []
+    held = _held[get_ident()] = []
     wanted = [*_living(_brief), *_foreign()]
     first: Any = None
     while True:
@@ -119,7 +124,7 @@ def _before() -> None:
 
 
 def _release() -> None:
-    for each in reversed(_held.pop(threading.get_ident(), [])):
+    for each in reversed(_held.pop(get_ident(), [])):
         each.release()
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from _thread import allocate_lock
 from typing import Final
 
 from .._base.fork_locks import in_child
 from .node import Node
 from .run import RUNNING, Run
 
-slots: Final = Lock()  # held by the run that uses the scratch in the vertices
+slots: Final = allocate_lock()  # held by the run that uses the scratch in the vertices
 
 
 class Holder:

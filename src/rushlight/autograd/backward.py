@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import operator
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
@@ -236,7 +235,9 @@ def run(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, trac
         except BaseException as error:
             failures.append(error)
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+    from threading import Thread
+
+    thread = Thread(target=contextvars.copy_context().run, args=(work,))
     thread.start()
     thread.join()
     if failures:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..._array.reduce import extreme, norm, reduce, scan, variance
 from ..._array.shape import views
 from ..._base.annotations import AnyCallable
 from ..._core.op import CALL_G, CALL_G_SAVED, Op
@@ -20,13 +19,24 @@ _BOOLS: Final = ("condition", "mask")
 _MOST: Final = 8  # arguments
 #: Gradients of sums, which `chains.c` knows: the kinds of arguments, and the step.
 OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {}
-#: Reductions and scans, which `reductions.c` knows, and their letters there.
-REDUCTIONS: Final[dict[AnyCallable, str]] = {
-    reduce.sum_all: "S", reduce.sum: "S", reduce.mean_all: "M", reduce.mean: "M",
-    reduce.prod_all: "P", reduce.prod: "P", reduce.all: "A", reduce.any: "O",
-    reduce.count_nonzero: "Z", extreme.largest: "T", extreme.amax: "T", extreme.argmax: "t",
-    extreme.smallest: "B", extreme.amin: "B", extreme.argmin: "b", variance.var: "V",
-    variance.std: "W", norm.vector_norm: "N", scan.cumsum: "C", scan.cumprod: "D",
+#: Reductions and scans, which `reductions.c` knows, by module and name of the forward, and their
+#: letters there.
+REDUCTIONS: Final[dict[tuple[str, str], str]] = {
+    (f"reduce.{module}", name): letter
+    for module, letters in {
+        "reduce": {
+            "sum_all": "S", "sum": "S", "mean_all": "M", "mean": "M", "prod_all": "P",
+            "prod": "P", "all": "A", "any": "O", "count_nonzero": "Z",
+        },
+        "extreme": {
+            "largest": "T", "amax": "T", "argmax": "t", "smallest": "B", "amin": "B",
+            "argmin": "b",
+        },
+        "variance": {"var": "V", "std": "W"},
+        "norm": {"vector_norm": "N"},
+        "scan": {"cumsum": "C", "cumprod": "D"},
+    }.items()
+    for name, letter in letters.items()
 }  # fmt: skip
 #: The letters of their arguments, by name.
 _OF_REDUCTIONS: Final = {
@@ -49,7 +59,7 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
 }
 #: The same of look-ups by indices, which `places.c` knows, with a letter for each argument.
 PLACES: Final = {("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi"}
-_ARRAYS: Final = reduce.__name__.partition(".reduce")[0]
+_ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
 def add_chains(op: Op, schema: Schema, kind: str) -> None:
@@ -64,7 +74,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return
-    letters = PLACES.get(_key_of(op), "")
+    letters = PLACES.get(_key_of(op.raw), "")
     if letters:
         op.small = ufunc_loops.places(op.raw, letters)
         return
@@ -90,20 +100,20 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
 
 def letters_of_reduction(function: AnyCallable, schema: Schema) -> str:
     """What `ufunc_loops.reduction` is told of a function; nothing where that doesn't know it."""
-    letter = REDUCTIONS.get(function, "")
+    letter = REDUCTIONS.get(_key_of(function), "")
     others = [_OF_REDUCTIONS.get(p.name, "") for p in schema.params[1:]]
     return "".join([letter, *others]) if letter and all(others) else ""
 
 
-def _key_of(op: Op) -> tuple[str, str]:
-    """The module and the name of an operation's forward."""
-    module = getattr(op.raw, "__module__", None) or ""
-    return module.removeprefix(f"{_ARRAYS}."), getattr(op.raw, "__name__", "")
+def _key_of(function: AnyCallable) -> tuple[str, str]:
+    """The module and the name of a forward."""
+    module = getattr(function, "__module__", None) or ""
+    return module.removeprefix(f"{_ARRAYS}."), getattr(function, "__name__", "")
 
 
 def _add_known(op: Op) -> bool:
     """Puts what `products.c` knows in front of an operation's functions; whether it knows them."""
-    key = _key_of(op)
+    key = _key_of(op.raw)
     if key not in KNOWN:
         return False
     kind, letters = KNOWN[key]
