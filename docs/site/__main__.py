@@ -49,7 +49,7 @@ def assemble(source: Path) -> None:
     with_plots(source / "docs/reference/operators.md")
     found = reference.pages()
     for place, page in found.items():
-        put(source / "api" / f"{place}.rst", reference.written(page))
+        put(source / "api" / f"{place}.rst", reference.written(page, found))
     put(source / "api" / "index.rst", reference.everything(found))
 
 

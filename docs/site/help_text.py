@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 from typing import Any
 
 #: A line that is the head of an indented part: `Parameters:`, `Gradient (g: of the result):`.
@@ -43,13 +44,21 @@ def parts(text: str) -> Iterator[tuple[str, list[str]]]:
             at += 1
             continue
         head = ""
-        if HEAD.match(lines[at]) and lines[at + 1 : at + 2] and lines[at + 1].startswith(" "):
+        if is_head(lines, at):
             head = lines[at]
             at += 1
         start = at
         while at < len(lines) and (lines[at].startswith(" ") if head else lines[at].strip()):
+            if at > start and not head and is_head(lines, at):
+                break
             at += 1
         yield head, lines[start:at]
+
+
+def is_head(lines: list[str], at: int) -> bool:
+    """Whether a line is the head of the indented ones below it."""
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    return bool(HEAD.match(lines[at])) and below.startswith(" ")
 
 
 def described(text: str) -> list[str]:
@@ -58,7 +67,7 @@ def described(text: str) -> list[str]:
     for head, lines in parts(text):
         if head:
             out += [f"**{escaped(head.rstrip(':'))}**", ""]
-            body = inspect.cleandoc("\n".join(lines)).splitlines()
+            body = dedent("\n".join(lines)).splitlines()
             if head.startswith(CODE):
                 out += [".. code-block:: python", "", *indented(body), ""]
             else:
@@ -71,20 +80,27 @@ def described(text: str) -> list[str]:
 
 
 def entries(lines: list[str]) -> list[str]:
-    """Lines `name: what is said of it` as a list; lines that go on are joined to theirs."""
-    joined: list[str] = []
+    """Lines `name: what is said of it` as a list; lines that go on are joined to theirs.
+
+    Where a sentence begins below `name: type`, the type is shown as code.
+    """
+    joined: list[list[str]] = []
     for line in lines:
         if line.startswith(" ") and joined:
-            joined[-1] += " " + line.strip()
+            joined[-1].append(line.strip())
         elif line.strip():
-            joined.append(line.strip())
+            joined.append([line.strip()])
     out = []
-    for line in joined:
-        name, colon, rest = line.partition(": ")
-        if colon and re.fullmatch(r"[\w*., ]+", name):
-            out.append(f"* ``{name}``: {escaped(rest)}")
+    for first, *more in joined:
+        name, colon, rest = first.partition(":")
+        named = colon and re.fullmatch(r"[\w*., ]+", name) and rest[:1] in {"", " "}
+        if named and more and more[0][:1].isupper():
+            typed = f" ``{rest.strip()}``." if rest.strip() else ""
+            out.append(f"* ``{name}``:{typed} {escaped(' '.join(more))}")
+        elif named:
+            out.append(f"* ``{name}``: {escaped(' '.join([rest, *more]))}")
         else:
-            out.append(f"* {escaped(line)}")
+            out.append(f"* {escaped(' '.join([first, *more]))}")
     return out
 
 

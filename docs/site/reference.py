@@ -45,6 +45,8 @@ class Page(NamedTuple):
     title: str
     said: str
     names: list[Public]
+    #: The pages below this one, as `nn.linear` is below `nn`.
+    below: list[str] = []
 
 
 @cache
@@ -150,8 +152,12 @@ def pages() -> dict[str, Page]:
     for public in public_names():
         place = place_of(public)
         if place not in found:
-            found[place] = Page(*title_of(place), [])
+            found[place] = Page(*title_of(place), [], [])
         found[place].names.append(public)
+    for place in sorted(found):
+        above = place.partition(".")[0]
+        if above in found and above != place:
+            found[above].below.append(place)
     return dict(sorted(found.items(), key=lambda item: rank(item[0])))
 
 
@@ -164,13 +170,31 @@ def rank(place: str) -> tuple[int, str]:
 # ---- what is written --------------------------------------------------------------------------
 
 
-def written(page: Page) -> str:
-    """A page as text."""
+def first_names(names: list[Public]) -> list[Public]:
+    """Each thing once, by the first of its names."""
+    seen: set[int] = set()
+    found = []
+    for public in names:
+        if id(public.thing) not in seen or not can_have_names(public.thing):
+            found.append(public)
+        seen.add(id(public.thing))
+    return found
+
+
+def links(names: list[Public]) -> str:
+    """The names in a line, each leading to its entry."""
+    return " · ".join(f":py:obj:`{p.short} <{p.name}>`" for p in first_names(names))
+
+
+def written(page: Page, others: dict[str, Page]) -> str:
+    """A page as text; `others` are all the pages, by name."""
     lines = [page.title, "=" * max(len(page.title), 3), ""]
     if page.said:
         lines += [escaped(page.said), ""]
-    links = [f":py:obj:`{public.short} <{public.name}>`" for public in page.names]
-    lines += [" · ".join(links), ""]
+    lines += [links(page.names), ""]
+    for place in page.below:
+        below = others[place]
+        lines += [f"* :doc:`{place}`\\: {escaped(below.said)}", "", f"  {links(below.names)}", ""]
     first: dict[int, str] = {}
     for public in page.names:
         known = first.get(id(public.thing)) if can_have_names(public.thing) else None
@@ -223,7 +247,9 @@ def entry(public: Public) -> list[str]:
     """What is told of a name."""
     thing = public.thing
     body: list[str] = []
-    if not constant(thing):
+    if inspect.ismodule(thing):  # the directive itself shows nothing
+        body += [f"**{public.name}**", ""]
+    if not constant(thing) or inspect.ismodule(thing):
         text = inspect.getdoc(thing) or ""
         body += described(text) if text else []
     short = public.name.rpartition(".")[2]
@@ -258,10 +284,13 @@ def is_ours(base: type) -> bool:
 
 
 def members(public: Public) -> Iterator[str]:
-    """The public methods and properties that a class and its private bases define."""
+    """The public methods and properties that a class and its private bases define, but for those
+    that a public base has, which tells of them itself."""
     own: dict[str, Any] = {}
+    above = [b for b in public.thing.__mro__[1:] if id(b) in known_classes()]
     for base in reversed(public.thing.__mro__):
-        if base is public.thing or (id(base) not in known_classes() and is_ours(base)):
+        told = any(issubclass(other, base) for other in above)
+        if base is public.thing or (is_ours(base) and not told):
             own |= vars(base)
     for name, member in own.items():
         plain = member.__func__ if isinstance(member, classmethod | staticmethod) else member
@@ -285,6 +314,8 @@ def everything(found: dict[str, Page]) -> str:
         "Reference", "=========", "",
         "Every public name with its signature, its parameters, its formula and its gradient. "
         ":ref:`genindex` lists all names; the search finds them, too.", "",
+        "Where an entry speaks of element types, *int* stands for all integers, *half* for float16 "
+        "and bfloat16, *float* for float32 and float64, *complex* for all complex numbers.", "",
         ".. list-table::", "   :header-rows: 1", "",
         "   * - page", "     - names", "     - what it is about",
     ]  # fmt: skip

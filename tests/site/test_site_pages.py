@@ -23,7 +23,7 @@ def test_every_public_name_is_told_of_on_just_one_page(pages):
 
 def test_each_name_on_a_page_has_an_entry_of_its_own(pages):
     for place in ("functions.elementwise.arithmetic", "nn.linear", "optim", "tensor"):
-        text = reference.written(pages[place])
+        text = reference.written(pages[place], pages)
         heads = re.findall(r"^\.\. py:\w+:: ([\w.]+)", text, re.MULTILINE)
         assert {p.name for p in pages[place].names} <= set(heads), place
 
@@ -42,7 +42,7 @@ def test_an_entry_has_signature_parameters_gradient_and_picture():
     text = "\n".join(reference.entry(public))
     assert ".. py:function:: rushlight.tanh(input, *, out=None)" in text
     assert "**Parameters**" in text
-    assert "* ``input``\\: Tensor" in text or "* ``input``: Tensor" in text
+    assert "* ``input``: ``Tensor``. The" in text
     assert "g * (1 - out * out)" in text
     assert '<svg class="rl-plot"' in text
 
@@ -52,9 +52,23 @@ def test_a_class_has_its_methods():
     assert ".. py:method:: rushlight.nn.Module.named_parameters(" in text
 
 
+def test_a_layer_leaves_the_methods_of_module_to_module():
+    text = "\n".join(reference.entry(reference.looked_up("rushlight.nn.Linear")))
+    assert "reset_parameters(" in text
+    assert "state_dict" not in text
+
+
+def test_the_page_of_a_package_leads_to_the_pages_below_it(pages):
+    text = reference.written(pages["nn"], pages)
+    assert "* :doc:`nn.linear`" in text
+    assert ":py:obj:`Linear <rushlight.nn.Linear>`" in text
+    assert "<rushlight.nn.modules.Linear>" not in text  # the same class
+    assert "**rushlight.nn.init**" in text
+
+
 def test_a_second_name_leads_to_the_first():
     page = reference.Page("Two", "", [reference.looked_up(f"rushlight.{n}") for n in ("mm", "mm")])
-    assert "Another name of :py:obj:`rushlight.mm`." in reference.written(page)
+    assert "Another name of :py:obj:`rushlight.mm`." in reference.written(page, {})
 
 
 @pytest.mark.parametrize(
@@ -78,6 +92,15 @@ def test_the_parts_of_a_help_text_are_told_apart():
         input: Tensor
         dim: int = -1, or
             more than one
+        eps: float = 1e-5
+            Added below
+            the root.
+        other:
+            Another one.
+    Returns: a tensor.
+    Raises:
+        TypeError: for
+            anything.
 
     Formula:
         out: exp(self)
@@ -88,6 +111,10 @@ def test_the_parts_of_a_help_text_are_told_apart():
     lines = help_text.described(text)
     assert lines[0] == "What it gives."
     assert "* ``dim``: int = -1, or more than one" in lines
+    assert "* ``eps``: ``float = 1e-5``. Added below the root." in lines
+    assert "* ``other``: Another one." in lines
+    assert "Returns\\: a tensor." in lines
+    assert "* ``TypeError``: for anything." in lines
     assert lines[lines.index("**Formula**") + 2] == ".. code-block:: python"
     assert "   >>> 1 + 1" in lines
 
