@@ -122,9 +122,10 @@ gallery-tests: $(VENV)/.compare  ## the packages' own tests, on PyTorch and on R
 	$(call step,the tests of the packages)
 	@$(PY) examples/gallery/suites.py $(ARGS)
 
-reference: $(VENV)/.dev  ## the reference pages, from the table
-	@$(PY) -m tests.table.report
-	@$(PY) -m tests.table.stubs
+reference: $(VENV)/.dev  ## the reference pages, stubs and list of public names, from the table
+	@$(PY) -W ignore -m tests.table.report
+	@$(PY) -W ignore -m tests.table.stubs
+	@$(PY) -W ignore -m tests.table.public_names
 
 docs: $(VENV)/.docs  ## the documentation as a site, in build/site/html: needs no network to be read
 	$(call step,the site)

@@ -3,6 +3,9 @@
 import contextlib
 import io
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,31 @@ def test_a_page_runs_from_top_to_bottom_and_prints_what_it_says(
             exec(code, namespace)
         if block["printed"] is not None:
             assert out.getvalue() == block["printed"], f"{relative(page)}, line {line}"
+
+
+_ROW = """
+    import re, sys
+    import rushlight as torch
+    from rushlight._formula.words import sqrt
+    from rushlight._table.elementwise import activation
+
+    text = re.search(r"```text\\n(squareplus = .*?)```", open(sys.argv[1]).read(), re.DOTALL)[1]
+    activation.sqrt = sqrt
+    exec(text, vars(activation))
+    x = torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(activation.squareplus, x)
+    assert torch.autograd.gradgradcheck(activation.squareplus, x)
+    print(activation.squareplus(x, 4.0).tolist())
+"""
+
+
+def test_the_row_that_the_page_shows_is_an_op_with_its_gradients() -> None:
+    page = ROOT / "docs" / "howto" / "add-an-op.md"
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(_ROW), str(page)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("[0.618033"), done.stderr
 
 
 def test_every_page_of_the_tour_and_of_the_how_tos_is_in_its_list() -> None:
