@@ -94,7 +94,7 @@ def topk(
         places = _few_places(_orderable(x), k, axis, largest)
     else:
         places = _first(order(x, axis, largest), k, axis)
-    places = np.ascontiguousarray(places)
+    places = np.array(places, order="C")  # even where sizes are 1
     return take_places(x, places, axis), places
 
 

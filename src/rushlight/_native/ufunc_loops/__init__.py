@@ -23,6 +23,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 
 `places.c` copies the elements and the parts that indices name, of arrays of any numbers.
 
+`orders.c` sorts short lanes, stably, with NaN last, and finds what order decides.
+
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
@@ -63,6 +65,8 @@ REDUCTIONS: Final = _module("reductions")
 VIEWS: Final = _module("views")
 #: The extension module of what indices name, or None.
 PLACES: Final = _module("places")
+#: The extension module of what order decides, or None.
+ORDERS: Final = _module("orders")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -125,6 +129,14 @@ def places(plain: AnyCallable, letters: str) -> AnyCallable:
     if PLACES is None:
         return plain
     made: AnyCallable = PLACES.Places(plain, letters)
+    return made
+
+
+def order(plain: AnyCallable, letters: str) -> AnyCallable:
+    """What order decides, with small dense arrays sorted in C; see `order_array`."""
+    if ORDERS is None:
+        return plain
+    made: AnyCallable = ORDERS.Order(plain, letters)
     return made
 
 

@@ -70,6 +70,16 @@ static inline int is_dense(PyArrayObject *x)
     return 1;
 }
 
+/* A dimension, counted from the front; -1 where there is none of that number. */
+static inline int read_dim(PyObject *x, int rank)
+{
+    int overflow;
+    long dim = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &overflow) : rank;
+    if (!PyLong_CheckExact(x) || overflow || dim < -rank || dim >= rank)
+        return -1;
+    return (int)(dim < 0 ? dim + rank : dim);
+}
+
 static inline PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
 {
     Py_INCREF(descr);

@@ -25,16 +25,6 @@ static const npy_int64 *read_indices(PyObject *x)
     return (const npy_int64 *)PyArray_BYTES(array);
 }
 
-/* A dimension, counted from the front; -1 where there is none of that number. */
-static int read_dim(PyObject *x, int rank)
-{
-    int overflow;
-    long dim = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &overflow) : rank;
-    if (!PyLong_CheckExact(x) || overflow || dim < -rank || dim >= rank)
-        return -1;
-    return (int)(dim < 0 ? dim + rank : dim);
-}
-
 /* For an array, a dimension and as many indices as the result has elements. */
 static PyObject *gather(PyObject *const *args)
 {

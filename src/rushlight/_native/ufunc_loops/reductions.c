@@ -6,10 +6,10 @@
 #define MOST 2048    /* elements */
 #define MOST_TOP 128 /* elements from which `extreme.py` finds the largest of rows in another way */
 
-static Loop add, multiply, maximum, minimum;
+static Loop add, multiply, maximum, minimum, logaddexp;
 static const Wanted wanted[] = {
     {"add", 3, 0, &add}, {"multiply", 3, 0, &multiply}, {"maximum", 3, 0, &maximum},
-    {"minimum", 3, 0, &minimum},
+    {"minimum", 3, 0, &minimum}, {"logaddexp", 3, 0, &logaddexp},
 };
 static PyArray_Descr *integers, *truths;
 
@@ -28,16 +28,8 @@ typedef struct {
 /* Marks a dimension; whether there is one of that number that isn't marked. */
 static int mark(PyObject *dim, int rank, char *marked)
 {
-    int overflow;
-    if (!PyLong_CheckExact(dim))
-        return 0;
-    long d = PyLong_AsLongAndOverflow(dim, &overflow);
-    if (overflow || d < -rank || d >= rank)
-        return 0;
-    d += d < 0 ? rank : 0;
-    if (marked[d])
-        return 0;
-    return marked[d] = 1;
+    int d = read_dim(dim, rank);
+    return d >= 0 && !marked[d] && (marked[d] = 1);
 }
 
 /* Reads dimensions, which must lie side by side: None, a number or a tuple. */
@@ -150,8 +142,9 @@ static void dot(int type, char *x, npy_intp size, char *out)
     PyDataType_GetArrFuncs(floats[type])->dotfunc(x, item, x, item, out, size, NULL);
 }
 
-/* The variance as `variance.py` has it. Whether it has one. */
-static int variance(const Parts *parts, int type, double freedom, char *x, char *out, int root)
+/* The variance as `variance.py` has it, and maybe the mean. Whether it has one. */
+static int variance(const Parts *parts, int type, double freedom, char *x, char *out, int root,
+                    char *means)
 {
     double wide[MOST], mean[MOST], found[MOST];
     npy_intp size = parts->outer * parts->n * parts->inner, row = parts->inner;
@@ -161,6 +154,8 @@ static int variance(const Parts *parts, int type, double freedom, char *x, char 
     reduce(&add, 1, parts, (char *)wide, (char *)mean, &zero);
     for (npy_intp k = 0; k < parts->outer * row; k++)
         mean[k] /= (double)parts->n;
+    for (npy_intp k = 0; means != NULL && k < parts->outer * row; k++)
+        put(means + k * (type == 0 ? 4 : 8), type, mean[k]);
     double *w = wide;
     for (npy_intp o = 0; o < parts->outer; o++)
         for (npy_intp k = 0; k < parts->n; k++)
@@ -258,12 +253,34 @@ static void scan(const Loop *loop, const Parts *parts, int type, const char *x, 
         ((float *)out)[k] = (float)wide[k];
 }
 
+/* Whether no result is NaN. */
+static int are_numbers(const Parts *parts, int type, const char *x)
+{
+    for (npy_intp k = 0; k < parts->outer * parts->inner; k++, x += type == 0 ? 4 : 8)
+        if (number_at(x, type) != number_at(x, type))
+            return 0;
+    return 1;
+}
+
+/* The sum of the diagonal of a matrix. */
+static void trace(PyArrayObject *x, int type, char *out)
+{
+    npy_intp rows = PyArray_DIM(x, 0), columns = PyArray_DIM(x, 1);
+    npy_intp count = rows < columns ? rows : columns;
+    npy_intp steps[3] = {0, PyArray_STRIDE(x, 0) + PyArray_STRIDE(x, 1), 0};
+    char *places[3] = {out, PyArray_BYTES(x), out};
+    put(out, type, 0);
+    add.call[type](places, &count, steps, add.data[type]);
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* The first letter says what: "S" a sum, "M" a mean, "P" a product, "T" the largest element (top),
    "B" the smallest, "t" and "b" where they are, "V" a variance, "W" its root, "N" the norm of order
    2, "C" running sums, "D" running products, "A" whether all are true, "O" whether one is, "Z" how
-   many. Then come "d" for dimensions, "k" for whether they are kept, "c" for what is taken off the
+   many, "s" a sum without NaN, "E" that of a diagonal, "G" running logarithms of sums of
+   exponentials; and "a" the smallest and the largest element, "U" a variance, "Q" its root, and
+   the mean. Then come "d" for dimensions, "k" for whether they are kept, "c" for what is taken off the
    number of elements, "2" for a number that must be 2, "n" for None. */
 static PyObject *reduce_array(const char *letters, PyObject *const *args)
 {
@@ -309,7 +326,10 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
                 return NULL;
         }
     }
-    int scans = what == 'C' || what == 'D', places = what == 't' || what == 'b';
+    int scans = what == 'C' || what == 'D' || what == 'G', places = what == 't' || what == 'b';
+    int two = what == 'a' || what == 'U' || what == 'Q';
+    if (what == 'E' && rank != 2)
+        return NULL;
     if (dim != NULL && PyTuple_CheckExact(dim) &&
         (scans || places || ((what == 'A' || what == 'O') && PyTuple_GET_SIZE(dim) == 0)))
         return NULL;
@@ -317,7 +337,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
         return NULL;
     if (!read_dims(x, dim, &parts))
         return NULL;
-    if ((what == 'T' || what == 'B') && !parts.whole && size > MOST_TOP)
+    if ((what == 'T' || what == 'B' || what == 'a') && !parts.whole && size > MOST_TOP)
         return NULL;
     PyArray_Descr *descr = places || what == 'Z'         ? integers
                            : what == 'A' || what == 'O' ? truths
@@ -326,7 +346,13 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
                                : new_array(descr, parts.rank, parts.sizes);
     if (out == NULL)
         return NULL;
+    PyArrayObject *second = two ? new_array(descr, parts.rank, parts.sizes) : NULL;
+    if (two && second == NULL) {
+        Py_DECREF(out);
+        return NULL;
+    }
     char *from = PyArray_BYTES(x), *to = PyArray_BYTES(out);
+    char *next = two ? PyArray_BYTES(second) : NULL;
     int fine = 1;
     switch (what) {
     case 'S': reduce(&add, type, &parts, from, to, &zero); break;
@@ -344,16 +370,29 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
     case 't': find(&parts, type, from, (npy_int64 *)to, 1); break;
     case 'b': find(&parts, type, from, (npy_int64 *)to, -1); break;
     case 'V':
-    case 'W': fine = variance(&parts, type, parts.n - taken_off, from, to, what == 'W'); break;
+    case 'U': fine = variance(&parts, type, parts.n - taken_off, from, to, 0, next); break;
+    case 'W':
+    case 'Q': fine = variance(&parts, type, parts.n - taken_off, from, to, 1, next); break;
+    case 'a':
+        reduce(&minimum, type, &parts, from, to, NULL);
+        reduce(&maximum, type, &parts, from, next, NULL);
+        break;
+    case 's':
+        reduce(&add, type, &parts, from, to, &zero);
+        fine = are_numbers(&parts, type, to);
+        break;
+    case 'E': trace(x, type, to); break;
+    case 'G': scan(&logaddexp, &parts, type, from, to); break;
     case 'N': fine = norm(&parts, type, rank, from, to); break;
     case 'C': scan(&add, &parts, type, from, to); break;
     case 'D': scan(&multiply, &parts, type, from, to); break;
     default: count(what, &parts, type, from, to);
     }
-    if (fine)
-        return (PyObject *)out;
+    PyObject *found = !fine ? NULL : !two ? Py_NewRef((PyObject *)out)
+                                          : PyTuple_Pack(2, (PyObject *)out, (PyObject *)second);
     Py_DECREF(out);
-    return NULL;
+    Py_XDECREF(second);
+    return found;
 }
 
 static PyObject *make_reduction(PyTypeObject *type, PyObject *args, PyObject *names)
@@ -377,7 +416,7 @@ PyMODINIT_FUNC PyInit_reductions(void)
         return NULL;
     integers = PyArray_DescrFromType(NPY_INT64);
     truths = PyArray_DescrFromType(NPY_BOOL);
-    if (find_loops(wanted, 4) < 0 || PyType_Ready(&reduction_type) < 0)
+    if (find_loops(wanted, sizeof wanted / sizeof *wanted) < 0 || PyType_Ready(&reduction_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL ||

@@ -22,15 +22,6 @@ static int read_number(PyObject *x, npy_intp *value)
     return 1;
 }
 
-/* A dimension, counted from the front, of so many. */
-static int read_dim(PyObject *x, int rank, npy_intp *dim)
-{
-    if (!read_number(x, dim) || *dim < -rank || *dim >= rank)
-        return 0;
-    *dim += *dim < 0 ? rank : 0;
-    return 1;
-}
-
 static void lay_out(Window *w, npy_intp item)
 {
     for (int k = w->rank; k-- > 0; item *= w->sizes[k])
@@ -105,9 +96,8 @@ static int expand(PyArrayObject *x, PyObject *size, Window *w)
 
 static int unsqueeze(PyArrayObject *x, PyObject *place, Window *w)
 {
-    npy_intp dim;
-    int rank = PyArray_NDIM(x), dense = is_dense(x);
-    if (rank + 1 > DIMENSIONS || !read_dim(place, rank + 1, &dim))
+    int rank = PyArray_NDIM(x), dense = is_dense(x), dim = read_dim(place, rank + 1);
+    if (rank + 1 > DIMENSIONS || dim < 0)
         return 0;
     if (!dense && (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS))
         return 0; /* strides of sizes of one are made anew */
@@ -131,8 +121,8 @@ static void take_all(PyArrayObject *x, Window *w)
 
 static int transpose(PyArrayObject *x, PyObject *const *args, Window *w)
 {
-    npy_intp a, b;
-    if (!read_dim(args[0], PyArray_NDIM(x), &a) || !read_dim(args[1], PyArray_NDIM(x), &b))
+    int a = read_dim(args[0], PyArray_NDIM(x)), b = read_dim(args[1], PyArray_NDIM(x));
+    if (a < 0 || b < 0)
         return 0;
     take_all(x, w);
     w->sizes[a] = PyArray_DIM(x, b);
@@ -149,8 +139,8 @@ static int permute(PyArrayObject *x, PyObject *dims, Window *w)
     if (!PyTuple_CheckExact(dims) || PyTuple_GET_SIZE(dims) != w->rank)
         return 0;
     for (int k = 0; k < w->rank; k++) {
-        npy_intp dim;
-        if (!read_dim(PyTuple_GET_ITEM(dims, k), w->rank, &dim) || seen & (1 << dim))
+        int dim = read_dim(PyTuple_GET_ITEM(dims, k), w->rank);
+        if (dim < 0 || seen & (1 << dim))
             return 0;
         seen |= 1 << dim;
         w->sizes[k] = PyArray_DIM(x, dim);
@@ -162,8 +152,9 @@ static int permute(PyArrayObject *x, PyObject *dims, Window *w)
 /* What lies between two places of a dimension, for (dim, start, end, step). */
 static int slice(PyArrayObject *x, PyObject *const *args, Window *w)
 {
-    npy_intp dim, start = 0, end = PY_SSIZE_T_MAX, step;
-    if (!read_dim(args[0], PyArray_NDIM(x), &dim) || !read_number(args[3], &step) || step < 1 ||
+    npy_intp start = 0, end = PY_SSIZE_T_MAX, step;
+    int dim = read_dim(args[0], PyArray_NDIM(x));
+    if (dim < 0 || !read_number(args[3], &step) || step < 1 ||
         step > MOST || (args[1] != Py_None && !read_number(args[1], &start)) ||
         (args[2] != Py_None && !read_number(args[2], &end)))
         return 0;

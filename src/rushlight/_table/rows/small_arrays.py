@@ -22,19 +22,20 @@ OF_SUMS: Final[dict[AnyCallable, tuple[str, str]]] = {}
 #: Reductions and scans, which `reductions.c` knows, by module and name of the forward, and their
 #: letters there.
 REDUCTIONS: Final[dict[tuple[str, str], str]] = {
-    (f"reduce.{module}", name): letter
+    (module, name): letter
     for module, letters in {
-        "reduce": {
+        "reduce.reduce": {
             "sum_all": "S", "sum": "S", "mean_all": "M", "mean": "M", "prod_all": "P",
-            "prod": "P", "all": "A", "any": "O", "count_nonzero": "Z",
+            "prod": "P", "all": "A", "any": "O", "count_nonzero": "Z", "nansum": "s",
         },
-        "extreme": {
+        "reduce.extreme": {
             "largest": "T", "amax": "T", "argmax": "t", "smallest": "B", "amin": "B",
-            "argmin": "b",
+            "argmin": "b", "aminmax": "a",
         },
-        "variance": {"var": "V", "std": "W"},
-        "norm": {"vector_norm": "N"},
-        "scan": {"cumsum": "C", "cumprod": "D"},
+        "reduce.variance": {"var": "V", "std": "W", "var_and_mean": "U", "std_and_mean": "Q"},
+        "reduce.norm": {"vector_norm": "N"},
+        "reduce.scan": {"cumsum": "C", "cumprod": "D", "logcumsumexp": "G"},
+        "shape.rearrange": {"trace": "E"},
     }.items()
     for name, letter in letters.items()
 }  # fmt: skip
@@ -59,6 +60,14 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
 }
 #: The same of look-ups by indices, which `places.c` knows, with a letter for each argument.
 PLACES: Final = {("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi"}
+#: The same of what order decides, which `orders.c` knows.
+ORDERS: Final = {
+    ("reduce.sort", "sort"): "sdf", ("reduce.sort", "sort_stable"): "s-df",
+    ("reduce.sort", "argsort"): "adf", ("reduce.sort", "topk"): "kkdf-",
+    ("reduce.sort", "kthvalue"): "qkdf", ("reduce.sort", "median_along"): "mdf",
+    ("reduce.extreme", "max_along"): "Mdf", ("reduce.extreme", "min_along"): "Ndf",
+    ("reduce.scan", "cummax"): "Cd", ("reduce.scan", "cummin"): "Dd",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -70,17 +79,18 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         if letters is not None:
             op.small = ufunc_loops.view(op.raw, letters)
         return
-    if op.n_out != 1:
-        return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return
-    letters = PLACES.get(_key_of(op.raw), "")
-    if letters:
-        op.small = ufunc_loops.places(op.raw, letters)
-        return
+    for known, front in ((PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order)):
+        letters = known.get(_key_of(op.raw), "")
+        if letters:
+            op.small = front(op.raw, letters)
+            return
     letters = letters_of_reduction(op.raw, schema)
     if letters:
         op.small = ufunc_loops.reduction(op.raw, letters)
+    if op.n_out != 1:
+        return
     if ufunc_loops.FUNCTION is None:
         return
     if kind != "elementwise":
