@@ -38,15 +38,21 @@ def refuse(value: object) -> object:
 
 def test_what_a_plan_says_is_what_runs(run_plan: Callable[..., Any]) -> None:
     plans: dict[Any, Any] = {
-        (int,): Told((note, "op", (3, None), ())),
-        (str,): Told((note, "op", (3,), ((0, len), (1, str)))),
-        (float,): Told((note, "op", (), ((0, refuse),))),
-        (bytes,): Told((note, "op", (), ((7, len),))),
+        (int,): Told((note, "op", (3, None), (), -1)),
+        (str,): Told((note, "op", (3,), ((0, len), (1, str)), -1)),
+        (float,): Told((note, "op", (), ((0, refuse),), -1)),
+        (bytes,): Told((note, "op", (), ((7, len),), -1)),
         (list,): Told(None),
+        (int, int): Told((note, "op", (3,), (), 1)),
+        (int, int, int): Told((note, "op", (3,), ((1, len),), 1)),
+        (int, str): Told((note, "op", (), (), 9)),
     }
     assert run_plan(plans, (1,)) == ("op", [1, 3, None])
     assert run_plan(plans, ("abc",)) == ("op", [3, "3"])
-    for other in ((1.0,), (b"",), ([],), (1, 2), (), (True,)):
+    assert run_plan(plans, (1, 2)) == ("op", [1, (2,), 3])
+    assert run_plan(plans, (1, 2, 3)) == ("op", [1, 2, 3])
+    assert run_plan(plans, (1, "")) == ("op", [1, ""])
+    for other in ((1.0,), (b"",), ([],), (1, 2.0), (), (True,)):
         assert run_plan(plans, other) is plans
     for args in ((), (plans,), (plans, [1]), (1, (1,)), (plans, (1,), 3)):
         with pytest.raises(TypeError):
@@ -62,14 +68,16 @@ def test_errors_of_what_runs_and_of_conversions_that_end_the_program(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((end, "op", (), ()))}, (1,))
+        run_plan({(int,): Told((end, "op", (), (), -1))}, (1,))
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((note, "op", (), ((0, end),)))}, (1,))
+        run_plan({(int,): Told((note, "op", (), ((0, end),), -1))}, (1,))
     with pytest.raises(ZeroDivisionError):
-        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), ()))}, (1,))
+        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), (), -1))}, (1,))
 
 
-@pytest.mark.parametrize("name", ["sum", "cumsum", "clamp", "triu", "transpose", "max", "add"])
+@pytest.mark.parametrize(
+    "name", ["sum", "cumsum", "clamp", "triu", "transpose", "max", "add", "flip", "roll"]
+)
 def test_functions_mean_the_same_with_and_without(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

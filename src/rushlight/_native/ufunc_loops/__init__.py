@@ -25,6 +25,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 
 `orders.c` sorts short lanes, stably, with NaN last, and finds what order decides.
 
+`copies.c` turns, rolls, repeats and joins arrays of any numbers.
+
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
@@ -67,6 +69,8 @@ VIEWS: Final = _module("views")
 PLACES: Final = _module("places")
 #: The extension module of what order decides, or None.
 ORDERS: Final = _module("orders")
+#: The extension module of copies, or None.
+COPIES: Final = _module("copies")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -137,6 +141,14 @@ def order(plain: AnyCallable, letters: str) -> AnyCallable:
     if ORDERS is None:
         return plain
     made: AnyCallable = ORDERS.Order(plain, letters)
+    return made
+
+
+def copy(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A copy in another arrangement, with small ones made in C; see `copy_array`."""
+    if COPIES is None:
+        return plain
+    made: AnyCallable = COPIES.Copy(plain, letters)
     return made
 
 

@@ -60,7 +60,7 @@ static int convert(PyObject *told, PyObject *values)
 }
 
 /* A call by its plan, where one of `plans` has for these types what runs, its operation, the
-   arguments that follow, and what is to be converted; else `plans`, as where a value doesn't
+   arguments that follow, what is to be converted, and from where on arguments are packed; else `plans`, as where a value doesn't
    fit. */
 static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
 {
@@ -79,19 +79,29 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
     PyObject *all = PyObject_GetAttr(plan, quick);
     if (all == NULL)
         return NULL;
-    if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 4) { /* None */
+    if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 5) { /* None */
         Py_DECREF(all);
         return Py_NewRef(plans);
     }
     PyObject *found = NULL, *rest = PyTuple_GET_ITEM(all, 2);
     Py_ssize_t count = PyTuple_GET_SIZE(args), more = PyTuple_GET_SIZE(rest);
-    PyObject *values = PyList_New(count + more);
+    Py_ssize_t single = PyLong_AsSsize_t(PyTuple_GET_ITEM(all, 4)); /* what follows is packed */
+    int packs = single >= 0 && single <= count;
+    if (!packs)
+        single = count;
+    PyObject *values = PyList_New(single + packs + more);
     if (values == NULL)
         goto done;
-    for (Py_ssize_t k = 0; k < count; k++)
+    for (Py_ssize_t k = 0; k < single; k++)
         PyList_SET_ITEM(values, k, Py_NewRef(PyTuple_GET_ITEM(args, k)));
     for (Py_ssize_t k = 0; k < more; k++)
-        PyList_SET_ITEM(values, count + k, Py_NewRef(PyTuple_GET_ITEM(rest, k)));
+        PyList_SET_ITEM(values, single + packs + k, Py_NewRef(PyTuple_GET_ITEM(rest, k)));
+    if (packs) {
+        PyObject *packed = PyTuple_GetSlice(args, single, count);
+        if (packed == NULL)
+            goto done;
+        PyList_SET_ITEM(values, single, packed);
+    }
     if (!convert(PyTuple_GET_ITEM(all, 3), values)) {
         if (PyErr_ExceptionMatches(PyExc_Exception)) {
             PyErr_Clear(); /* who finds no quick way says why */

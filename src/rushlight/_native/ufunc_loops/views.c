@@ -168,8 +168,32 @@ static int slice(PyArrayObject *x, PyObject *const *args, Window *w)
     return 1;
 }
 
+/* The diagonal of two dimensions, for (offset, dim, dim). */
+static int diagonal(PyArrayObject *x, PyObject *const *args, Window *w)
+{
+    npy_intp offset;
+    int rank = PyArray_NDIM(x), a = read_dim(args[1], rank), b = read_dim(args[2], rank);
+    if (a < 0 || b < 0 || a == b || !read_number(args[0], &offset) || offset > MOST ||
+        offset < -MOST)
+        return 0;
+    npy_intp rows = PyArray_DIM(x, a) + (offset < 0 ? offset : 0);
+    npy_intp columns = PyArray_DIM(x, b) - (offset > 0 ? offset : 0);
+    if (rows < 1 || columns < 1)
+        return 0;
+    w->rank = 0;
+    for (int k = 0; k < rank; k++)
+        if (k != a && k != b) {
+            w->sizes[w->rank] = PyArray_DIM(x, k);
+            w->strides[w->rank++] = PyArray_STRIDE(x, k);
+        }
+    w->sizes[w->rank] = rows < columns ? rows : columns;
+    w->strides[w->rank++] = PyArray_STRIDE(x, a) + PyArray_STRIDE(x, b);
+    w->first += offset > 0 ? offset * PyArray_STRIDE(x, b) : -offset * PyArray_STRIDE(x, a);
+    return 1;
+}
+
 /* The letter says which: "V" another shape, "E" an expanded one (and what isn't read), "U" a new
-   dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "A" all of it. */
+   dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "D" a diagonal, "A" all of it. */
 static PyObject *take_view(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -179,7 +203,7 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
         PyArray_NDIM(x) > DIMENSIONS ||
         !(PyTypeNum_ISNUMBER(PyArray_TYPE(x)) || PyTypeNum_ISBOOL(PyArray_TYPE(x))))
         return NULL;
-    if (!PyArray_ISWRITEABLE(x) && (letters[0] == 'E' || letters[0] == 'U') &&
+    if (!PyArray_ISWRITEABLE(x) && strchr("EUD", letters[0]) != NULL &&
         !(PyArray_FLAGS(x) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)))
         return NULL; /* a spread number: its memory may be written */
     w.first = PyArray_BYTES(x);
@@ -190,6 +214,7 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
     case 'T': fine = transpose(x, args + 1, &w); break;
     case 'P': fine = permute(x, args[1], &w); break;
     case 'L': fine = slice(x, args + 1, &w); break;
+    case 'D': fine = diagonal(x, args + 1, &w); break;
     case 'A': take_all(x, &w), fine = 1;
     }
     if (!fine)

@@ -63,15 +63,18 @@ class Plan:
         given = sum(1 for s in sources if isinstance(s, int))
         rest = sources[given:]
         # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but
-        # defaults, and nothing to convert. Quick: the same with what is to be converted; what runs,
-        # its operation, the defaults, and the conversions, for `run_plan`.
+        # defaults, and nothing to convert. Quick: the same with what is to be converted or packed;
+        # what runs, its operation, the defaults, the conversions, and from where on arguments are
+        # packed, for `run_plan`.
         self.ordered = not any(isinstance(s, _Packed) for s in sources)
         self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
-        plain = all(isinstance(s, _Default) for s in rest)
-        self.direct = plain and not convert
+        self.direct = not convert and all(isinstance(s, _Default) for s in rest)
         self.quick: tuple[object, ...] | None = None
-        if plain and self.run is not None:
-            self.quick = self.run, self.op, tuple(self.tail), tuple(convert)
+        packed = next((s.start for s in rest[:1] if isinstance(s, _Packed)), -1)
+        rest = rest[packed >= 0 :]
+        if self.run is not None and all(isinstance(s, _Default) for s in rest):
+            tail = tuple([s.value for s in rest])
+            self.quick = self.run, self.op, tail, tuple(convert), packed
         self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
         self.lasting = True  # whether it serves all calls of the same types
 
@@ -147,7 +150,11 @@ class Dispatcher:
                 if handled is not NOT_HANDLED:
                     return handled
             return apply_out(row, values, out)
-        return apply_n(row.op, values)
+        try:
+            return apply_n(row.op, values)
+        except Exception:
+            refuse_long(self.kind, self.short, args, given)
+            raise
 
     def anew(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """The result of a call that the plan for its types doesn't fit."""

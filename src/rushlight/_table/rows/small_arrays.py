@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..._array.shape import views
+from ..._array.shape import as_strided, views
 from ..._base.annotations import AnyCallable
 from ..._core.op import CALL_G, CALL_G_SAVED, Op
 from ..._native import ufunc_loops
@@ -46,7 +46,7 @@ _OF_REDUCTIONS: Final = {
 #: Views that `views.c` knows, with a letter for each argument.
 VIEWS: Final[dict[AnyCallable, str]] = {
     views.view: "Vs", views.expand: "Es-", views.unsqueeze: "Ud", views.transpose: "Tdd",
-    views.permute: "Ps", views.slice_: "Ldnnn", views.alias: "A",
+    views.permute: "Ps", views.slice_: "Ldnnn", views.alias: "A", as_strided.diagonal: "Dkdd",
 }  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
@@ -68,6 +68,14 @@ ORDERS: Final = {
     ("reduce.extreme", "max_along"): "Mdf", ("reduce.extreme", "min_along"): "Ndf",
     ("reduce.scan", "cummax"): "Cd", ("reduce.scan", "cummin"): "Dd",
 }  # fmt: skip
+#: The same of copies, which `copies.c` knows.
+COPIES: Final = {
+    ("shape.rearrange", "flip"): "Fd", ("shape.rearrange", "rot90"): "Rkd",
+    ("shape.rearrange", "roll"): "Msd", ("shape.rearrange", "tril"): "Lk",
+    ("shape.rearrange", "triu"): "Uk", ("shape.rearrange", "repeat"): "Pr",
+    ("shape.views", "clone"): "C", ("shape.views", "contiguous_copy"): "O",
+    ("shape.concatenate", "cat"): "Jd", ("shape.concatenate", "stack"): "Sd",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -81,7 +89,9 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     if ufunc_loops.PRODUCTS is not None and _add_known(op):
         return
-    for known, front in ((PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order)):
+    for known, front in (
+        (PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order), (COPIES, ufunc_loops.copy),
+    ):  # fmt: skip
         letters = known.get(_key_of(op.raw), "")
         if letters:
             op.small = front(op.raw, letters)

@@ -1,0 +1,311 @@
+/* Copies of small arrays of numbers, in another arrangement or together: see `__init__.py`. */
+#include "short.h"
+
+#define DIMENSIONS 8
+#define BYTES (1 << 16) /* of a result */
+#define FURTHEST (1 << 24) /* of a number that is asked for */
+
+/* What is read for a copy, in the order in which it is written: the sizes and strides. */
+typedef struct {
+    int rank;
+    npy_intp sizes[2 * DIMENSIONS], strides[2 * DIMENSIONS];
+    const char *from;
+} Source;
+
+/* ---- what is asked of arguments ----------------------------------------------------------- */
+
+/* Whether an array of numbers or bools is small, has elements in the order of this machine, and, maybe,
+   lies in order. */
+static int is_small(PyObject *x, int ordered)
+{
+    PyArrayObject *array = (PyArrayObject *)x;
+    return Py_TYPE(x) == &PyArray_Type &&
+           (PyTypeNum_ISNUMBER(PyArray_TYPE(array)) || PyTypeNum_ISBOOL(PyArray_TYPE(array))) &&
+           PyArray_ISNOTSWAPPED(array) && PyArray_NDIM(array) <= DIMENSIONS &&
+           PyArray_SIZE(array) > 0 &&
+           PyArray_SIZE(array) <= BYTES / PyArray_ITEMSIZE(array) &&
+           (!ordered || is_dense(array));
+}
+
+static int read_whole(PyObject *x, npy_intp *value)
+{
+    int overflow;
+    if (!PyLong_CheckExact(x))
+        return 0;
+    *value = PyLong_AsLongAndOverflow(x, &overflow);
+    return !overflow && *value <= FURTHEST && *value >= -FURTHEST;
+}
+
+static void take_all(PyArrayObject *x, Source *s)
+{
+    s->rank = PyArray_NDIM(x);
+    s->from = PyArray_BYTES(x);
+    memcpy(s->sizes, PyArray_DIMS(x), s->rank * sizeof(npy_intp));
+    memcpy(s->strides, PyArray_STRIDES(x), s->rank * sizeof(npy_intp));
+}
+
+/* ---- copies of one array ------------------------------------------------------------------ */
+
+static void copy(const Source *s, npy_intp item, char *to)
+{
+    npy_intp place[2 * DIMENSIONS] = {0}, left = 1;
+    const char *from = s->from;
+    for (int k = 0; k < s->rank; k++)
+        left *= s->sizes[k];
+    for (; left > 0; left--, to += item) {
+        if (item == 4)
+            memcpy(to, from, 4);
+        else if (item == 8)
+            memcpy(to, from, 8);
+        else
+            memcpy(to, from, item);
+        for (int k = s->rank; k-- > 0;) {
+            from += s->strides[k];
+            if (++place[k] < s->sizes[k])
+                break;
+            from -= s->strides[k] * s->sizes[k];
+            place[k] = 0;
+        }
+    }
+}
+
+static void turn(Source *s, int dim)
+{
+    s->from += (s->sizes[dim] - 1) * s->strides[dim];
+    s->strides[dim] = -s->strides[dim];
+}
+
+static PyObject *copied(PyArrayObject *x, const Source *s)
+{
+    PyArrayObject *out = new_array(PyArray_DESCR(x), PyArray_NDIM(x), PyArray_DIMS(x));
+    if (out != NULL)
+        copy(s, PyArray_ITEMSIZE(x), PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
+/* The order along some dimensions reversed. */
+static PyObject *flip(PyArrayObject *x, PyObject *dims)
+{
+    Source s;
+    int seen = 0;
+    if (!PyTuple_CheckExact(dims) && !PyList_CheckExact(dims))
+        return NULL;
+    take_all(x, &s);
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(dims); k++) {
+        int dim = read_dim(PySequence_Fast_GET_ITEM(dims, k), s.rank);
+        if (dim < 0 || seen >> dim & 1)
+            return NULL;
+        seen |= 1 << dim;
+        turn(&s, dim);
+    }
+    return copied(x, &s);
+}
+
+/* Turned by right angles, from the first of two dimensions to the second. */
+static PyObject *rotate(PyArrayObject *x, PyObject *times, PyObject *dims)
+{
+    Source s;
+    npy_intp k;
+    if (!read_whole(times, &k) || !(PyTuple_CheckExact(dims) || PyList_CheckExact(dims)) ||
+        PySequence_Fast_GET_SIZE(dims) != 2)
+        return NULL;
+    take_all(x, &s);
+    int a = read_dim(PySequence_Fast_GET_ITEM(dims, 0), s.rank);
+    int b = read_dim(PySequence_Fast_GET_ITEM(dims, 1), s.rank);
+    if (a < 0 || b < 0 || a == b)
+        return NULL;
+    k &= 3;
+    if (k == 2 || k == 3)
+        turn(&s, a);
+    if (k == 1 || k == 2)
+        turn(&s, b);
+    PyObject *out = copied(x, &s);
+    if (out == NULL || !(k & 1))
+        return out;
+    PyObject *turned = PyArray_SwapAxes((PyArrayObject *)out, a, b);
+    Py_DECREF(out);
+    return turned;
+}
+
+/* Elements moved along one dimension, or along all as if they were one. */
+static PyObject *roll(PyArrayObject *x, PyObject *shifts, PyObject *dims)
+{
+    npy_intp shift, n = PyArray_SIZE(x), inner = PyArray_ITEMSIZE(x), outer = 1;
+    if (!PyTuple_CheckExact(shifts) || !PyTuple_CheckExact(dims) ||
+        PyTuple_GET_SIZE(shifts) != 1 || PyTuple_GET_SIZE(dims) > 1 ||
+        !read_whole(PyTuple_GET_ITEM(shifts, 0), &shift))
+        return NULL;
+    if (PyTuple_GET_SIZE(dims) == 1) {
+        int dim = read_dim(PyTuple_GET_ITEM(dims, 0), PyArray_NDIM(x));
+        if (dim < 0)
+            return NULL;
+        n = PyArray_DIM(x, dim);
+        for (int k = 0; k < dim; k++)
+            outer *= PyArray_DIM(x, k);
+        for (int k = dim + 1; k < PyArray_NDIM(x); k++)
+            inner *= PyArray_DIM(x, k);
+    }
+    shift %= n;
+    shift += shift < 0 ? n : 0;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), PyArray_NDIM(x), PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    const char *from = PyArray_BYTES(x);
+    char *to = PyArray_BYTES(out);
+    npy_intp front = shift * inner, back = (n - shift) * inner;
+    for (npy_intp o = 0; o < outer; o++, from += n * inner, to += n * inner) {
+        memcpy(to, from + back, front);
+        memcpy(to + front, from, back);
+    }
+    return (PyObject *)out;
+}
+
+/* Triangles of matrices, zeros elsewhere. */
+static PyObject *triangle(PyArrayObject *x, PyObject *diagonal, int lower)
+{
+    npy_intp shift, item = PyArray_ITEMSIZE(x);
+    int rank = PyArray_NDIM(x);
+    if (rank < 2 || !read_whole(diagonal, &shift))
+        return NULL;
+    npy_intp rows = PyArray_DIM(x, rank - 2), columns = PyArray_DIM(x, rank - 1);
+    npy_intp all = PyArray_SIZE(x) / columns;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    const char *from = PyArray_BYTES(x);
+    char *to = PyArray_BYTES(out);
+    for (npy_intp r = 0; r < all; r++, from += columns * item, to += columns * item) {
+        npy_intp cut = r % rows + shift + lower; /* from here on it is the other triangle */
+        cut = cut < 0 ? 0 : cut > columns ? columns : cut;
+        npy_intp first = lower ? 0 : cut, end = lower ? cut : columns;
+        memset(to, 0, columns * item);
+        memcpy(to + first * item, from + first * item, (end - first) * item);
+    }
+    return (PyObject *)out;
+}
+
+/* The array repeated along every dimension, new ones included. */
+static PyObject *repeat(PyArrayObject *x, PyObject *repeats)
+{
+    Source s;
+    npy_intp sizes[DIMENSIONS], bytes = PyArray_ITEMSIZE(x);
+    if (!PyTuple_CheckExact(repeats) || PyTuple_GET_SIZE(repeats) > DIMENSIONS)
+        return NULL;
+    int rank = (int)PyTuple_GET_SIZE(repeats), lead = rank - PyArray_NDIM(x);
+    if (lead < 0)
+        return NULL;
+    s.rank = 2 * rank;
+    s.from = PyArray_BYTES(x);
+    for (int k = 0; k < rank; k++) {
+        npy_intp many, n = k < lead ? 1 : PyArray_DIM(x, k - lead);
+        if (!read_whole(PyTuple_GET_ITEM(repeats, k), &many) || many < 1 || many > BYTES)
+            return NULL;
+        s.sizes[2 * k] = many;
+        s.strides[2 * k] = 0;
+        s.sizes[2 * k + 1] = n;
+        s.strides[2 * k + 1] = k < lead ? 0 : PyArray_STRIDE(x, k - lead);
+        sizes[k] = many * n;
+        if (bytes > BYTES / sizes[k])
+            return NULL;
+        bytes *= sizes[k];
+    }
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, sizes);
+    if (out != NULL)
+        copy(&s, PyArray_ITEMSIZE(x), PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
+/* ---- several arrays ----------------------------------------------------------------------- */
+
+/* A list of arrays of one type one after the other along a dimension, or along a new one. */
+static PyObject *join(PyObject *list, PyObject *along, int anew)
+{
+    npy_intp sizes[DIMENSIONS + 1], outer = 1, total = 0, bytes = 0;
+    Py_ssize_t count = PyList_CheckExact(list) ? PyList_GET_SIZE(list) : 0;
+    if (count < 1 + !anew || count > BYTES || !is_small(PyList_GET_ITEM(list, 0), 1))
+        return NULL;
+    PyArrayObject *first = (PyArrayObject *)PyList_GET_ITEM(list, 0);
+    int rank = PyArray_NDIM(first), dim = read_dim(along, rank + anew);
+    if (dim < 0 || rank + anew > DIMENSIONS)
+        return NULL;
+    for (int k = 0; k < dim; k++)
+        outer *= PyArray_DIM(first, k);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        if (!is_small((PyObject *)x, 1) || PyArray_DESCR(x) != PyArray_DESCR(first) ||
+            PyArray_NDIM(x) != rank)
+            return NULL;
+        for (int k = 0; k < rank; k++)
+            if ((k != dim || anew) && PyArray_DIM(x, k) != PyArray_DIM(first, k))
+                return NULL;
+        total += anew ? 1 : PyArray_DIM(x, dim);
+        bytes += PyArray_SIZE(x) * PyArray_ITEMSIZE(x);
+        if (bytes > BYTES)
+            return NULL;
+    }
+    for (int k = 0; k < rank + anew; k++)
+        sizes[k] = k == dim ? total : PyArray_DIM(first, k - (anew && k > dim));
+    PyArrayObject *out = new_array(PyArray_DESCR(first), rank + anew, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    npy_intp row = bytes / outer;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        npy_intp part = PyArray_SIZE(x) * PyArray_ITEMSIZE(x) / outer;
+        const char *from = PyArray_BYTES(x);
+        for (npy_intp o = 0; o < outer; o++, from += part)
+            memcpy(to + o * row, from, part);
+        to += part;
+    }
+    return (PyObject *)out;
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+/* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,
+   "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
+   array in any, "J" arrays joined, "S" stacked. There is a letter for each argument. */
+static PyObject *copy_array(const char *letters, PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    char what = letters[0];
+    Source s;
+    if (what == 'J' || what == 'S')
+        return join(args[0], args[1], what == 'S');
+    if (!is_small(args[0], what != 'O'))
+        return NULL;
+    switch (what) {
+    case 'F': return flip(x, args[1]);
+    case 'R': return rotate(x, args[1], args[2]);
+    case 'M': return roll(x, args[1], args[2]);
+    case 'L':
+    case 'U': return triangle(x, args[1], what == 'L');
+    case 'P': return repeat(x, args[1]);
+    }
+    take_all(x, &s);
+    return copied(x, &s);
+}
+
+static PyObject *make_copy(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, copy_array);
+}
+
+static PyTypeObject copy_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.copies.Copy", "Copies of small arrays.", make_copy);
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "copies", "Copies of small arrays in another arrangement.", -1
+};
+
+PyMODINIT_FUNC PyInit_copies(void)
+{
+    import_array();
+    if (PyType_Ready(&copy_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Copy", (PyObject *)&copy_type) < 0)
+        return NULL;
+    return module;
+}

@@ -1,0 +1,147 @@
+"""Copies of small arrays: the elements, layout and errors of the plain functions."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array.shape import concatenate, rearrange, views
+from rushlight._native import ufunc_loops
+from rushlight._table.rows.small_arrays import COPIES
+from tests.native.loops import Plain, module
+
+Function = Callable[..., Any]
+MODULES = {"shape.rearrange": rearrange, "shape.views": views, "shape.concatenate": concatenate}
+WAYS = [(getattr(MODULES[where], name), letters) for (where, name), letters in COPIES.items()]
+TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The extension module, in its place."""
+    found = module("copies", tmp_path_factory.mktemp("copies"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ufunc_loops, "COPIES", found)
+        yield
+
+
+def told(function: Function, args: Any) -> Any:
+    """All that a program sees of a result, or the error."""
+    try:
+        r = function(*args)
+    except Exception as error:
+        return type(error), str(error)
+    return r.dtype, r.shape, r.strides, r.tobytes(), r.flags.writeable
+
+
+def operand(rng: Any, rank: int | None = None) -> Any:
+    rank = int(rng.integers(0, 5)) if rank is None else rank
+    shape = tuple(rng.integers(rng.random() > 0.05, 5, rank))
+    x = np.asarray(rng.standard_normal(shape) * 9)
+    with np.errstate(all="ignore"):
+        x = x.astype(rng.choice(TYPES))
+    if rng.random() < 0.2 and rank:
+        x = (x.T, x[::-1], x[..., ::2], x[None, ..., :1])[rng.integers(4)]
+    return x
+
+
+def arguments(rng: Any, letters: str) -> tuple[Any, ...]:
+    """An operand, or a list of them, and what goes with it: some of it doesn't fit."""
+
+    def number(rank: int) -> Any:
+        if rng.random() < 0.03:
+            return (None, 1 << 70, True, 1.0, -9, 1 << 40)[rng.integers(6)]
+        return int(rng.integers(-rank, rank)) if rank else 0
+
+    def several(count: int, rank: int) -> Any:
+        found = tuple(number(rank) for _ in range(count))
+        return list(found) if rng.random() < 0.1 else found
+
+    if letters[0] in "JS":
+        first = operand(rng)
+        many = [first + k if first.dtype.kind == "f" else first for k in range(rng.integers(1, 4))]
+        if letters[0] == "J" and rng.random() < 0.5 and first.ndim:
+            many[-1] = np.concatenate([many[-1], many[-1]], int(rng.integers(first.ndim)))
+        if rng.random() < 0.1:
+            many[-1] = operand(rng)
+        return many, number(first.ndim + (letters[0] == "S"))
+    x = operand(rng)
+    kinds = {
+        "F": lambda: (several(int(rng.integers(0, 3)), x.ndim),),
+        "R": lambda: (number(6), several(2, x.ndim)),
+        "M": lambda: (several(1, 9), several(int(rng.integers(0, 2)), x.ndim)),
+        "L": lambda: (number(6),), "U": lambda: (number(6),),
+        "P": lambda: (several(x.ndim + int(rng.integers(0, 2)), 3),),
+    }  # fmt: skip
+    return (x, *kinds[letters[0]]()) if letters[0] in kinds else (x,)
+
+
+@pytest.mark.parametrize(("function", "letters"), WAYS)
+def test_any_arrays_and_arguments(function: Function, letters: str) -> None:
+    rng = np.random.default_rng(6)
+    plain = Plain(function)
+    made = ufunc_loops.copy(plain, letters)
+    taken = 0
+    for _ in range(3000):
+        args = arguments(rng, letters)
+        before = plain.calls
+        assert told(made, args) == told(function, args), args
+        taken += plain.calls == before
+    assert taken > 300
+
+
+def test_subclasses_odd_memory_and_bounds() -> None:
+    class Kind(np.ndarray):
+        pass
+
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    usual = {"F": ((0,),), "R": (1, (0, 1)), "M": ((1,), (0,)), "L": (0,), "U": (0,),
+             "P": ((2, 2),), "C": (), "O": (), "J": (0,), "S": (0,)}  # fmt: skip
+    crooked = np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view("f4").reshape(3, 4)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    many = (
+        x.view(Kind), crooked, frozen, x[:0], np.ones((1,) * 9), np.ones((3, 30_000)),
+        np.array([["a", "b"]]), np.array([[None, 1]], object), np.ones((2, 2), "M8[s]"),
+        np.ones((200, 80), "f4"), np.ones((128, 128), "f4"), np.ones((129, 128), "f4"),
+    )  # fmt: skip
+    for function, letters in WAYS:
+        made = ufunc_loops.copy(function, letters)
+        for one in many:
+            args = ([one, one] if letters[0] in "JS" else one, *usual[letters[0]])
+            assert told(made, args) == told(function, args), (letters, one.dtype, one.shape)
+        for wrong in ((), (None,), (x, *[None] * len(usual[letters[0]])), (x, 1, 2, 3, 4)):
+            assert told(made, wrong)[0] == told(function, wrong)[0]
+    huge = (1 << 62, 1 << 62)
+    made = ufunc_loops.copy(rearrange.repeat, "Pr")
+    assert told(made, (x, huge)) == told(rearrange.repeat, (x, huge))
+
+
+def test_nothing_is_left_behind() -> None:
+    x = np.ones((3, 4), np.float32)
+    made = {letters[0]: ufunc_loops.copy(function, letters) for function, letters in WAYS}
+    before = sys.getrefcount(x), sys.getrefcount(x.dtype)
+    for _ in range(3000):
+        made["F"](x, (0,)), made["R"](x, 1, (0, 1)), made["M"](x, (1,), ()), made["L"](x, 1)
+        made["P"](x, (2, 2)), made["C"](x), made["O"](x.T), made["J"]([x, x], 1)
+        made["S"]([x, x], 2)
+    assert (sys.getrefcount(x), sys.getrefcount(x.dtype)) == before
+
+
+def test_tensors_are_copied_with_their_gradients() -> None:
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    for how in (
+        lambda t: t.flip(0), lambda t: t.roll(1, 1), lambda t: t.tril(), lambda t: t.repeat(2, 2),
+        lambda t: torch.cat([t, t], 1), lambda t: torch.stack([t, t]), torch.rot90,
+        lambda t: t.t().contiguous(), torch.clone,
+    ):  # fmt: skip
+        out = how(x)
+        (g,) = torch.autograd.grad(out.sum(), x)
+        assert g.shape == x.shape and out.sum() == g.mul(x).sum()
+        rows = torch.func.vmap(how)(torch.stack([x, x + 1]).detach())
+        assert torch.equal(rows[0], out.detach())
+        with torch.inference_mode():
+            assert how(x.detach()).is_inference()
