@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ._base.lazy import listed as _listed
+from ._base.lazy import list_names as _listed
 from ._table.random.generator import Generator as Generator, default_generator as default_generator
 
 if TYPE_CHECKING:

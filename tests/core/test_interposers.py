@@ -7,7 +7,7 @@ import pytest
 import rushlight as torch
 from rushlight._core import interposers
 from rushlight._core.interposers import INTERPOSERS, NOT_HANDLED, ORDER, Interposer, interpose
-from rushlight._core.mode import READY, replaced
+from rushlight._core.mode import READY, derive
 from rushlight.utils._python_dispatch import TorchDispatchMode
 
 
@@ -38,8 +38,8 @@ def test_one_that_answers_nothing_lets_everything_pass() -> None:
 
 def test_the_usual_modes_have_nobody_to_ask() -> None:
     assert not READY.interposed
-    assert not replaced(READY, inference=True).interposed
-    assert replaced(READY, functions=(object(),)).interposed
+    assert not derive(READY, inference=True).interposed
+    assert derive(READY, functions=(object(),)).interposed
 
 
 def test_a_dispatch_mode_sees_a_write_into_a_tensor_without_data() -> None:

@@ -113,7 +113,7 @@ def _fits(*values: float) -> bool:
     return all(not abs(value) > largest or isinf(value) for value in values)
 
 
-def typed(value: object, dtype: RawType) -> Array:
+def type_number(value: object, dtype: RawType) -> Array:
     """A Python number as a 0-d array of `dtype`.
 
     Raises:
@@ -131,7 +131,7 @@ def lone(value: Scalar, dtype: RawType) -> Array:
     return np.array(filling(value, dtype, 1), dtype)
 
 
-def wrapped(value: float, dtype: RawType) -> float:
+def wrap_number(value: float, dtype: RawType) -> float:
     """A Python integer as an array of unsigned integers holds it: modulo their range."""
     if dtype.kind == "u" and isinstance(value, int):
         return value & int(np.iinfo(dtype).max)

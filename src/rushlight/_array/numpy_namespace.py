@@ -13,7 +13,7 @@ import numpy as np
 from .._base import dtypes as D
 from .._base.lazy import Function, attribute, lazy
 from .elementwise.masks import keep as keep, where as where
-from .number import typed as number_typed
+from .number import type_number as number_typed
 from .shape.as_strided import (
     diagonal as diagonal,
     diagonal_backward as diagonal_backward,
@@ -63,16 +63,16 @@ _LATE: Final[dict[str, str]] = {
     "pow": "_array.elementwise.division:pow",
     "rsqrt": "_array.elementwise.division:rsqrt",
     "sgn": "_array.elementwise.rounding:sgn",
-    "placed_along": "_array.reduce.extreme:placed_along",
-    "taken_along": "_array.reduce.extreme:taken_along",
+    "placed_along": "_array.reduce.extreme:place_along",
+    "taken_along": "_array.reduce.extreme:take_along",
     "ties": "_array.reduce.extreme:ties",
-    "accumulated_along": "_array.reduce.scan:accumulated_along",
+    "accumulated_along": "_array.reduce.scan:accumulate_along",
     "cumsum": "_array.reduce.scan:cumsum",
     "exclusive_products": "_array.reduce.scan:exclusive_products",
     "others_product": "_array.reduce.scan:others_product",
     "recurrence": "_array.reduce.scan:recurrence",
     "reverse_cumsum": "_array.reduce.scan:reverse_cumsum",
-    "shifted": "_array.reduce.scan:shifted",
+    "shifted": "_array.reduce.scan:shift_along",
     "constant_pad": "_array.shape.rearrange:constant_pad",
     "diag_embed": "_array.shape.rearrange:diag_embed",
     "flip": "_array.shape.rearrange:flip",
@@ -108,7 +108,7 @@ _LATE: Final[dict[str, str]] = {
     "conv_input": "_array.nn.convolution:conv_input",
     "conv_weight": "_array.nn.convolution:conv_weight",
     "erf": "_array.elementwise.erf:erf",
-    "padded_to_full": "_array.linalg.fft:padded_to_full",
+    "padded_to_full": "_array.linalg.fft:pad_to_full",
     "_fft_c2c": "_array.linalg.fft:c2c",
     "_fft_r2c": "_array.linalg.fft:r2c",
     "cholesky_solve": "_array.linalg.linalg:cholesky_solve",

@@ -148,12 +148,12 @@ def number_for(value: Any, common: D.dtype) -> Any:
     return complex(to_raw(common).type(value)) if common is D.complex32 else complex(value)
 
 
-def widened(value: Any) -> Any:
+def widen(value: Any) -> Any:
     """An array or a number in float32."""
     return value.astype(FLOAT32) if isinstance(value, np.ndarray) else np.float32(value)
 
 
-def narrowed(value: Any, dtype: D.dtype) -> Any:
+def narrow_result(value: Any, dtype: D.dtype) -> Any:
     """A result in float32 as an array of `dtype`."""
     return np.asarray(value, to_raw(dtype)) if value.dtype == FLOAT32 else value
 
@@ -230,7 +230,7 @@ class Layout:
 def in_order_copy(array: Array) -> Any:
     """A copy in C order."""
     if array.size >= kernels.LEAST and not array.flags.c_contiguous:
-        found = kernels.transpose.copied(array)
+        found = kernels.transpose.copy_in_order(array)
         if found is not None:
             return found
     return np.array(array, order="C")
@@ -451,7 +451,7 @@ def plain_array(array: Array) -> Any:
     return fix(array) if type(array) is ndarray else fix(array.view(np.ndarray))
 
 
-def converted(array: Array, dtype: D.dtype) -> Any:
+def convert_array(array: Array, dtype: D.dtype) -> Any:
     """A copy with elements of `dtype`, laid out alike; it loses imaginary parts with a warning."""
     raw = to_raw(dtype)
     if Narrow.loaded:
@@ -594,6 +594,6 @@ def unravel(position: int, shape: tuple[int, ...]) -> Any:
     return np.unravel_index(position, shape)
 
 
-def stacked(rows: Any, raw: Any) -> Any:
+def stack_rows(rows: Any, raw: Any) -> Any:
     """Arrays of one dimension as the rows of one matrix of NumPy type `raw`."""
     return np.array(rows, dtype=raw) if len(rows) else np.empty((0, 0), raw)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from operator import index as index_of
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
-from .error_notes import advised
+from .error_notes import advise
 
 if TYPE_CHECKING:
     from .annotations import AnyCallable
@@ -212,7 +212,7 @@ def on_meta(where: str | device | int | None, out: object = None) -> bool:
     except AssertionError:
         if out is None:
             raise
-        kind = named_device(where).type
+        kind = find_device(where).type
         text = f"device type {kind} does not match device type of out parameter (cpu)"
         raise RuntimeError(text) from None
 
@@ -222,10 +222,10 @@ _NO_ACCELERATOR: Final = "Cannot access accelerator device when none is availabl
 
 def no_cuda() -> AssertionError:
     """PyTorch's error where there is no CUDA, with what to do."""
-    return advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
+    return advise(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
 
 
-def named_device(where: str | device | int) -> device:
+def find_device(where: str | device | int) -> device:
     """The device that is meant.
 
     Raises:
@@ -253,7 +253,7 @@ def cuda_asked(where: str | device | int | None) -> Exception:
     Raises:
         RuntimeError: for what is no device.
     """
-    if where is not None and named_device(where).type != "cuda":
+    if where is not None and find_device(where).type != "cuda":
         return RuntimeError("Invalid device, must be cuda device")
     return no_cuda()
 
@@ -274,6 +274,6 @@ def check_cpu(where: str | device | int | None) -> device:
         return CPU
     if found.type == "cuda":
         raise no_cuda()
-    raise advised(
+    raise advise(
         RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here"), _ADVICE
     )

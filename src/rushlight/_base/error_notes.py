@@ -27,14 +27,14 @@ def place() -> str | None:
     return None
 
 
-def advised(error: _Error, what_to_do: str) -> _Error:
+def advise(error: _Error, what_to_do: str) -> _Error:
     """The error with a note: the line of the user's program, and what to do there."""
     where = place()
     error.add_note(f"Rushlight: {what_to_do}" + (f" (asked for at {where})" if where else ""))
     return error
 
 
-def located(error: _Error) -> _Error:
+def locate(error: _Error) -> _Error:
     """The error with a note that says which line of the user's program asked, where one did."""
     where = place()
     if where:

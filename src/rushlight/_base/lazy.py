@@ -69,7 +69,7 @@ class _Package(ModuleType):
         super().__setattr__(name, value)
 
 
-def listed(module: Mapping[str, Any]) -> Callable[[], list[str]]:
+def list_names(module: Mapping[str, Any]) -> Callable[[], list[str]]:
     """The `__dir__` of a module: what is in its `__all__`, and what Python gives every module."""
     return lambda: sorted({*module["__all__"], *(name for name in module if name[:2] == "__")})
 
@@ -134,7 +134,7 @@ class _State:
 _STATE: Final = _State()
 
 
-def declared() -> None:
+def end_declaring() -> None:
     """Says that the table is whole: what is asked for from now on is loaded."""
     _STATE.declaring = False
 
@@ -323,4 +323,4 @@ class Space:
             partial(self.find, module=module),
             " (Rushlight doesn't have it)",
         )
-        module["__dir__"] = listed(module)
+        module["__dir__"] = list_names(module)

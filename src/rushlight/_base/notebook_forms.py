@@ -19,7 +19,7 @@ class Laid(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return preformatted(self)
+        return preformat(self)
 
 
 class Picture(str):
@@ -31,7 +31,7 @@ class Picture(str):
         return str(self)
 
 
-def preformatted(text: str, note: str = "") -> str:
+def preformat(text: str, note: str = "") -> str:
     """A text as HTML that keeps its lines, with a smaller line below."""
     below = f'<div style="opacity:.65;font-size:smaller">{escape(note)}</div>' if note else ""
     return f'<pre style="{_FIXED}">{escape(text)}</pre>{below}'

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.memory.out_of_memory import refusal as memory_refusal
 from .._base.fork_locks import long_lock
 from .._base.notebook_forms import Laid
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, current, derive, ready
 from .._tensor import dispatch_modes as watching  # noqa: F401
 from .capture import element_reads as reads
 from .capture.argument_effects import ArgumentsBefore, returned_container, standing_in
@@ -220,7 +220,7 @@ class CompiledStep:
         observation = Observation()
         former_mode = CURRENT.get()
         try:
-            CURRENT.set(replaced(mode, recorder=recorder))
+            CURRENT.set(derive(mode, recorder=recorder))
             observation.recorder = recorder
             args, kwargs = numbers.arguments(args, kwargs)
             with numbers, observation:
@@ -232,7 +232,7 @@ class CompiledStep:
         finally:
             CURRENT.set(former_mode)
         if grad is not mode.grad:
-            CURRENT.set(replaced(mode, grad=grad))
+            CURRENT.set(derive(mode, grad=grad))
             recorder.refuse("the step leaves the gradient mode another than it was", (None, 0))
         try:
             self._take(recorder, observation, state, given, result, mode, numbers)

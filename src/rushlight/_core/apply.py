@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .._array.memory.dense_layout import ordered_like
+from .._array.memory.dense_layout import order_like
 from .._array.memory.out_of_memory import refusal
 from .._array.types import (
     BOOL,
@@ -119,7 +119,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not array_a.flags.c_contiguous):
-        result = ordered_like(result, (array_a, array_b)[:: op.ordered])
+        result = order_like(result, (array_a, array_b)[:: op.ordered])
     out = new_tensor(result)
     if mode.grad and op.records and (
         a._requires_grad or b._requires_grad
@@ -212,7 +212,7 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not array.flags.c_contiguous):
-        result = ordered_like(result, raws[:: op.ordered])
+        result = order_like(result, raws[:: op.ordered])
     return new_tensor(result)
 
 

@@ -22,7 +22,7 @@ from .._array import types as T
 from .._array.shape import strided as S
 from .._base import errors
 from .formulas import WORLDS, input_gradients, traced_world
-from .mode import CURRENT, ready, replaced
+from .mode import CURRENT, derive, ready
 from .node import GENERAL, Node, fill_node, new_node
 from .op import ARG, Op
 from .saved import free
@@ -190,7 +190,7 @@ def renew_at(t: TensorBase, place: Any) -> None:
     if view.exact:
         former_mode = CURRENT.get()
         try:
-            CURRENT.set(replaced(ready(), grad=True, inference=False, forward_grad=False))
+            CURRENT.set(derive(ready(), grad=True, inference=False, forward_grad=False))
             again = replay(view.replay, base, True)
         finally:
             CURRENT.set(former_mode)

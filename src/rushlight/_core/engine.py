@@ -19,7 +19,7 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
-from .._array.memory.dense_layout import ordered_like
+from .._array.memory.dense_layout import order_like
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .arrivals import RENUMBERED, in_order, youngest_first
@@ -301,7 +301,7 @@ def added(first: TensorLike, second: TensorLike) -> TensorLike:
     """The sum of two contributions to a gradient, laid out as the first one is."""
     total = first + second
     if isinstance(first, ndarray) and first.ndim > 1 and not first.flags.c_contiguous:
-        return ordered_like(total, (first, second))
+        return order_like(total, (first, second))
     return total
 
 

@@ -130,7 +130,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
         if op.wide and T.is_half(array.dtype):
-            result = T.narrowed(result, T.from_raw(array.dtype))
+            result = T.narrow_result(result, T.from_raw(array.dtype))
     except Exception as error:
         if (  # these come last
             errors.says_not_implemented(error)

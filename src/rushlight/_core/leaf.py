@@ -17,7 +17,7 @@ from .._array.types import ndarray as _ndarray
 from .._base.fork_locks import lock as make_lock
 from .hooks import SPARSE, Hooks, checked_hook_result
 from .interposers import received
-from .mode import CURRENT, current, ready, replaced, with_grad
+from .mode import CURRENT, current, derive, ready, with_grad
 from .storage import TensorBase, bump, new_tensor
 
 # Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
@@ -97,7 +97,7 @@ def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
     mode = ready()
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, grad=False))
+        CURRENT.set(derive(mode, grad=False))
         old += new_tensor(g)
         leaf._grad = old
     finally:

@@ -108,7 +108,7 @@ def interposed() -> bool:
     return current().slow or bool(ASKED_CLASSES)
 
 
-def replaced(mode: Mode, **changes: Any) -> Mode:
+def derive(mode: Mode, **changes: Any) -> Mode:
     """A mode like `mode` but for the switches given by name.
 
     The usual modes are shared objects: who looks for `READY` finds it again after a context.
@@ -187,7 +187,7 @@ def ready() -> Mode:
         for prepare in on_first_use:
             prepare()
         if STARTING.anomaly or not STARTING.check_nan:
-            mode = replaced(READY, anomaly=STARTING.anomaly, check_nan=STARTING.check_nan)
+            mode = derive(READY, anomaly=STARTING.anomaly, check_nan=STARTING.check_nan)
         else:
             mode = READY
         CURRENT.set(mode)
@@ -202,14 +202,14 @@ def with_grad(mode: Mode, enabled: bool) -> Mode:
         return NO_GRAD
     if mode is NO_GRAD:
         return READY
-    return replaced(mode, grad=enabled)
+    return derive(mode, grad=enabled)
 
 
-def unrecorded(mode: Mode) -> Mode:
+def derive_unrecorded(mode: Mode) -> Mode:
     """A mode like `mode` in which nothing is recorded, in either direction."""
     if mode is READY or mode is NO_GRAD:
         return UNRECORDED
-    return replaced(mode, grad=False, forward_grad=False)
+    return derive(mode, grad=False, forward_grad=False)
 
 
 def set_grad(enabled: bool) -> None:
@@ -222,4 +222,4 @@ def set_grad(enabled: bool) -> None:
     elif mode is NO_GRAD:
         CURRENT.set(READY)
     else:
-        CURRENT.set(replaced(mode, grad=enabled))
+        CURRENT.set(derive(mode, grad=enabled))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .._base import errors
-from .mode import CURRENT, current, replaced
+from .mode import CURRENT, current, derive
 from .node import GENERAL, PACKED, Node, operation_name as operation_name
 from .op import ARG, FREED, Op
 from .storage import TensorBase, new_tensor, version_cell, version_of
@@ -261,7 +261,7 @@ def _packed(value: TensorBase, hooks: tuple[Any, ...], is_output: int, source: A
     before = version_of(value)
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
+        CURRENT.set(derive(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
         result = hooks[0](value)
     finally:
         CURRENT.set(former_mode)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .._array.memory.dense_layout import ordered_like
+from .._array.memory.dense_layout import order_like
 from .._array.types import FLOAT32, FLOAT64, as_array, is_narrow, ndarray as _ndarray
 from .._base.errors import REFUSALS
 from . import slow
@@ -188,7 +188,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     elif op.ordered and result.ndim > 1:
-        result = ordered_like(result, raws[:: op.ordered])
+        result = order_like(result, raws[:: op.ordered])
     out = new_tensor(result)
     if mode.grad:
         live &= op.diff_mask

@@ -153,12 +153,12 @@ def apply(op: Op, args: Arguments) -> Any:
     try:
         results = forward(op, raws)
         if promoted is not None and op.wide and T.is_half(T.to_raw(promoted)):
-            results = T.narrowed(results, promoted)
+            results = T.narrow_result(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
         plain = results
         if op.ordered and type(results) is ndarray:
-            results = dense.ordered_like(results, raws[:: op.ordered])
+            results = dense.order_like(results, raws[:: op.ordered])
     except Exception as error:
         if refusal(error, raws) is not error:  # in no variable: a cycle
             raise refusal(error, raws) from None
@@ -367,7 +367,7 @@ def widen(op: Op, args: Arguments, raws: Arguments) -> None:
     arg = args[last]
     raws[last] = arg._raw if isinstance(arg, TensorBase) else arg
     for pos in op.promote_at:
-        raws[pos] = T.widened(raws[pos])
+        raws[pos] = T.widen(raws[pos])
 
 
 def live_mask(op: Op, args: Arguments) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array import numpy_namespace as numpy_ns
 from .._array.types import ignore_float_errors
-from .._base.lazy import Pending, Space, declared, load
+from .._base.lazy import Pending, Space, end_declaring, load
 from .._core.engine import WORLDS
 from .._core.mode import on_first_use
 from .calls.composite_checks import guard
@@ -50,7 +50,7 @@ def _modules() -> list[str]:
 
 for _module in _modules():
     load(f"_table.{_module}")
-declared()
+end_declaring()
 
 PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included

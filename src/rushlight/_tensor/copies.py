@@ -94,7 +94,7 @@ def reduced(t: Tensor) -> object:
     if type(t._raw) is MetaArray:
         steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
         return rebuild_on_meta, (type(t), steps, t._requires_grad, attributes_of(t) or None)
-    return rebuilt, (type(t), P.packed(t._raw), t._requires_grad, attributes_of(t) or None)
+    return rebuilt, (type(t), P.pack(t._raw), t._requires_grad, attributes_of(t) or None)
 
 
 #: How plain pickles hold tensors and storages: this package's way, or PyTorch's where `torch` is
@@ -106,7 +106,7 @@ def rebuilt(
     cls: type[object], packed: Any, requires_grad: bool, attributes: Attributes | None = None
 ) -> Tensor:
     """A tensor from what pickling kept of it."""
-    return rebuilt_over(cls, P.unpacked(packed), requires_grad, attributes)
+    return rebuilt_over(cls, P.unpack(packed), requires_grad, attributes)
 
 
 def rebuild_on_meta(
@@ -144,7 +144,7 @@ def deep_copied(t: Tensor, memo: dict[int, object]) -> Any:
         raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
     made = TensorBase.__new__(type(t))
     bare = type(t._raw) is MetaArray
-    init_tensor(made, t._raw if bare else P.copied_with_storage(t._raw, memo))
+    init_tensor(made, t._raw if bare else P.copy_with_storage(t._raw, memo))
     made._requires_grad = t.requires_grad
     take_kind(made, t)
     memo[id(t)] = made

@@ -21,7 +21,7 @@ from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace, check_writable, write
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import CURRENT, Mode, replaced
+from .._core.mode import CURRENT, Mode, derive
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, new_tensor, version_of
 from .._core.views import attach_view
@@ -96,7 +96,7 @@ def ask_mode(
         TypeError: where the mode gives NotImplemented.
     """
     top = mode.dispatch[-1]
-    inner = replaced(mode, grad=False, forward_grad=False, dispatch=mode.dispatch[:-1],
+    inner = derive(mode, grad=False, forward_grad=False, dispatch=mode.dispatch[:-1],
                      saved_hooks=())  # fmt: skip
     former_mode = CURRENT.get()
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._array import printing as text
 from .._array.memory.meta import MetaArray
 from .._base import dtypes as D
-from .._base.notebook_forms import preformatted
+from .._base.notebook_forms import preformat
 from .._core import slow
 from .._core.mode import current
 from .._core.storage import CLASSES
@@ -47,4 +47,4 @@ def printed(t: Tensor, contents: str | None = None) -> str:
 def in_notebook(t: Tensor) -> str:
     """The tensor as HTML: its printed form, and below it what that doesn't tell."""
     shape = " × ".join(map(str, t.shape)) or "a number"
-    return preformatted(repr(t), f"{shape} · {t.dtype}".replace("torch.", ""))
+    return preformat(repr(t), f"{shape} · {t.dtype}".replace("torch.", ""))

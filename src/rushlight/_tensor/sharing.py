@@ -40,10 +40,10 @@ def share(t: Tensor) -> None:
         return
     base = t._base
     if base is None or T.owner(base._raw) is not T.owner(t._raw):  # it got other memory since
-        t._raw = S.shared(t._raw)
+        t._raw = S.share(t._raw)
         return
     lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)
-    base._raw = S.shared(base._raw)
+    base._raw = S.share(base._raw)
     block = S.block_of(base._raw)
     if block is not None:
         t._raw = S.view_block(block, dtype, lying)
@@ -81,7 +81,7 @@ def _receive(
     attributes: Attributes | None,
 ) -> Tensor:
     t = TensorBase.__new__(cls)
-    init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))
+    init_tensor(t, S.view_block(S.open_block(sent.detach(), size), dtype, lying))
     t._requires_grad = requires_grad
     if cls._overrides or cls._dispatches:
         t._plain = False

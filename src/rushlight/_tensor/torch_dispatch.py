@@ -26,7 +26,7 @@ from .._base.dtypes import get_default_dtype
 from .._core import slow
 from .._core.inplace import check_writable, write
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
+from .._core.mode import CURRENT, Mode, ask_class, current, derive, ready
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.slow import TANGENTS
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
@@ -136,7 +136,7 @@ def ask_classes(
     types = tuple(type(item) for item in found)
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, grad=False, forward_grad=False, saved_hooks=()))
+        CURRENT.set(derive(mode, grad=False, forward_grad=False, saved_hooks=()))
         for cls in types:
             result = cls.__torch_dispatch__(function, types, args, kwargs)
             if result is not NotImplemented:
@@ -243,7 +243,7 @@ def received(leaf: TensorBase, g: Tensor) -> bool:
         return False
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), grad=False))
+        CURRENT.set(derive(ready(), grad=False))
         leaf._grad = _own(g, [g]) if old is None else old + g
     finally:
         CURRENT.set(former_mode)
@@ -273,7 +273,7 @@ def started(t: Tensor) -> Any:
     """The gradient of ones that a backward from an instance of a dispatching class starts with."""
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), grad=False))
+        CURRENT.set(derive(ready(), grad=False))
         return ask_class_of_first(None, "ones_like.default", (t,), {})
     finally:
         CURRENT.set(former_mode)

@@ -20,7 +20,7 @@ from .._base.own_packages import is_own
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED
-from .._core.mode import CURRENT, ask_class, current, ready, replaced
+from .._core.mode import CURRENT, ask_class, current, derive, ready
 from .._core.storage import TensorBase, init_tensor
 from .._native.cpython.unbound import function_of
 from .._table.rows.composite import as_called
@@ -194,7 +194,7 @@ def by_mode(
     mode, function = ready(), as_called(function)
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
+        CURRENT.set(derive(mode, functions=mode.functions[:-1]))
         return mode.functions[-1].__torch_function__(function, types, args, kwargs)
     finally:
         CURRENT.set(former_mode)

@@ -202,7 +202,7 @@ class UntypedStorage(StorageBase):
         if kind is D.bool_:
             octets = (octets != 0).view("u1")
         elif order not in (None, "native") and (order == "little") != stored.little_endian():
-            octets = stored.swapped(octets, _part_size(kind))
+            octets = stored.swap_octets(octets, _part_size(kind))
         return cls._over(octets)
 
     @classmethod
@@ -215,7 +215,7 @@ class UntypedStorage(StorageBase):
             RuntimeError: where the file can't be opened, or is too short.
         """
         path = os.fspath(filename)
-        made = cls._over(stored.mapped(path, shared, nbytes))
+        made = cls._over(stored.map_file(path, shared, nbytes))
         made._mapped = True
         made._path = path if shared else None
         return made
@@ -414,7 +414,7 @@ class UntypedStorage(StorageBase):
         if type(self._data) is MetaArray:
             raise RuntimeError(f"_share_{how}_: only available on CPU")
         if not self.is_shared():
-            relocated(self, _shared.shared(stored.bytes_of(self._data)))
+            relocated(self, _shared.share(stored.bytes_of(self._data)))
 
     def _share_fd_cpu_(self) -> tuple[int, int]:
         self._share("fd")
@@ -453,7 +453,7 @@ class UntypedStorage(StorageBase):
         if self.nbytes() % size:
             raise RuntimeError(f"the length of data is not a multiple of {size}")
         if type(self._data) is not MetaArray:
-            self._data[...] = stored.swapped(self._data, size)
+            self._data[...] = stored.swap_octets(self._data, size)
 
     def untyped(self) -> Self:
         """This storage."""
@@ -478,7 +478,7 @@ class UntypedStorage(StorageBase):
         found = memo.get(id(self))
         if found is None:
             bare = type(self._data) is MetaArray
-            data = self._data if bare else P.copied_with_storage(self._data, memo)
+            data = self._data if bare else P.copy_with_storage(self._data, memo)
             found = memo[id(self)] = type(self)._over(data)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .._core.mode import CURRENT, current, replaced
+from .._core.mode import CURRENT, current, derive
 from .._table.names.aten import OpOverload, OpOverloadPacket
 from ._C._dispatch import BELOW_AUTOGRAD
 
@@ -73,7 +73,7 @@ class HigherOrderOperator:
         if mode.dispatch:
             top = mode.dispatch[-1]
             kernel = self.python_key_table.get(type(top))
-            token = CURRENT.set(replaced(mode, dispatch=mode.dispatch[:-1]))
+            token = CURRENT.set(derive(mode, dispatch=mode.dispatch[:-1]))
             try:
                 if kernel is not None:
                     return kernel(top, *args, **kwargs)

@@ -22,7 +22,7 @@ from urllib.parse import urlparse
 
 from .. import serialization
 from .._base.atomic_files import write_whole
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 from .._base.lazy import lazy
 
 __all__ = [
@@ -93,7 +93,7 @@ def set_dir(d: str | os.PathLike[str]) -> None:
 
 # ---- models of a folder --------------------------------------------------------------------------
 def _no_downloads(repository: str) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError(f"torch.hub: Rushlight fetches no code from GitHub (asked for {repository})"),
         'clone the repository and pass its folder: torch.hub.load(folder, name, source="local")',
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._base.device import device as _device
-from .._base.error_notes import advised, located
+from .._base.error_notes import advise, locate
 from .._base.lazy import load
 
 __all__ = [
@@ -48,7 +48,7 @@ def refusing(space: Namespace, kind: type[BaseException], message: str, text: st
         def function(
             *args: Any, _said: str = message.replace("{name}", name), **kwargs: Any
         ) -> Any:
-            raise located(kind(_said))
+            raise locate(kind(_said))
 
         space[name] = signed(
             function,
@@ -63,7 +63,7 @@ def dummy(space: Namespace, text: str) -> None:
     for name in text.split():
 
         def init(self: Any, *args: Any, _name: str = name, **kwargs: Any) -> None:
-            raise advised(
+            raise advise(
                 RuntimeError(f"Tried to instantiate dummy base class {_name}"),
                 "there is no such device here: ask torch.cuda.is_available() before",
             )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from .. import _table as _ops
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, current, derive, ready
 from .._tensor.methods import settle
 from .._tensor.tensor import Tensor
 from .._tensor.torch_function import DisableTorchFunctionSubclass, asks, by_mode, foreign
@@ -40,7 +40,7 @@ class TorchFunctionMode:
         mode = ready()
         try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
             before.append(mode.functions)
-            CURRENT.set(replaced(mode, functions=(*mode.functions, self)))
+            CURRENT.set(derive(mode, functions=(*mode.functions, self)))
         except BaseException:
             CURRENT.set(mode)
             raise
@@ -48,9 +48,9 @@ class TorchFunctionMode:
 
     def __exit__(self, *exc: object) -> None:
         try:
-            CURRENT.set(replaced(ready(), functions=self.__dict__["_before"][-1]))
+            CURRENT.set(derive(ready(), functions=self.__dict__["_before"][-1]))
         except BaseException:
-            CURRENT.set(replaced(ready(), functions=self.__dict__["_before"].pop()))
+            CURRENT.set(derive(ready(), functions=self.__dict__["_before"].pop()))
             raise
         self.__dict__["_before"].pop()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 
 __all__ = ["PackageExporter", "PackageImporter", "PackagingError", "is_from_package"]
 
@@ -14,7 +14,7 @@ class PackagingError(Exception):
 
 
 def _refuse(what: str) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError(f"{what}: Rushlight neither writes nor reads archives of torch.package"),
         "install the code as a Python package, and save the model's state_dict()",
     )

@@ -19,7 +19,7 @@ def _load_from_bytes(b: bytes) -> TypedStorage | UntypedStorage:
     found: Any = load(io.BytesIO(b), weights_only=False)
     if not M.is_array(found):
         return found
-    memory = UntypedStorage._over(M.retyped(found, D.uint8))
+    memory = UntypedStorage._over(M.retype(found, D.uint8))
     kind = T.from_raw(found.dtype)
     return TypedStorage(wrap_storage=memory, dtype=kind, _internal=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from . import autocast_mode, grad_scaler
 from .autocast_mode import (
     _enter_autocast,

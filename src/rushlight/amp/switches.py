@@ -12,7 +12,7 @@ from typing import Any, Final
 from .._base import dtypes as D
 from .._base.device import device
 from .._base.errors import type_name
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, current, derive, ready
 from .._table.modes import autocast as _autocast
 from .._table.modes.autocast import Casting
 
@@ -57,9 +57,9 @@ def _set(**changes: Any) -> None:
         dtype = then.dtypes["cpu"]
         if before is not None and before.dtype is dtype and before.keeps is then.keeps:
             return
-        CURRENT.set(replaced(ready(), autocast=Casting(dtype, then.keeps)))
+        CURRENT.set(derive(ready(), autocast=Casting(dtype, then.keeps)))
     else:
-        CURRENT.set(replaced(ready(), autocast=None))
+        CURRENT.set(derive(ready(), autocast=None))
 
 
 def snapshot() -> tuple[object, object]:
@@ -72,7 +72,7 @@ def restore(before: tuple[Any, Any]) -> None:
     switches, casting = before
     _switches.set(switches)
     if current().autocast is not casting:
-        CURRENT.set(replaced(ready(), autocast=casting))
+        CURRENT.set(derive(ready(), autocast=casting))
 
 
 def _type(device_type: str, function: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._base.lazy import lazy, listed
+from .._base.lazy import lazy, list_names
 from . import (
     attributes as _attributes,  # noqa: F401
 )
@@ -73,4 +73,4 @@ __all__ = [
     "set_multithreading_enabled",
 ]  # fmt: skip
 
-__dir__ = listed(globals())
+__dir__ = list_names(globals())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._base.errors import check_bool
 from .._core.apply import apply1, apply2, apply_list, apply_n
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import CURRENT, STARTING, Mode, ready, replaced
+from .._core.mode import CURRENT, STARTING, Mode, derive, ready
 from .._core.node import Node
 from .._core.op import Op
 from .._core.run import ANOMALY, RUNNING
@@ -84,7 +84,7 @@ class _Quick:
         """That mode, where nothing is on but anomaly mode; else None."""
         known, quick = self.pair
         if known is not mode:
-            quick = replaced(mode, anomaly=False, check_nan=True)
+            quick = derive(mode, anomaly=False, check_nan=True)
             quick = None if quick.slow else quick
             self.pair = (mode, quick)
         return quick
@@ -176,7 +176,7 @@ def _switch(mode: bool, check_nan: bool) -> None:
     # Contexts that have not been used yet (new threads) start in the mode of the whole process.
     STARTING.anomaly = mode
     STARTING.check_nan = check_nan
-    CURRENT.set(replaced(ready(), anomaly=mode, check_nan=check_nan))
+    CURRENT.set(derive(ready(), anomaly=mode, check_nan=check_nan))
 
 
 class set_detect_anomaly:

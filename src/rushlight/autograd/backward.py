@@ -15,7 +15,7 @@ from .._base.device import META
 from .._core import engine
 from .._core.former_data import NOTED, unused_since
 from .._core.hooks import SPARSE, unwrapped, wrapped
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
@@ -263,7 +263,7 @@ def _run_watched(
     """A run on Tensors, not recorded, so that modes see the operations of formulas."""
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), carrying=True))
+        CURRENT.set(derive(ready(), carrying=True))
         started = [_start(g) for g in values]
         return run(roots, nrs, started, keep, True, places, accumulate)
     finally:
@@ -388,7 +388,7 @@ def grad(
         # Tangents and batches go through Tensors only: like a run with a graph, but unrecorded.
         before = CURRENT.get()
         try:
-            CURRENT.set(replaced(ready(), carrying=True))
+            CURRENT.set(derive(ready(), carrying=True))
             return grad(outputs, inputs, grad_outputs, bool(retain_graph), True, only_inputs,
                         allow_unused, is_grads_batched, materialize_grads)  # fmt: skip
         finally:
@@ -472,7 +472,7 @@ def _run_batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: b
 
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), carrying=not traced))
+        CURRENT.set(derive(ready(), carrying=not traced))
         sizes = [int(g._raw.shape[0]) for g in values]
         if any(n != sizes[0] for n in sizes):
             raise ValueError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import errors
 from .._core import engine
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .._core.storage import TensorBase, new_tensor, version_of
 from .context import FunctionNode
 from .duals import set_tangent, tangent_of
@@ -46,7 +46,7 @@ def carry_tangents(
     node.forward_kept = node.taken("saved_for_forward", None)
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), forward_grad=False))
+        CURRENT.set(derive(ready(), forward_grad=False))
         found = node.function.jvp(node.shown(), *shown)
     finally:
         CURRENT.set(former_mode)

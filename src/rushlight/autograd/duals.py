@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from .._array import types as T
 from .._array.shape import strided as S
 from .._core import slow
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import Step, replay
@@ -111,7 +111,7 @@ def tangent_of(t: TensorBase) -> Any:
         return None
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), forward_grad=False))
+        CURRENT.set(derive(ready(), forward_grad=False))
         value = replay(source[1], whole, True)
     finally:
         CURRENT.set(former_mode)
@@ -139,7 +139,7 @@ def set_tangent(t: TensorBase, value: Any) -> None:
         )
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), forward_grad=False))
+        CURRENT.set(derive(ready(), forward_grad=False))
         source = forward_base(t)
         if source is not None and tangent_of(source[0]) is None:
             base = source[0]
@@ -210,7 +210,7 @@ def copy_tangent(again: TensorBase, t: TensorBase) -> None:
         return
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), forward_grad=False))
+        CURRENT.set(derive(ready(), forward_grad=False))
         again._tangent = Tangent(LEVELS[-1], old.clone())
     finally:
         CURRENT.set(before)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._array import types as T
-from .._base.lazy import listed as _listed
-from .._core.mode import CURRENT, Mode, ready, replaced
+from .._base.lazy import list_names as _listed
+from .._core.mode import CURRENT, Mode, derive, ready
 from .._core.run import FORWARD, TRANSFORMS
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
@@ -59,7 +59,7 @@ def enter_dual_level() -> int:
     try:  # see Note [A context that is interrupted] in `grad_mode`
         LEVELS.append(Level())
         _current_level = 0
-        CURRENT.set(replaced(ready(), dual=True))
+        CURRENT.set(derive(ready(), dual=True))
     except BaseException:
         _end_all()
         raise
@@ -105,7 +105,7 @@ def _end_all() -> None:
             if node.meta is not None:
                 node.meta.pop(TANGENTS, None)
     _current_level = -1
-    CURRENT.set(replaced(ready(), dual=False))
+    CURRENT.set(derive(ready(), dual=False))
     LEVELS.clear()
 
 
@@ -247,7 +247,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = tangent_of(tensor) if mode.forward_grad and not level else None
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, forward_grad=False))
+        CURRENT.set(derive(mode, forward_grad=False))
         primal = rows.UNPACK(tensor)
         begin_anew(primal)
     finally:
@@ -292,7 +292,7 @@ class _set_fwd_grad_enabled(_ModeContext):
             raise
 
     def _set_both(self, before: bool, grad: bool) -> None:
-        CURRENT.set(replaced(ready(), forward_grad=before, grad=grad))
+        CURRENT.set(derive(ready(), forward_grad=before, grad=grad))
 
     def _restore(self, before: bool) -> None:
         self._set_both(before, ready().grad)

@@ -13,7 +13,7 @@ from .._base import errors
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained
 from .._core.interposers import NOT_HANDLED
-from .._core.mode import CURRENT, Mode, ready, replaced, unrecorded
+from .._core.mode import CURRENT, Mode, derive, derive_unrecorded, ready
 from .._core.node import Vertex, new_node
 from .._core.run import ANOMALY
 from .._core.storage import (
@@ -138,7 +138,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
         ctx = node.shown()
         before = CURRENT.get()
         try:
-            CURRENT.set(unrecorded(mode))
+            CURRENT.set(derive_unrecorded(mode))
             if separate:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
@@ -505,7 +505,7 @@ def once_differentiable(fn: Callable[..., object]) -> AnyCallable:
         mode = ready()
         before = CURRENT.get()
         try:
-            CURRENT.set(replaced(mode, grad=False))
+            CURRENT.set(derive(mode, grad=False))
             outputs = fn(ctx, *args)
         finally:
             CURRENT.set(before)

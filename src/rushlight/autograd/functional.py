@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC

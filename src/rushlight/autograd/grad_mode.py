@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base import errors
-from .._core.mode import CURRENT, current, ready, replaced, set_grad
+from .._core.mode import CURRENT, current, derive, ready, set_grad
 from .._core.storage import TensorBase, version_cell, version_of
 from .context_decorator import context_decorator
 
@@ -216,7 +216,7 @@ class set_grad_enabled(_ModeContext):
 
 def _restore_mode(before: tuple[bool, bool, bool]) -> None:
     grad, forward, inference = before
-    CURRENT.set(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
+    CURRENT.set(derive(ready(), grad=grad, forward_grad=forward, inference=inference))
 
 
 class _Guard:
@@ -281,7 +281,7 @@ class inference_mode(_ModeContext):
         guard = _GUARDS.pop() if _GUARDS else _Guard()
         guard.before = self._state()
         self._guards.append(guard)
-        guard.made = replaced(ready(), grad=off, forward_grad=off, inference=self.mode)
+        guard.made = derive(ready(), grad=off, forward_grad=off, inference=self.mode)
         CURRENT.set(guard.made)
 
     def _restore(self, before: tuple[bool, bool, bool]) -> None:
@@ -325,10 +325,10 @@ class set_multithreading_enabled(_ModeContext):
         return self._own
 
     def _switch(self) -> None:
-        CURRENT.set(replaced(ready(), multithreaded=self.mode))
+        CURRENT.set(derive(ready(), multithreaded=self.mode))
 
     def _restore(self, before: bool) -> None:
-        CURRENT.set(replaced(ready(), multithreaded=before))
+        CURRENT.set(derive(ready(), multithreaded=before))
 
 
 class _force_original_view_tracking(_ModeContext):
@@ -353,7 +353,7 @@ class _force_original_view_tracking(_ModeContext):
         return _force_original_view_tracking(self.mode)
 
     def _restore(self, before: bool) -> None:
-        CURRENT.set(replaced(ready(), view_replay=before))
+        CURRENT.set(derive(ready(), view_replay=before))
 
     def __enter__(self) -> None:
         pass

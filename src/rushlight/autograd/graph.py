@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.errors import type_name
 from .._base.fork_locks import lock as make_lock
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge, refuse_leaf_in_inference

@@ -147,7 +147,7 @@ def numerical_jacobians(
 
 def _stack(rows: list[Array], x: Tensor, o: Array) -> Any:
     """Rows of a Jacobian; complex where the input or the output is."""
-    return T.stacked(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
+    return T.stack_rows(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
 
 
 def analytical_jacobians(
@@ -164,7 +164,7 @@ def analytical_jacobians(
         for column, g, x in zip(columns, found, wanted):
             column.append(checked_gradient(g, x, check_dtypes).reshape(-1))
     return [
-        T.stacked(column, x._raw.dtype).T if column else T.empty((x._raw.size, 0), x._raw.dtype)
+        T.stack_rows(column, x._raw.dtype).T if column else T.empty((x._raw.size, 0), x._raw.dtype)
         for column, x in zip(columns, wanted)
     ]
 

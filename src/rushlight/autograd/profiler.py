@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._base import errors
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, current, derive, ready
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, link_events, write_trace
 from .recording import ANNOTATION, OPERATION, Event, Recorder
 
@@ -71,7 +71,7 @@ class profile:
         mode = ready()
         if mode.profiler is not None:
             raise RuntimeError("Profiler is already enabled on this thread")
-        CURRENT.set(replaced(mode, profiler=self.recorder))
+        CURRENT.set(derive(mode, profiler=self.recorder))
         self.running = True
 
     def __exit__(self, *exc: object) -> None:
@@ -79,7 +79,7 @@ class profile:
             self._stop()
 
     def _stop(self) -> None:
-        CURRENT.set(replaced(ready(), profiler=None))
+        CURRENT.set(derive(ready(), profiler=None))
         self.running = False
         self.finished = True
         self.recorder.finish()

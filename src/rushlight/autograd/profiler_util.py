@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .._base.atomic_files import write_whole
-from .._base.notebook_forms import preformatted
+from .._base.notebook_forms import preformat
 
 MEMORY_EVENT_NAME: Final = "[memory]"
 
@@ -276,7 +276,7 @@ class EventList(list[Any]):
         return self.table()
 
     def _repr_html_(self) -> str:
-        return preformatted(self.table())
+        return preformat(self.table())
 
     def _populate_cpu_children(self) -> None:
         """Ties each event to the smallest one of its thread that it lies in."""

@@ -20,7 +20,7 @@ from .._core import formulas, slow
 from .._core.hooks import wrapped
 from .._core.inplace import any_tangent, apply_inplace
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import CURRENT, Mode, ready, replaced
+from .._core.mode import CURRENT, Mode, derive, ready
 from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
 from .._core.storage import TensorBase
 from .._tensor.tensor import zeros_of
@@ -52,7 +52,7 @@ def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
     mode = ready()
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, forward_grad=False, saved_hooks=(), anomaly=False))
+        CURRENT.set(derive(mode, forward_grad=False, saved_hooks=(), anomaly=False))
         found = _carry(op, args, outs, tangents, mode.grad)
     except NotImplementedError as error:
         name = str(error).removeprefix("the derivative for '").removesuffix("' is not implemented.")
@@ -87,7 +87,7 @@ def _copy(t: Tensor) -> Tensor:
     """A tangent with memory of its own: a later write to the result must not reach an operand."""
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), forward_grad=False))
+        CURRENT.set(derive(ready(), forward_grad=False))
         return formulas.WORLDS.traced.clone(t)
     finally:
         CURRENT.set(former_mode)
@@ -240,7 +240,7 @@ def _by_two_backwards(op: Op, args: Arguments, outs: list[Tensor], tangents: dic
                       grad: bool) -> list[Any]:  # fmt: skip
     former_mode = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), grad=True))
+        CURRENT.set(derive(ready(), grad=True))
         again = list(args)
         starts: list[Any] = []
         for key in tangents:
@@ -301,7 +301,7 @@ def carry_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None 
     if not LEVELS or not _tangents(op, args):
         former_mode = CURRENT.get()
         try:
-            CURRENT.set(replaced(mode, forward_grad=False))
+            CURRENT.set(derive(mode, forward_grad=False))
             return apply_inplace(op, args, writer)
         finally:
             CURRENT.set(former_mode)
@@ -309,11 +309,11 @@ def carry_inplace(op: Op, args: Arguments, writer: Callable[..., object] | None 
     if writer is None:
         former = CURRENT.get()
         try:
-            CURRENT.set(replaced(mode, saved_hooks=()))
+            CURRENT.set(derive(mode, saved_hooks=()))
             tangent = tangent_of(slow.apply(op, before))
         finally:
             CURRENT.set(former)
-        token = CURRENT.set(replaced(mode, forward_grad=False))
+        token = CURRENT.set(derive(mode, forward_grad=False))
     else:
         tangent = None
     try:

@@ -13,7 +13,7 @@ import threading
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
-from .._core.mode import Mode, replaced
+from .._core.mode import Mode, derive
 from .._core.node import STEP, Node
 from .._core.op import Op
 from .._core.storage import TensorBase
@@ -72,7 +72,7 @@ class Recorder:
         """`mode` without the profiler: what an operation runs in once it is being measured."""
         known, quick = self._pair
         if known is not mode:
-            quick = replaced(mode, profiler=None)
+            quick = derive(mode, profiler=None)
             self._pair = (mode, quick)
         return quick
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._array import types as T
 from .._array.memory import disk
 from .._base import errors
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .._core.storage import new_tensor, version_cell
 from .._table.rows.node_classes import SavedTensor
 
@@ -60,7 +60,7 @@ class saved_tensors_hooks:
             raise TypeError(f"{errors.PUSH_HOOKS}{self.pack_hook!r}, {self.unpack_hook!r}")
         pair = (self.pack_hook, self.unpack_hook)
         try:  # see Note [A context that is interrupted] in `grad_mode`
-            CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, pair)))
+            CURRENT.set(derive(mode, saved_hooks=(*mode.saved_hooks, pair)))
         except BaseException:
             CURRENT.set(mode)
             raise
@@ -69,11 +69,11 @@ class saved_tensors_hooks:
         fewer: tuple[Any, ...] | None = None
         try:
             fewer = ready().saved_hooks[:-1]
-            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            CURRENT.set(derive(ready(), saved_hooks=fewer))
         except BaseException:
             if fewer is None:
                 fewer = ready().saved_hooks[:-1]
-            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            CURRENT.set(derive(ready(), saved_hooks=fewer))
             raise
 
 
@@ -109,16 +109,16 @@ class disable_saved_tensors_hooks:
             raise RuntimeError(self.error_message)
         self.before = mode.saved_hooks_off
         try:
-            CURRENT.set(replaced(mode, saved_hooks_off=self.error_message))
+            CURRENT.set(derive(mode, saved_hooks_off=self.error_message))
         except BaseException:
             CURRENT.set(mode)
             raise
 
     def __exit__(self, *exc: object) -> None:
         try:
-            CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+            CURRENT.set(derive(ready(), saved_hooks_off=self.before))
         except BaseException:
-            CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+            CURRENT.set(derive(ready(), saved_hooks_off=self.before))
             raise
 
     def __call__(self, function: Callable[..., object]) -> Callable[..., object]:
@@ -256,7 +256,7 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
         self._context = made = _AllowMutationOnSavedContext()
         hooks = (made.pack, made.unpack, made.before_write)
         try:
-            CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, hooks)))
+            CURRENT.set(derive(mode, saved_hooks=(*mode.saved_hooks, hooks)))
         except BaseException:
             CURRENT.set(mode)
             raise
@@ -266,11 +266,11 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
         fewer: tuple[Any, ...] | None = None
         try:
             fewer = ready().saved_hooks[:-1]
-            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            CURRENT.set(derive(ready(), saved_hooks=fewer))
         except BaseException:
             if fewer is None:
                 fewer = ready().saved_hooks[:-1]
-            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            CURRENT.set(derive(ready(), saved_hooks=fewer))
             raise
         finally:
             self._context.clear()

@@ -10,7 +10,7 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
 
-from .._base.lazy import lazy, listed as _listed
+from .._base.lazy import lazy, list_names as _listed
 from . import batch_norm as batch_norm, distributed_c10d
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 
 __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
 
@@ -15,7 +15,7 @@ def is_available() -> bool:
 
 
 def _refuse() -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError("torch.distributed.autograd sends gradients to other processes"),
         "Rushlight runs in one process: call backward()",
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 from .._base.ranks import NO_GROUP, RANKS
 from .carrier import Carrier, LocalCarrier
 from .errors import DistStoreError
@@ -163,7 +163,7 @@ def _check_backend(backend: str | None) -> str:
     name = names[0]
     if "gloo" in names or name in ("fake", "mpi"):
         return name if len(names) == 1 else ",".join(names)
-    raise advised(
+    raise advise(
         RuntimeError(f"Distributed package doesn't have {name.upper()} built in"),
         'there are no GPUs here: use init_process_group("gloo")',
     )

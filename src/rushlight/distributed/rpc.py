@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 
 __all__ = ["RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]
 
@@ -15,7 +15,7 @@ def is_available() -> bool:
 
 
 def _refuse(*args: object, **kwargs: object) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError("torch.distributed.rpc calls functions in other processes"),
         "Rushlight runs in one process: call the function",
     )

@@ -22,7 +22,7 @@ from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 from .._base.fork_locks import long_lock
 from .errors import DistBackendError, DistError, DistStoreError
 from .lookout import watched
@@ -144,7 +144,7 @@ def import_mpi() -> MPI:
             mpi4py.rc.finalize = False
         module: MPI = importlib.import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:
-        raise advised(
+        raise advise(
             DistBackendError(f"a group of several processes needs MPI, which isn't here: {error}"),
             "install the extra: pip install 'rushlight[mpi]'; on a cluster, mpi4py for its own MPI",
         ) from None
@@ -219,7 +219,7 @@ def form_world(
     if world is not None:
         if (world.rank, world.size) == (rank, size):
             return world
-        raise advised(
+        raise advise(
             DistBackendError(
                 f"this process is rank {world.rank} of {world.size} in MPI's world for as long as "
                 f"it lives, and can't become rank {rank} of {size}"
@@ -273,7 +273,7 @@ def _fill(world: World, timeout: timedelta) -> None:
     watched(world, lambda: _initialize(mpi), "init_process_group", ranks, timeout)
     world.comm = _of_all(mpi)
     if world.comm.Get_size() != world.size:
-        raise advised(
+        raise advise(
             DistBackendError(
                 f"MPI made a world of {world.comm.Get_size()} where {world.size} ranks met"
             ),
@@ -293,7 +293,7 @@ def _check_network() -> None:
     if not names or not all(map(_leads_nowhere, names)):
         return
     others = [name for _, name in socket.if_nameindex() if not _leads_nowhere(name)]
-    raise advised(
+    raise advise(
         DistBackendError(
             f"UCX_NET_DEVICES={','.join(names)} leaves MPI no network to the other hosts"
         ),

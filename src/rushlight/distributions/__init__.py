@@ -1,6 +1,6 @@
 """Probability distributions, their transforms and divergences: sampling, densities, gradients."""
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._tensor.help_texts import describe_classes as _describe_classes
 from . import constraints, kl, transforms, utils
 from .bernoulli import Bernoulli

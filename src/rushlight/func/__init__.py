@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from . import custom_function
 from .derivatives import grad, grad_and_value, jvp, vjp
 from .functional_call import functional_call, stack_module_state

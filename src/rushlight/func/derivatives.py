@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .._core.run import FORWARD, TRANSFORMS
 from .._core.slow import record
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
@@ -65,9 +65,9 @@ class Level:
                 DERIVATIVES.set((*around, (len(mode.layers), self.forward)))
             if self.forward:
                 FORWARD.set(self.before[1] + 1)
-                CURRENT.set(replaced(mode, grad=True, forward_grad=True))
+                CURRENT.set(derive(mode, grad=True, forward_grad=True))
             elif self.derivative:
-                CURRENT.set(replaced(mode, grad=True, saved_hooks_off=NO_SAVED_HOOKS))
+                CURRENT.set(derive(mode, grad=True, saved_hooks_off=NO_SAVED_HOOKS))
         except BaseException:
             self._restore()
             raise
@@ -85,10 +85,10 @@ class Level:
         mode, now = self.mode, ready()
         if self.forward:
             FORWARD.set(self.before[1])
-            CURRENT.set(replaced(now, grad=mode.grad, forward_grad=mode.forward_grad))
+            CURRENT.set(derive(now, grad=mode.grad, forward_grad=mode.forward_grad))
         elif self.derivative:
             former = mode.saved_hooks_off
-            CURRENT.set(replaced(now, grad=mode.grad, saved_hooks_off=former))
+            CURRENT.set(derive(now, grad=mode.grad, saved_hooks_off=former))
 
 
 NO_SAVED_HOOKS: Final = (
@@ -103,7 +103,7 @@ class _Outside:
     def __enter__(self) -> None:
         self.mode = mode = ready()
         try:
-            CURRENT.set(replaced(mode, layers=()) if mode.layers else mode)
+            CURRENT.set(derive(mode, layers=()) if mode.layers else mode)
         except BaseException:
             CURRENT.set(mode)
             raise
@@ -245,7 +245,7 @@ def differentiated(outs: list[Tensor], inputs: list[Tensor], cotangents: list[Te
                              create_graph=create_graph, allow_unused=True)  # fmt: skip
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(ready(), carrying=True))
+        CURRENT.set(derive(ready(), carrying=True))
         return autograd_grad(outs, inputs, cotangents, retain_graph=True, create_graph=True,
                              allow_unused=True)  # fmt: skip
     finally:

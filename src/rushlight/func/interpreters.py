@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, derive, ready
 from .derivatives import DERIVATIVES
 
 
@@ -42,7 +42,7 @@ class Interpreter:
         derivatives = DERIVATIVES.get()
         try:
             if self._kind is TransformType.Vmap:
-                CURRENT.set(replaced(mode, layers=mode.layers[:-1]))
+                CURRENT.set(derive(mode, layers=mode.layers[:-1]))
             else:
                 DERIVATIVES.set(derivatives[:-1])
             yield

@@ -1,6 +1,6 @@
 """Networks: modules, parameters, losses, initialisation, and the functions behind them."""
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._tensor.help_texts import describe_classes as _describe_classes
 from . import functional, grad, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403

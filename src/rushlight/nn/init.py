@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import ParamSpec, cast
 
 from .._array.linalg import factorizations as factor
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._core.mode import ALERTED, interposed
 from .._tensor.torch_function import ask_about_one, is_asked_about
 from ._ground import Generator, Tensor, dtypes, f, no_grad

@@ -1,6 +1,6 @@
 """Optimizers, and schedules of their learning rates."""
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._tensor.help_texts import describe_classes as _describe_classes
 from . import _functional, lr_scheduler, swa_utils
 from .adadelta import Adadelta

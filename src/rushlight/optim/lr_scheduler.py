@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._tensor.help_texts import describe_classes as _describe_classes
 from ._composite import ChainedScheduler, SequentialLR
 from ._cycle import CyclicLR, OneCycleLR

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .._tensor.help_texts import describe_classes as _describe_classes
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module

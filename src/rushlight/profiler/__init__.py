@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from ..autograd.profiler import kineto_available, record_function
 from ..autograd.profiler_util import DeviceType
 from .session import (

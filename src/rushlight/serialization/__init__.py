@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import IO, Any, TypeAlias
 
 from .._base.device import device
-from .._base.lazy import listed as _listed
+from .._base.lazy import list_names as _listed
 from .budget import load_limits
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load

@@ -195,12 +195,12 @@ def _from_archive(
             )
         start = None if memory is None else archive.data_start(name)
         if start is not None:
-            return M.mapped(memory, start, count, dtype, swap)
+            return M.map_part(memory, start, count, dtype, swap)
         flat = M.unset(count, dtype)
         if settings.skipping():
             return flat
         archive.read_into(name, M.writable_bytes(flat))
-        return M.swapped(flat) if swap else flat
+        return M.swap_bytes(flat) if swap else flat
 
     return unpickled(archive.read(pickles[0]), storage, budget, encoding)
 

@@ -66,7 +66,9 @@ class Rebuilding:
                 made = M.with_pending(flat, conjugate, negative)
             else:
                 made = M.like(flat)
-                self.later.append(lambda: M.copied(made, M.with_pending(flat, conjugate, negative)))
+                self.later.append(
+                    lambda: M.copy_elements(made, M.with_pending(flat, conjugate, negative))
+                )
             self._resolved[key] = flat, made
         return self._resolved[key][1]
 
@@ -104,7 +106,7 @@ def _memory_of(storage: Any) -> Array:
     if M.is_array(storage):
         return storage
     if isinstance(storage, TypedStorage):
-        return M.retyped(storage._untyped_storage._data, storage.dtype)
+        return M.retype(storage._untyped_storage._data, storage.dtype)
     if isinstance(storage, UntypedStorage):
         return storage._data
     raise TypeError(f"a tensor over a {type(storage).__name__}, which is no storage")
@@ -145,7 +147,7 @@ def rebuild_untyped_tensor(
     """The same over a storage of bytes, as files have it for types without a storage class."""
     if not isinstance(dtype, D.dtype):
         raise TypeError("a tensor whose type is none")
-    flat = M.retyped(_memory_of(storage), dtype)
+    flat = M.retype(_memory_of(storage), dtype)
     return rebuild_tensor(flat, offset, size, stride, requires_grad, hooks, metadata)
 
 

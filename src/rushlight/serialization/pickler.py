@@ -103,7 +103,7 @@ class TorchPickler(_Base):  # type: ignore[misc]
             return self._reference(_UNTYPED, self.storage(obj._data)[0])
         if obj.dtype not in _STORAGE_KINDS:
             return None
-        flat = M.retyped(obj._untyped_storage._data, obj.dtype)
+        flat = M.retype(obj._untyped_storage._data, obj.dtype)
         return self._reference(_STORAGE_KINDS[obj.dtype], self.storage(flat)[0])
 
     def _reference(self, kind: Global, storage: Storage) -> tuple[object, ...]:

@@ -105,7 +105,7 @@ def save_safetensors(
         write_all(file, text)
         for array in bodies:
             # What isn't contiguous is copied, one at a time.
-            write_all(file, M.bytes_of(M.little_endian(M.flattened(array))))
+            write_all(file, M.bytes_of(M.little_endian(M.flatten(array))))
 
     if isinstance(f, (str, os.PathLike)):
         write_atomically(f, write)
@@ -152,7 +152,7 @@ def _read(file: IO[bytes]) -> dict[str, Tensor]:
         if read_into(file, M.writable_bytes(flat)) != count:
             raise ValueError("not a safetensors file: it is cut off")
         if not M.is_little_endian():
-            M.swapped(flat)
+            M.swap_bytes(flat)
         tensors[name] = new_tensor(flat.reshape(shape))
     return dict(sorted(tensors.items()))
 

@@ -96,7 +96,7 @@ def read(file: IO[bytes], budget: Budget | None, encoding: str, place: Place) ->
         if count != len(flat) or done != flat.nbytes:
             raise RuntimeError(f"the storage {key} is {done} bytes long, not as announced")
         if swap:
-            M.swapped(flat)
+            M.swap_bytes(flat)
     for finish in later:
         finish()
     return result

@@ -107,7 +107,7 @@ def _storages(file: IO[bytes], place: Place) -> dict[object, object]:
         if read_into(file, M.writable_bytes(flats[key])) != flats[key].nbytes:
             raise RuntimeError(f"the storage {key} is cut off")
         if not M.is_little_endian():
-            M.swapped(flats[key])
+            M.swap_bytes(flats[key])
     for key, root, offset, count in _Entries(file).load():
         flats[key] = flats[root][offset : offset + count]
     return flats

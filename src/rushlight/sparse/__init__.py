@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._base.lazy import lazy, listed
+from .._base.lazy import lazy, list_names
 
 #: Sparse tensors by element type, as PyTorch had them before dtypes.
 _TYPED: Final = (
@@ -101,4 +101,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-__dir__ = listed(globals())
+__dir__ = list_names(globals())

@@ -290,9 +290,9 @@ def compressed(
     grid = (size[0] // height, size[1] // width)
     at = places // functions.tensor([[height], [width]])
     if cls.by_rows:
-        found, member = raw.merged(at._raw, grid)
+        found, member = raw.merge_places(at._raw, grid)
     else:
-        found, member = raw.merged(at.flip(0)._raw, grid[::-1])
+        found, member = raw.merge_places(at.flip(0)._raw, grid[::-1])
         found = found[::-1].copy()
     blocks: Any = new_tensor(found)
     everything = _elements(blocks, blocksize)

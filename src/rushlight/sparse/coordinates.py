@@ -148,7 +148,7 @@ class SparseTensor(TensorOfValues):
         if self.coalesced:
             return self
         shape = tuple(self.shape[: self.sparse_dim()])
-        places, member = raw.merged(self.places._raw, shape)
+        places, member = raw.merge_places(self.places._raw, shape)
         sums = functions.zeros((places.shape[1], *self.held.shape[1:]), dtype=self.dtype).index_add(
             0, new_tensor(member), self.held
         )
@@ -191,7 +191,7 @@ class SparseTensor(TensorOfValues):
     def _gradient(self, found: Tensor) -> SparseTensor:
         """The gradient of this tensor, from that of its values."""
         # Every copy of a place has the gradient of the element.
-        places, member = raw.merged(self.places._raw, tuple(self.shape[: self.sparse_dim()]))
+        places, member = raw.merge_places(self.places._raw, tuple(self.shape[: self.sparse_dim()]))
         first = functions.zeros((places.shape[1], *found.shape[1:]), dtype=found.dtype)
         with DisableTorchFunctionSubclass():
             first = first.index_copy(0, new_tensor(member), found)

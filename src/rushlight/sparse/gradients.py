@@ -45,7 +45,7 @@ def receive(leaf: Tensor, g: Any, old: Tensor | None) -> None:
         elif type(g) is raw.SparseGradient:
             mine = as_array(old)
             same = type(mine) is raw.SparseGradient
-            total: Any = as_tensor(raw.added(mine, g)) if same else old + as_tensor(g)
+            total: Any = as_tensor(raw.add_sparse(mine, g)) if same else old + as_tensor(g)
             old.places, old.held, old.coalesced = total.places, total.held, total.coalesced
         else:
             leaf._grad = new_tensor(raw.dense(as_array(old)) + g)

@@ -179,7 +179,7 @@ def _normalise(
         return whole._with(inner if logarithm else inner.exp())
     rest = [i for i in range(n) if i != d]
     shape = tuple(whole.size(i) for i in rest)
-    different, member = raw.merged(whole.places._raw[rest], shape)
+    different, member = raw.merge_places(whole.places._raw[rest], shape)
     group: Any = new_tensor(member)
     count = different.shape[1]
     size = (count, *held.shape[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPES_ONLY
 
-from .._base.lazy import lazy as _lazy, listed as _listed, submodules as _submodules
+from .._base.lazy import lazy as _lazy, list_names as _listed, submodules as _submodules
 
 if _TYPES_ONLY:
     from . import (

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, current, derive, ready
 from .._tensor import dispatch_modes as _watching
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TorchDispatchMode:
         mode = ready()
         try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
             self._before.append(mode.dispatch)
-            CURRENT.set(replaced(mode, dispatch=(*mode.dispatch, self)))
+            CURRENT.set(derive(mode, dispatch=(*mode.dispatch, self)))
         except BaseException:
             CURRENT.set(mode)
             raise
@@ -48,9 +48,9 @@ class TorchDispatchMode:
 
     def __exit__(self, *exc: object) -> None:
         try:
-            CURRENT.set(replaced(ready(), dispatch=self._before[-1]))
+            CURRENT.set(derive(ready(), dispatch=self._before[-1]))
         except BaseException:
-            CURRENT.set(replaced(ready(), dispatch=self._before.pop()))
+            CURRENT.set(derive(ready(), dispatch=self._before.pop()))
             raise
         self._before.pop()
 
@@ -89,7 +89,7 @@ def _disable_current_modes() -> Iterator[list[object]]:
     """A context in which no dispatch mode is on; gives those that were."""
     mode = ready()
     try:
-        CURRENT.set(replaced(mode, dispatch=()))
+        CURRENT.set(derive(mode, dispatch=()))
         yield list(mode.dispatch)
     finally:
         CURRENT.set(mode)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .. import random
 from .._array import types as T
-from .._base.lazy import lazy, listed as _listed
-from .._core.mode import CURRENT, current, ready, replaced
+from .._base.lazy import lazy, list_names as _listed
+from .._core.mode import CURRENT, current, derive, ready
 from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor, version_cell
 from .._tensor.tensor import Tensor
@@ -130,7 +130,7 @@ def _casting_as(autocast: object) -> Any:
         return
     before = ready()
     try:
-        CURRENT.set(replaced(before, autocast=autocast))
+        CURRENT.set(derive(before, autocast=autocast))
         yield
     finally:
         CURRENT.set(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NoReturn
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 
 __all__ = [
     "BuildExtension", "CUDAExtension", "CUDA_HOME", "CppExtension", "IS_HIP_EXTENSION", "ROCM_HOME",
@@ -22,7 +22,7 @@ TORCH_LIB_PATH = ""
 
 
 def _refuse(what: str) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError(
             f"{what}: a C++ extension needs PyTorch's C++ library; Rushlight is Python and NumPy"
         ),

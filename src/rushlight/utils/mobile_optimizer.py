@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from .._base.error_notes import advised
+from .._base.error_notes import advise
 
 __all__ = ["LintCode", "MobileOptimizerType", "optimize_for_mobile"]
 
@@ -32,7 +32,7 @@ class MobileOptimizerType(Enum):
 
 def optimize_for_mobile(script_module: object, *args: object, **kwargs: object) -> object:
     """Raises RuntimeError: there is no graph."""
-    raise advised(
+    raise advise(
         RuntimeError("optimize_for_mobile needs a TorchScript graph, and Rushlight makes none"),
         "export the model from PyTorch",
     )

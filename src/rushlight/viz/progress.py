@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Protocol
 
-from .._base.notebook_forms import preformatted
+from .._base.notebook_forms import preformat
 
 _LINES = 12  # the newest ones, which a notebook shows below its bar
 
@@ -67,8 +67,7 @@ def _live(publisher: _Publisher, total: int, label: str) -> Callable[[str], None
         publisher.publish(
             data={
                 "text/plain": "\n".join(lines) or label,
-                "text/html": bar(len(lines), total, label)
-                + preformatted("\n".join(lines[-_LINES:])),
+                "text/html": bar(len(lines), total, label) + preformat("\n".join(lines[-_LINES:])),
             },
             transient=place,
             update=update,

@@ -30,20 +30,20 @@ def test_a_copy_in_order_has_the_same_elements(case: Any, dtype: str) -> None:
     shape, order, taken = case
     whole = np.random.default_rng(0).integers(0, 1000, shape).astype(dtype)
     x = whole.transpose(order)
-    found = transpose.copied(x)
+    found = transpose.copy_in_order(x)
     assert (found is not None) == taken
     if found is not None:
         assert found.flags.c_contiguous and found.shape == x.shape and (found == x).all()
     for part in (whole[1:].transpose(order), whole[..., ::2].transpose(order), x[::-1]):
-        found = transpose.copied(part)
+        found = transpose.copy_in_order(part)
         assert found is None or (found.flags.c_contiguous and (found == part).all())
 
 
 def test_elements_that_share_memory_and_other_sizes_are_left_to_numpy() -> None:
     row = np.arange(40.0)
-    assert transpose.copied(np.broadcast_to(row, (50, 40)).T) is None
-    assert transpose.copied(np.zeros((50, 40), np.int16).T) is None
-    assert transpose.copied(np.zeros((50, 40), np.complex128).T) is None
+    assert transpose.copy_in_order(np.broadcast_to(row, (50, 40)).T) is None
+    assert transpose.copy_in_order(np.zeros((50, 40), np.int16).T) is None
+    assert transpose.copy_in_order(np.zeros((50, 40), np.complex128).T) is None
 
 
 def test_nan_bits_are_moved_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

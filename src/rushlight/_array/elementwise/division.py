@@ -10,7 +10,7 @@ import numpy as np
 from ..._base import dtypes as D
 from ..._formula import words
 from ..._formula.words import with_formula
-from ..number import largest, typed
+from ..number import largest, type_number
 from ..types import FLOAT32, FLOAT64, INT64, broadcast_shape, in_single, to_raw
 from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
@@ -383,7 +383,7 @@ def _typed(value: Scalar, like: Array) -> Array | float:
     dtype = like.dtype
     if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
         return value
-    return typed(value, like.dtype)
+    return type_number(value, like.dtype)
 
 
 def _mixing(weight: float) -> Callable[..., None]:
@@ -405,7 +405,7 @@ def lerp(start: Any, end: Any, weight: Any) -> Array:
     number = weight.__class__ in (int, float)
     if weight.__class__ is complex or (number and not -_LARGEST <= weight <= _LARGEST):
         broadcast_shape(start.shape, end.shape)  # PyTorch asks for shapes first
-        weight = typed(weight, start.dtype)
+        weight = type_number(weight, start.dtype)
     if number and start.size >= LARGE and fits(start, end):
         return mapped(_mixing(weight), start, end)
     gap = np.subtract(end, start)

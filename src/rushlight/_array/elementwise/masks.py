@@ -18,7 +18,7 @@ from ..._formula import words
 from ..._formula.words import with_formula
 from .. import kernels
 from ..memory.dense_layout import copy_laid_out_like
-from ..number import typed
+from ..number import type_number
 from ..types import to_raw
 
 if TYPE_CHECKING:
@@ -200,8 +200,10 @@ def masked_fill(x: Array, mask: Array, value: Array | Scalar) -> Array:
             f"{D.c_name(from_raw(mask.dtype))}"
         )
     if isinstance(value, np.ndarray):
-        value = value.astype(x.dtype) if value.dtype == x.dtype else typed(value.item(), x.dtype)
+        value = (
+            value.astype(x.dtype) if value.dtype == x.dtype else type_number(value.item(), x.dtype)
+        )
     else:
-        value = typed(value, x.dtype)
+        value = type_number(value, x.dtype)
     result = where(mask, value, x)
     return result if result.flags.c_contiguous else np.ascontiguousarray(result)

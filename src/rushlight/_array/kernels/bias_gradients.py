@@ -13,7 +13,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -28,7 +28,7 @@ def _code(dtype: RawType) -> int:
     return plane_sums.load(F32 if dtype is FLOAT32 else F64)
 
 
-@guarded
+@guard_launch
 def by_plane(x: Array) -> Array | None:
     """The sums of x (N, C, …) over all but its first two dimensions; or None."""
     if not plain(x) or not x.size or not ready():

@@ -39,7 +39,7 @@ _WORD: Final = np.dtype(np.int64)
 _FIRST: Final = 4  # a kernel's frame begins with numbers, then come addresses
 
 
-def repeated(
+def repeat_call(
     function: int, frame: bytes, moving: Mapping[int, Along], starts: Array, chunks: int,
     shared: bool,
 ) -> Calls:  # fmt: skip
@@ -73,7 +73,9 @@ def of_kernel(
     fixed = [word if isinstance(word, int) else 0 for word in words]
     frame = found.pack(rows, columns, elements, grain, *fixed)
     moving = {_FIRST + k: word for k, word in enumerate(words) if isinstance(word, Along)}
-    return repeated(found.body, frame, moving, starts, -(-rows // grain), elements >= found.least)
+    return repeat_call(
+        found.body, frame, moving, starts, -(-rows // grain), elements >= found.least
+    )
 
 
 def run(kinds: Sequence[Calls]) -> None:

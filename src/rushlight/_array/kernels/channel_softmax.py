@@ -13,7 +13,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -24,7 +24,7 @@ _THREADED: Final = 1 << 18  # elements from which threads are worth waking
 _FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 
 
-@guarded
+@guard_launch
 def _along(name: str, axis: int, x: Array, y: Array | None = None) -> Array | None:
     """One of `code.NAMES` of x along an axis; y is its result, for gradients."""
     if not plain(x, y) or not x.size or (y is not None and y.shape != x.shape) or not ready():

@@ -20,8 +20,8 @@ from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from . import convolution_geometry as geometry, depthwise, small_convolution
 from .convolution_geometry import Layout, Output, Plan
-from .convolution_workspace import SHARES, THREADED, Memory, even, shared
-from .launch import address, guarded, ready
+from .convolution_workspace import SHARES, THREADED, Memory, even, share_samples
+from .launch import address, guard_launch, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -143,7 +143,7 @@ def _run_plan(
     pool.run(addresses["correlate"], frame, count * parts, threads)
 
 
-@guarded
+@guard_launch
 def correlate(
     x: Array,
     w: Array,
@@ -176,7 +176,7 @@ def correlate(
     return y
 
 
-@guarded
+@guard_launch
 def correlate_transposed(
     y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
@@ -193,10 +193,12 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = geometry.transposed(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
+    plan = geometry.transpose_plan(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
     whole = plan.whole(w.shape[2] * w.shape[3])
     if groups == 1 and whole and small_convolution.suits(plan, x.shape[1], y.itemsize):
-        plan = geometry.transposed(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
+        plan = geometry.transpose_plan(
+            _pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True
+        )
         small_convolution.correlate(plan, y, w, None, x4, False)
     else:
         _run_plan(plan, y, w, None, x4, _pair(stride), groups, False)
@@ -204,7 +206,7 @@ def correlate_transposed(
 
 
 # ---- the weights ------------------------------------------------------------------------------
-@guarded
+@guard_launch
 def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
@@ -238,7 +240,7 @@ def weigh(
     words = code.weigh_words(F32 if dtype is FLOAT32 else F64, high)
     work = count * groups * rows * depth * output.rows * output.columns
     total = groups * tiles * deep * words
-    share, shares, run, runs = shared(count, groups * tiles, total, work)
+    share, shares, run, runs = share_samples(count, groups * tiles, total, work)
     sample, grads = channels * plan.plane, groups * padded * line
     block = max(1, min(share, _LONG // line, _BLOCK // (sample + grads)))
     threads = get_num_threads() if work >= THREADED else 1

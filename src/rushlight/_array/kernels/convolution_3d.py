@@ -18,7 +18,7 @@ import numpy as np
 from .. import kernels
 from ..types import FLOAT32, FLOAT64
 from . import convolution
-from .launch import guarded, ready
+from .launch import guard_launch, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -59,7 +59,7 @@ def _list_met(out: int, k: int, stride: int, pad: int, dilation: int) -> list[li
     return [[z * stride - pad + j * dilation for j in range(k)] for z in range(out)]
 
 
-@guarded
+@guard_launch
 def correlate(
     x: Array,
     w: Array,
@@ -89,7 +89,7 @@ def correlate(
     return y
 
 
-@guarded
+@guard_launch
 def correlate_transposed(
     y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
@@ -121,7 +121,7 @@ def correlate_transposed(
     return x
 
 
-@guarded
+@guard_launch
 def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:

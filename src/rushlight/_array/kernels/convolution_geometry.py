@@ -168,7 +168,7 @@ def correlating(
 
 
 @lru_cache(maxsize=512)
-def transposed(
+def transpose_plan(
     size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, layout: Layout,
     copied: bool = False,
 ) -> Plan:  # fmt: skip

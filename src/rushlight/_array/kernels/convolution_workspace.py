@@ -35,7 +35,7 @@ def even(n: int) -> int:
     return -(-n // 32) * 32
 
 
-def shared(count: int, tiles: int, total: int, work: int) -> tuple[int, int, int, int]:
+def share_samples(count: int, tiles: int, total: int, work: int) -> tuple[int, int, int, int]:
     """How many samples have sums of their own (`total` elements), how often, and the same for
     tiles of the sums. See Note [The order of sums]."""
     if work < THREADED:

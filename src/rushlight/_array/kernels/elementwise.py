@@ -51,7 +51,7 @@ def by_formula(
     return out if kernel_of(function, known).flat(x.dtype, given, (out,), x.size) else None
 
 
-def summed_by_formula(
+def sum_by_formula(
     function: _Summed, known: bool, arrays: tuple[Array, ...], numbers: tuple[float, ...]
 ) -> float | None:
     """The sum of a formula over all elements of arrays of one shape, added up in float64."""

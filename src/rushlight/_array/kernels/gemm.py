@@ -19,7 +19,7 @@ from ..._native.llvm import target
 from .. import kernels
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from .launch import address, guarded
+from .launch import address, guard_launch
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -71,7 +71,7 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
-@guarded
+@guard_launch
 def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
     """The matrix product of stacks of matrices, or None for what is left to NumPy.
 

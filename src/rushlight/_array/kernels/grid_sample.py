@@ -13,7 +13,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def _sizes(x: Array, grid: Array) -> tuple[int, ...]:
     return (x.shape[1], prod(grid.shape[1:-1]), *(1,) * (5 - x.ndim), *x.shape[2:])
 
 
-@guarded
+@guard_launch
 def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
     """See `grid.grid_sample`."""
     if not _suits(x, grid, mode, padding):
@@ -60,7 +60,7 @@ def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> 
     return y
 
 
-@guarded
+@guard_launch
 def grid_sample_backward(
     g: Array, x: Array, grid: Array, mode: int, padding: int, align: bool, need: Sequence[bool]
 ) -> tuple[Array | None, Array | None] | None:

@@ -11,7 +11,7 @@ results don't depend on the number of threads.
 Note [When LLVM refuses]
 A kernel that can't be compiled warns once, turns all kernels off, and says that it did nothing: the
 caller goes on with NumPy. It is compiled before anything is written. What is not a `Kernel` gets
-the same by `guarded`.
+the same by `guard_launch`.
 
 Note [When a kernel isn't there]
 Without llvmlite there are the kernels that came with the package (see `_native.prebuilt`). One that
@@ -84,7 +84,7 @@ def _works() -> bool:
     return bool((out == 2 * x).all())
 
 
-def refused(error: Exception) -> None:
+def refuse_launch(error: Exception) -> None:
     """Leaves everything to NumPy, and says so. See Note [When LLVM refuses]."""
     if isinstance(error, engine.UnforeseenError):  # see Note [When a kernel isn't there]
         return
@@ -99,7 +99,7 @@ def refused(error: Exception) -> None:
     )
 
 
-def guarded(function: _Way) -> _Way:
+def guard_launch(function: _Way) -> _Way:
     """A function that gives None where LLVM refuses what it needs. See Note [When LLVM refuses].
 
     Code is loaded before anything is written, so the caller can go on in another way.
@@ -110,7 +110,7 @@ def guarded(function: _Way) -> _Way:
         try:
             return function(*args)
         except _FAILURES as error:
-            refused(error)
+            refuse_launch(error)
             return None
 
     return run  # type: ignore[return-value]
@@ -185,7 +185,7 @@ class Code:
         try:
             return Code(module(), cost)
         except _REFUSALS as error:
-            refused(error)
+            refuse_launch(error)
             return None
 
 
@@ -300,7 +300,7 @@ class Kernel:
         try:
             found = self.compile(dtype, vectors, ragged)
         except _REFUSALS as error:
-            refused(error)
+            refuse_launch(error)
             self.absent.add((dtype, vectors, ragged))
             return None
         known[dtype if ragged else (dtype, vectors)] = found

@@ -14,7 +14,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -37,7 +37,7 @@ def _threads(size: int) -> int:
     return get_num_threads() if size >= _THREADED else 1
 
 
-@guarded
+@guard_launch
 def largest(
     x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, indices: bool
 ) -> tuple[Array, Array | None] | None:
@@ -59,7 +59,7 @@ def largest(
     return y, where
 
 
-@guarded
+@guard_launch
 def place(g: Any, indices: Array, size: Sizes) -> Array | None:
     """Zeros with planes of `size`, and each element of g added at its place; or None."""
     if not plain(g) or indices.dtype is not _INDEX or not indices.flags.c_contiguous:

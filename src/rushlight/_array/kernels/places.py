@@ -11,7 +11,7 @@ import numpy as np
 from ..._native.emitted import places as code
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
-from .launch import address, guarded, ready
+from .launch import address, guard_launch, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -45,7 +45,7 @@ def _done(name: str, to: Array, source: Array, index: Array, axis: int, length: 
     return not wrong[0]
 
 
-@guarded
+@guard_launch
 def gather(x: Array, axis: int, index: Array) -> Array | None:
     """See `shape.gather.gather`; None for an index outside, too."""
     size = x.dtype.itemsize
@@ -56,7 +56,7 @@ def gather(x: Array, axis: int, index: Array) -> Array | None:
     return out if _done(f"pick_{size}", out, x, index, axis, x.shape[axis]) else None
 
 
-@guarded
+@guard_launch
 def scatter_add(x: Array, axis: int, index: Array, source: Any) -> Array | None:
     """See `shape.gather.scatter_add`; None for an index outside, too."""
     name = _ADDING.get(x.dtype)
@@ -69,7 +69,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Any) -> Array | None:
     return out if _done(name, out, source, index, axis, x.shape[axis]) else None
 
 
-@guarded
+@guard_launch
 def write(out: Array, axis: int, index: Array, source: Array) -> bool | None:
     """Whether elements of `source` were written to `out` where `index`, all inside, names places.
 

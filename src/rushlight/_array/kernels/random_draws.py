@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._native.emitted import mt19937 as mersenne
-from .launch import _REFUSALS, address, ready, refused
+from .launch import _REFUSALS, address, ready, refuse_launch
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -81,7 +81,7 @@ def code() -> Draws | None:
     try:
         made = Draws()
     except _REFUSALS as error:
-        refused(error)
+        refuse_launch(error)
         return None
     return made if _agrees(made) else None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._native.emitted import rejection as emitted
 from ..._native.emitted.mt19937 import BLOCK
-from .launch import _REFUSALS, address, refused
+from .launch import _REFUSALS, address, refuse_launch
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -39,7 +39,7 @@ def _code(name: str) -> tuple[Any, Any] | None:
         kinds = (_PTR, _PTR, _INT, _PTR, _PTR, _PTR, _INT, _INT)
         return ctypes.CFUNCTYPE(_INT, *kinds)(emitted.load(name)), table
     except _REFUSALS as error:
-        refused(error)
+        refuse_launch(error)
         return None
 
 

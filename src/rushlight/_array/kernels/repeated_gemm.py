@@ -8,9 +8,9 @@ import numpy as np
 
 from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
-from .calls import Along, Calls, repeated
+from .calls import Along, Calls, repeat_call
 from .gemm import NO_TAPS, THREADED, better, code_of
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -20,7 +20,7 @@ _ROWS: Final = 64
 _COLUMNS: Final = 32
 
 
-@guarded
+@guard_launch
 def by_matrix(matrix: Array, rows: int) -> Product | None:
     """A function (a, out) that writes a @ matrix to `out`, for C-ordered arrays of up to `rows`
     rows; None where BLAS is as good or no kernel applies.
@@ -60,7 +60,7 @@ class Product:
         """Calls that write to one place."""
         frame = self._frame(0, out, rows)
         shared = self._shared(rows)
-        return repeated(self.function, frame, {0: a}, starts, self.panels, shared)
+        return repeat_call(self.function, frame, {0: a}, starts, self.panels, shared)
 
     def _shared(self, rows: int) -> bool:
         return rows * self.packed.size >= THREADED

@@ -12,7 +12,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, guarded, plain, ready
+from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -22,7 +22,7 @@ _THREADED: Final = 1 << 18  # elements from which threads are worth waking
 _FRAME = struct.Struct(f"{len(scan.FRAME)}q").pack
 
 
-@guarded
+@guard_launch
 def running(x: Array, product: bool, back: bool = False) -> Array | None:
     """The sums (or products) of each element and those before it in its row, or after it; or None.
 

@@ -15,7 +15,7 @@ from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .convolution_geometry import Plan
-from .convolution_workspace import THREADED, Memory, even, shared
+from .convolution_workspace import THREADED, Memory, even, share_samples
 from .launch import address
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def weigh(plan: Plan, x: Array, y: Array) -> Array:
     depth = channels * len(plan.outputs[0].taps)
     tiles = len(offsets) // high
     work = count * columns * places * depth
-    share, shares, run, runs = shared(count, tiles, tiles * high * padded, work)
+    share, shares, run, runs = share_samples(count, tiles, tiles * high * padded, work)
     threads = get_num_threads() if work >= THREADED else 1
     sample = channels * plan.plane
     block = max(1, min(share, _PLACES // places))

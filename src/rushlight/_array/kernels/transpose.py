@@ -13,7 +13,7 @@ from ..._native.emitted import transpose as code
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
-from .launch import address, guarded, ready
+from .launch import address, guard_launch, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -44,8 +44,8 @@ def _axes(x: Array) -> list[tuple[int, int]]:
     return found
 
 
-@guarded
-def copied(x: Array) -> Array | None:
+@guard_launch
+def copy_in_order(x: Array) -> Array | None:
     """A copy in C order; or None, where another way is as good."""
     size = x.itemsize
     if size not in (4, 8) or x.dtype.hasobject:

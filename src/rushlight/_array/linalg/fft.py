@@ -117,7 +117,7 @@ def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype:
     return weights.reshape([-1 if d == dim[-1] else 1 for d in range(len(shape))])
 
 
-def padded_to_full(g: Array, dim: int, full: int) -> Array:
+def pad_to_full(g: Array, dim: int, full: int) -> Array:
     """`g` with zeros after its end along `dim`, so that it has `full` places."""
     shape = list(g.shape)
     shape[dim] = full

@@ -66,7 +66,7 @@ def overlapping(a: Array, b: Array) -> bool:
     return bool(np.may_share_memory(a, b))
 
 
-def copied(array: Array) -> Array:
+def copy_alike(array: Array) -> Array:
     """A copy with the same strides."""
     return copy_like(array, array)
 
@@ -96,7 +96,7 @@ def in_new_order(array: object) -> Array:
     return np.array(array, order="C")
 
 
-def expanded_copy(array: Any, shape: Any) -> Array:
+def copy_expanded(array: Any, shape: Any) -> Array:
     """A copy in C order, the same in all places of a larger shape."""
     return np.array(np.broadcast_to(array, shape), order="C")
 
@@ -112,12 +112,12 @@ __all__ = [
     "all_ones",
     "as_array",
     "astype",
-    "copied",
+    "copy_alike",
     "copy_like",
     "distance",
     "empty",
     "empty_like",
-    "expanded_copy",
+    "copy_expanded",
     "in_new_order",
     "in_order",
     "is_array",

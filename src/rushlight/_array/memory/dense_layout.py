@@ -136,7 +136,7 @@ def empty_channels_last(shape: Sequence[int], raw: RawType) -> Array:
     return made.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
 
 
-def copied_in_format(x: Array) -> Array:
+def copy_in_format(x: Array) -> Array:
     """A dense copy: its channels last where the array's steps suggest so, else in C order."""
     if x.flags.c_contiguous or not suggests_channels_last(x):
         return x.copy("C")
@@ -182,7 +182,7 @@ def common_order(shape: tuple[int, ...], operands: Sequence[tuple[int, ...]]) ->
     return order[::-1]
 
 
-def ordered_like(result: Array, operands: Sequence[object]) -> Array:
+def order_like(result: Array, operands: Sequence[object]) -> Array:
     """The result of an elementwise operation, laid out in the order of its operands' memory.
 
     Where operands disagree NumPy's are in C order, and PyTorch's as the first one is.
@@ -198,12 +198,10 @@ def ordered_like(result: Array, operands: Sequence[object]) -> Array:
     own = result.strides
     if len(arrays) < 2 or all(x.strides == own for x in arrays) or not result.size:
         return result  # NumPy goes by a single operand, too
-    return ordered_by(result, tuple([(x.shape, x.strides) for x in arrays]))
+    return order_by(result, tuple([(x.shape, x.strides) for x in arrays]))
 
 
-def ordered_by(
-    result: Array, operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-) -> Array:
+def order_by(result: Array, operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]) -> Array:
     """A result laid out in the order of operands that have these shapes and strides."""
     expected, sizes, back = _plan(result.shape, result.itemsize, operands)
     if expected == result.strides:

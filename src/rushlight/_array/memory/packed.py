@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-def packed(array: Array) -> tuple[object, ...]:
+def pack(array: Array) -> tuple[object, ...]:
     """What pickling keeps of an array: the memory that it is a view of, and its place there."""
     whole = owner(array)
     if whole.dtype != array.dtype or not whole.flags.c_contiguous:
@@ -23,15 +23,15 @@ def packed(array: Array) -> tuple[object, ...]:
     return from_raw(array.dtype).name, array.shape, strides, offset, whole.tobytes()
 
 
-def unpacked(kept: tuple[Any, ...]) -> Array:
-    """The array that `packed` kept."""
+def unpack(kept: tuple[Any, ...]) -> Array:
+    """The array that `pack` kept."""
     name, shape, strides, offset, data = kept
     raw = to_raw(D.BY_NAME[name])
     flat = np.frombuffer(bytearray(data), raw)
     return np.ndarray(shape, raw, flat, offset, strides) if flat.size else np.empty(shape, raw)
 
 
-def copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
+def copy_with_storage(array: Array, memo: dict[int, Any]) -> Array:
     """A copy laid out like `array`; views of one memory copied with one memo share their copy."""
     whole = owner(array)
     if not (whole.flags.c_contiguous or whole.flags.f_contiguous):

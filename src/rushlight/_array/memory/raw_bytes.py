@@ -60,7 +60,7 @@ def from_buffer(buffer: Any, count: int, offset: int, dtype: D.dtype) -> Array:
     return np.frombuffer(buffer, np.uint8)[offset : offset + count * size].copy()
 
 
-def swapped(octets: Array, size: int) -> Array:
+def swap_octets(octets: Array, size: int) -> Array:
     """The bytes with those of each element in the other order."""
     return np.ascontiguousarray(octets.reshape(-1, size)[:, ::-1]).reshape(-1)
 
@@ -76,7 +76,7 @@ def view_as(data: Array, dtype: RawType) -> Array:
     return data[: data.size // size * size].view(dtype)
 
 
-def mapped(path: str, together: bool, count: int) -> Array:
+def map_file(path: str, together: bool, count: int) -> Array:
     """The first bytes of a file, read when they are first looked at.
 
     What is written to them goes to the file, and to all who map it, where `together`; else it stays

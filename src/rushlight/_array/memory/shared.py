@@ -31,7 +31,7 @@ class Block(mmap.mmap):
             os.close(fd)
 
 
-def opened(fd: int, size: int) -> Block:
+def open_block(fd: int, size: int) -> Block:
     """The memory of a file that another process has sent; the descriptor is this block's now."""
     block = Block(fd, max(size, 1))
     block.fd = fd
@@ -47,7 +47,7 @@ def _fresh(size: int) -> Block:
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
     os.ftruncate(fd, max(size, 1))
-    return opened(fd, size)
+    return open_block(fd, size)
 
 
 def block_of(array: Array) -> Block | None:
@@ -63,7 +63,7 @@ def is_shared(array: Array) -> bool:
     return block_of(array) is not None
 
 
-def shared(array: Array) -> Array:
+def share(array: Array) -> Array:
     """The same values in shared memory, with the same strides; the array itself if it is there."""
     if is_shared(array):
         return array

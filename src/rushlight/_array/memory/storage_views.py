@@ -64,12 +64,12 @@ def writable_bytes(flat: Any) -> Any:
     return memoryview(flat.view(np.uint8)) if flat.size else memoryview(bytearray())
 
 
-def swapped(flat: Array) -> Array:
+def swap_bytes(flat: Array) -> Array:
     """The flat array, whose bytes were in the other order, in place."""
     return flat.byteswap(inplace=True)
 
 
-def flattened(array: Array) -> Array:
+def flatten(array: Array) -> Array:
     """The elements in C order, flat."""
     return np.ascontiguousarray(array).reshape(-1)
 
@@ -79,14 +79,14 @@ def is_little_endian() -> bool:
     return bool(np.little_endian)
 
 
-def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> Array:
+def map_part(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> Array:
     """A flat array over a part of a mapped file; copied where it doesn't lie at its own size."""
     raw = to_raw(dtype)
     flat = np.frombuffer(memory, np.uint8, count * raw.itemsize, start)
     if swap or address(flat) % raw.itemsize:
         made = unset(count, dtype)
         made.view(np.uint8)[:] = flat
-        return swapped(made) if swap else made
+        return swap_bytes(made) if swap else made
     return flat.view(raw)
 
 
@@ -124,12 +124,12 @@ def like(array: Any) -> Array:
     return np.empty(array.shape, array.dtype)
 
 
-def copied(into: Any, array: Any) -> None:
+def copy_elements(into: Any, array: Any) -> None:
     """Sets all elements."""
     into[...] = array
 
 
-def retyped(flat: Any, dtype: D.dtype) -> Array:
+def retype(flat: Any, dtype: D.dtype) -> Array:
     """The same bytes as elements of another type."""
     return flat.view(to_raw(dtype))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import kernels
-from ..reduce.row_sums import lifted, ones
+from ..reduce.row_sums import lift, ones
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, TensorLike
@@ -77,7 +77,7 @@ def batch_norm(
         found = kernels.norms.batch_norm(x, weight, bias, mean, var, training, eps)
         if found is not None:
             return found
-    raw = _split(lifted(x))
+    raw = _split(lift(x))
     if training:
         count = raw.size // (raw.shape[1] or 1)
         centre = np.true_divide(_sum(raw), count)
@@ -85,14 +85,14 @@ def batch_norm(
         inverse = _inverse_deviation(_dot(out, out) / count, eps)
         kept = (centre.astype(raw.dtype, copy=False), inverse)
     else:
-        centre = lifted(mean).astype(raw.dtype, copy=False)
-        inverse = _inverse_deviation(lifted(var), eps).astype(raw.dtype, copy=False)
+        centre = lift(mean).astype(raw.dtype, copy=False)
+        inverse = _inverse_deviation(lift(var), eps).astype(raw.dtype, copy=False)
         out = np.subtract(raw, _column(centre, raw))
         kept = (np.empty(0, raw.dtype), np.empty(0, raw.dtype))
-    scale = inverse if weight is None else inverse * lifted(weight)
+    scale = inverse if weight is None else inverse * lift(weight)
     np.multiply(out, _column(scale, raw), out)
     if bias is not None:
-        np.add(out, _column(lifted(bias), raw), out)
+        np.add(out, _column(lift(bias), raw), out)
     return out.reshape(x.shape).astype(x.dtype, copy=False), *kept
 
 
@@ -127,11 +127,11 @@ def batch_norm_backward(
         )
         if found is not None:
             return found
-    raw, g_raw = _split(lifted(x)), _split(lifted(g))
+    raw, g_raw = _split(lift(x)), _split(lift(g))
     if not training:
-        centre = lifted(mean).astype(raw.dtype, copy=False)
-        inverse = _inverse_deviation(lifted(var), eps).astype(raw.dtype, copy=False)
-    scale = inverse if weight is None else inverse * lifted(weight)
+        centre = lift(mean).astype(raw.dtype, copy=False)
+        inverse = _inverse_deviation(lift(var), eps).astype(raw.dtype, copy=False)
+    scale = inverse if weight is None else inverse * lift(weight)
     out = d_weight = d_bias = total = None
     if need[2] or (need[0] and training):
         d_bias = total = _sum(g_raw)
@@ -159,7 +159,7 @@ def batch_norm_backward(
 def _groups(x: Array, groups: int) -> Array:
     """`x` in order, with a row for each group."""
     rows = x.shape[0] * groups
-    return np.ascontiguousarray(lifted(x)).reshape(rows, x.size // (rows or 1))
+    return np.ascontiguousarray(lift(x)).reshape(rows, x.size // (rows or 1))
 
 
 def _by_channel(x: Array, shape: tuple[int, ...]) -> Array:
@@ -183,9 +183,9 @@ def group_norm(
         out, mean, inverse = layer_norm(rows, rows.shape[1:], None, None, eps)
         wide = _by_channel(out, x.shape)
         if weight is not None:
-            np.multiply(wide, lifted(weight)[:, None], wide)
+            np.multiply(wide, lift(weight)[:, None], wide)
         if bias is not None:
-            np.add(wide, lifted(bias)[:, None], wide)
+            np.add(wide, lift(bias)[:, None], wide)
         found = wide.astype(x.dtype, copy=False), mean, inverse
     shapes = x.shape, (x.shape[0], groups), (x.shape[0], groups)
     return [r.reshape(shape) for r, shape in zip(found, shapes)]
@@ -200,11 +200,11 @@ def group_norm_backward(
         found: Any = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
         if found is not None:
             return found
-    rows, wide = _groups(x, groups), _by_channel(np.ascontiguousarray(lifted(g)), x.shape)
+    rows, wide = _groups(x, groups), _by_channel(np.ascontiguousarray(lift(g)), x.shape)
     mean, inverse = mean.reshape(-1, 1), inverse.reshape(-1, 1)
     d_x = d_weight = d_bias = None
     if need[0]:
-        scaled = wide if weight is None else wide * lifted(weight)[:, None]
+        scaled = wide if weight is None else wide * lift(weight)[:, None]
         by_row = scaled.reshape(rows.shape), rows, mean, inverse, None, rows.shape[1:]
         d_x = gradients(*by_row, eps, (True, False, False))[0]
         d_x = d_x.reshape(x.shape).astype(x.dtype, copy=False)

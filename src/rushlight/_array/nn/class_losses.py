@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from .. import kernels
-from ..reduce.row_sums import lifted, ones
+from ..reduce.row_sums import lift, ones
 from ..types import from_raw
 from . import cross_entropy as losses, small_rows as small
 from .element_losses import require_floats
@@ -121,19 +121,19 @@ def nll_loss_backward(
             chosen = nll_weights(target, log_p, weight, ignore_index)
             divisor = np.add.reduce(chosen, axis=None, dtype=np.float64)
     if weight is not None:
-        weight = lifted(weight)
+        weight = lift(weight)
     return losses.nll_loss_backward(
-        lifted(g), log_p, target, weight, ignore_index, _WORDS[reduction], divisor
+        lift(g), log_p, target, weight, ignore_index, _WORDS[reduction], divisor
     )
 
 
 def nll_weights(target: Array, like: Array, weight: object, ignore_index: int) -> Array:
     """The weight of each target: of its class, or one; zero where it is ignored."""
-    dtype = lifted(like).dtype
+    dtype = lift(like).dtype
     counted = target != ignore_index
     if weight is None:
         return counted.astype(dtype)
-    return np.where(counted, lifted(weight).take(np.where(counted, target, 0)), 0).astype(dtype)
+    return np.where(counted, lift(weight).take(np.where(counted, target, 0)), 0).astype(dtype)
 
 
 # ---- cross-entropy ----------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def cross_entropy_backward(
         if found is not None:
             return found
     return losses.cross_entropy_backward(
-        lifted(g), x, target.astype(np.int64), ignore_index, _WORDS[reduction]
+        lift(g), x, target.astype(np.int64), ignore_index, _WORDS[reduction]
     )
 
 
@@ -208,8 +208,8 @@ def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int,
 def _row_gradients(g: Array, reduction: int, rows: int) -> Array:
     """The gradient of each row's loss, as a column, or one number."""
     if reduction == 0:
-        return lifted(g).reshape(-1, 1)
-    return lifted(g) / rows if reduction == 1 else lifted(g)
+        return lift(g).reshape(-1, 1)
+    return lift(g) / rows if reduction == 1 else lift(g)
 
 
 def _check_margin(x: Array, target: Array, weight: Any) -> Array:
@@ -230,7 +230,7 @@ def _check_margin(x: Array, target: Array, weight: Any) -> Array:
         raise RuntimeError(f"expected scalar type {_name(x)} but found {_name(weight)}")
     if target.size and not (target.min() >= 0 and target.max() < rows.shape[1]):
         raise RuntimeError("target out of range")
-    return lifted(rows)
+    return lift(rows)
 
 
 def _violations(rows: Array, classes: Array, margin: float) -> Array:
@@ -260,7 +260,7 @@ def multi_margin_loss(
     z = _violations(rows, classes, margin)
     each = np.add.reduce(z if p == 1 else z * z, axis=1)
     if weight is not None:
-        each = each * lifted(weight).reshape(-1)[classes]
+        each = each * lift(weight).reshape(-1)[classes]
     each /= rows.shape[1]
     return _reduced_rows(each, reduction, x.dtype, target.shape)
 
@@ -269,12 +269,12 @@ def multi_margin_loss_backward(
     g: Array, x: Array, target: Array, p: int, margin: float, weight: object, reduction: int
 ) -> Array:
     """The gradient of `multi_margin_loss` for its input."""
-    rows = lifted(_as_rows(x))
+    rows = lift(_as_rows(x))
     classes = target.reshape(-1)
     z = _violations(rows, classes, margin)
     slope = (z > 0).astype(rows.dtype) if p == 1 else 2 * z
     if weight is not None:
-        slope *= lifted(weight).reshape(-1)[classes][:, None]
+        slope *= lift(weight).reshape(-1)[classes][:, None]
     slope *= _row_gradients(g, reduction, rows.shape[0]) / rows.shape[1]
     np.put_along_axis(slope, classes[:, None], -np.add.reduce(slope, axis=1, keepdims=True), 1)
     return slope.reshape(x.shape).astype(x.dtype, copy=False)
@@ -300,7 +300,7 @@ def _labels(x: Array, target: Array) -> tuple[Array, Array, Array]:
     meant = np.zeros(rows.shape, bool)
     row, place = np.nonzero(counts)
     meant[row, lists[row, place]] = True
-    return lifted(rows), counts, meant
+    return lift(rows), counts, meant
 
 
 def _label_violations(rows: Array, lists: Array, counts: Array, meant: Array) -> Array:

@@ -17,7 +17,7 @@ from rushlight._array.reduce.row_sums import (
     FLOOR,
     TOP,
     from_top,
-    lifted,
+    lift,
     logsumexp_rows,
     row_blocks,
 )
@@ -161,7 +161,7 @@ def cross_entropy(
 
     Raises: IndexError for a target that is no class.
     """
-    rows = np.ascontiguousarray(lifted(logits))
+    rows = np.ascontiguousarray(lift(logits))
     flat, counted = _checked_classes(target, rows.shape[1], ignore_index)
     places = np.arange(flat.size), flat
     with np.errstate(all="ignore"):
@@ -180,7 +180,7 @@ def cross_entropy_backward(
     reduction: Reduction = "mean",
 ) -> Array:  # fmt: skip
     """The gradient for the logits of `cross_entropy`."""
-    rows = np.ascontiguousarray(lifted(logits))
+    rows = np.ascontiguousarray(lift(logits))
     flat, counted = _checked_classes(target, rows.shape[1], ignore_index)
     divisor = float(flat.size if counted is None else np.count_nonzero(counted))
     each = _row_gradients(g, reduction, divisor)

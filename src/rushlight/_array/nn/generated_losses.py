@@ -44,7 +44,7 @@ from ..elementwise.generated import (
     traced,
 )
 from ..memory import dense_layout as dense
-from ..reduce.row_sums import lifted
+from ..reduce.row_sums import lift
 from ..types import to_raw
 from .element_losses import broadcast_shape, reduced, require_dtype
 
@@ -327,7 +327,7 @@ def _large(me: _Summed, known: bool, *args: Any) -> float:
     count = len(me.arrays)
     arrays, numbers = args[:count], args[count:]
     if arrays[0].size >= kernels.LEAST:
-        found = kernels.elementwise.summed_by_formula(me, known, arrays, numbers)
+        found = kernels.elementwise.sum_by_formula(me, known, arrays, numbers)
         if found is not None:
             return found
     body, constants = block(me, arrays[0].dtype, known)
@@ -357,7 +357,7 @@ def _sort_arguments(form: Form, args: Positional) -> tuple[dict[str, Any], dict[
 
 
 def _compute(x: Array) -> Any:
-    return x if x.dtype.kind == "c" else lifted(x)
+    return x if x.dtype.kind == "c" else lift(x)
 
 
 def _other_loss(me: Any, *args: Any) -> Any:
@@ -404,7 +404,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
         require_dtype(known["target"], x)
     dtype = known[key].dtype if key in known else to_raw(known[f"{key}_dtype"])
     slope = form.bound(tuple(arrays))(*arrays.values(), *[known[p] for p in form.numbers])
-    g = lifted(g)
+    g = lift(g)
     if known["reduction"] == 1 and x.size > 1:
         g = np.true_divide(g, x.size)
     found = np.asarray(np.multiply(slope, g), dtype)

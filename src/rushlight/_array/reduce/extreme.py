@@ -198,7 +198,7 @@ def ties(x: Array, extreme: Array) -> Array:
     return found if type(found) is ndarray else np.asarray(found)
 
 
-def placed_along(g: Array, places: Array, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Array:
+def place_along(g: Array, places: Array, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with `g` at `places` along `dim`, which both have if `keepdim`."""
     if not shape:
         return g
@@ -214,8 +214,8 @@ def placed_along(g: Array, places: Array, dim: int, keepdim: bool, shape: tuple[
     return out
 
 
-def taken_along(x: Array, places: Array, dim: int, keepdim: bool) -> Array:
-    """The elements of `x` at `places` along `dim`: the transpose of `placed_along`."""
+def take_along(x: Array, places: Array, dim: int, keepdim: bool) -> Array:
+    """The elements of `x` at `places` along `dim`: the transpose of `place_along`."""
     if x.ndim == 0:
         return x
     if keepdim:

@@ -19,7 +19,7 @@ from ..._formula.ir import Symbol, trace
 from .. import kernels
 from ..elementwise.generated import Code, constants_of, defined
 from .generated_rows import LIMITS, LONG_ROWS, SHORT_ROWS
-from .row_sums import lifted, ones, row_blocks
+from .row_sums import lift, ones, row_blocks
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments
@@ -194,8 +194,8 @@ def _general(variant: Variant, normalized: tuple[int, ...], operands: Arguments,
     columns = prod(normalized)
     rows = prod(x.shape[: x.ndim - len(normalized)])
     kept = x.shape[: x.ndim - len(normalized)] + (1,) * len(normalized)
-    raws = [None if a is None else lifted(a) for a in operands]
-    dtype = lifted(x).dtype
+    raws = [None if a is None else lift(a) for a in operands]
+    dtype = lift(x).dtype
     shaped = {"f": (rows, columns), "r": (rows, 1), "c": (columns,)}
     arrays = [
         None if a is None else np.ascontiguousarray(a, dtype).reshape(shaped[kind])

@@ -26,7 +26,7 @@ from ..._formula.ir import ROW_REDUCTIONS, Group, Symbol, trace
 from ..._formula.words import WORLDS
 from .. import kernels
 from ..elementwise.generated import SPACE, Code, body_of, defined
-from .row_sums import LONG_ROW, lifted, ones, row_blocks, row_dot, row_max, row_sum
+from .row_sums import LONG_ROW, lift, ones, row_blocks, row_dot, row_max, row_sum
 
 if TYPE_CHECKING:
     from ..._table.rows.row_formula import RowFormula
@@ -286,7 +286,7 @@ def _general(me: Any, *given: Any) -> Any:
             found = formula.override(dim, *arrays)
         if found is not None:
             return found.reshape(shape)
-    arrays = [lifted(a) for a in arrays]
+    arrays = [lift(a) for a in arrays]
     wide = arrays[form.main_place].dtype
     out = np.empty(kept if form.result == "r" else shape, wide)
     if last:

@@ -13,7 +13,7 @@ import numpy as np
 from rushlight._array.reduce.row_sums import (
     LONG_ROW,
     gathered_rows,
-    lifted,
+    lift,
     ones,
     reduced_axes,
     row_blocks,
@@ -39,7 +39,7 @@ def var_mean(
     The variance divides by the number of elements less `correction` (by 0 where that is negative).
     Special: var of one element with correction 1 -> nan; of none -> nan.
     """
-    raw = lifted(np.asarray(x))
+    raw = lift(np.asarray(x))
     axes = reduced_axes(raw.ndim, axis)
     rows, shape = gathered_rows(raw, axes)
     count = rows.shape[1]
@@ -95,5 +95,5 @@ def std(
     keepdims: bool = False,
 ) -> TensorLike:
     """The square root of the variance along `axis`: see `var_mean`."""
-    raw = lifted(np.asarray(x))
+    raw = lift(np.asarray(x))
     return np.sqrt(np.asarray(var_mean(raw, axis, correction, keepdims)[0])).astype(x.dtype)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..types import converted, from_raw, is_half
-from .reduce import axes_of, axis_of, in_order, lifted, name_of
+from ..types import convert_array, from_raw, is_half
+from .reduce import axes_of, axis_of, in_order, lift_half, name_of
 from .row_sums import row_dot
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def in_norm_dtype(x: Array, dtype: D.dtype, name: str = "linalg.vector_norm") ->
             f"{name}: the dtype of the input ({D.scalar_name(found)}) should be convertible "
             f"without narrowing to the specified dtype ({D.scalar_name(dtype)})"
         )
-    return converted(x, dtype)
+    return convert_array(x, dtype)
 
 
 def _refuse_no_identity(x: Array, ord: float, axis: Any) -> None:
@@ -182,6 +182,6 @@ def renorm(x: Array, p: Scalar, dim: int, maxnorm: float) -> Array:
     if x.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
     own = axis_of(x.ndim, dim)
-    norm = vector_norm(lifted(x), p, tuple([d for d in range(x.ndim) if d != own]), True)
+    norm = vector_norm(lift_half(x), p, tuple([d for d in range(x.ndim) if d != own]), True)
     factor = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
     return np.ascontiguousarray((x * factor).astype(x.dtype, copy=False))

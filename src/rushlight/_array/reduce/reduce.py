@@ -13,7 +13,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from .. import kernels
-from ..types import converted, from_raw, is_half, to_raw
+from ..types import convert_array, from_raw, is_half, to_raw
 from .row_sums import ones, row_sum
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def at_least_1d(x: Array) -> Array:
     return x if x.ndim else x.reshape(1)
 
 
-def lifted(x: Any) -> Any:
+def lift_half(x: Any) -> Any:
     """`x` in float32 where it is a 16-bit float."""
     return x.astype(np.float32) if is_half(x.dtype) else x
 
@@ -92,7 +92,7 @@ def in_order(r: Array, x: Array) -> Array:
 def _convert(x: Array, dtype: D.dtype | None) -> Array:
     if dtype is None or x.dtype == to_raw(dtype):
         return x
-    return converted(x, dtype)
+    return convert_array(x, dtype)
 
 
 def name_of(raw: RawType) -> str:

@@ -67,7 +67,7 @@ def _compute_in(dtype: RawType) -> RawType:
     raise TypeError(f"expected an array of floating point numbers, got dtype {dtype}")
 
 
-def lifted(x: Any) -> Any:
+def lift(x: Any) -> Any:
     if x.dtype is FLOAT32 or x.dtype is FLOAT64:
         return x
     dtype = _compute_in(x.dtype)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from .. import kernels
-from ..types import converted, from_raw, to_raw
+from ..types import convert_array, from_raw, to_raw
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, TensorLike
@@ -38,7 +38,7 @@ def _wide(dtype: Any) -> Any:
 def _accumulated(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) -> TensorLike:
     axis = _check(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
-        x = converted(x, dtype)
+        x = convert_array(x, dtype)
     if dtype is D.bool_ and x.size and x.ndim:
         name = "cumsum" if ufunc is np.add else "cumprod"
         raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
@@ -167,7 +167,7 @@ def recurrence(x: Array, factor: Array, dim: int, back: bool) -> Array:
     return np.ascontiguousarray(np.moveaxis(out, 0, dim).astype(x.dtype, copy=False))
 
 
-def shifted(x: Array, dim: int, by: int) -> Array:
+def shift_along(x: Array, dim: int, by: int) -> Array:
     """At each place the element `by` (1 or -1) further along `dim`; 0 where there is none."""
     out = np.zeros(x.shape, x.dtype)
     if x.ndim:
@@ -273,7 +273,7 @@ def cummin(x: Array, dim: int) -> tuple[Array, Array]:
     return _running_extreme(x, dim, False, "cummin")
 
 
-def accumulated_along(g: Array, places: Array, dim: int) -> Array:
+def accumulate_along(g: Array, places: Array, dim: int) -> Array:
     """Zeros with `g` added at `places` along `dim`; several may go to one place."""
     if g.ndim == 0:
         return g

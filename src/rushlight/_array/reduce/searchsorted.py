@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..types import converted
+from ..types import convert_array
 from .reduce import axis_of, name_of
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def bincount(x: Array, weights: Array | None, minlength: int) -> Array:
     if not x.size:
         return np.zeros(minlength, _INT64)
     dtype = np.float32 if weights.dtype == np.float32 else np.float64
-    return np.bincount(x, converted(weights, D.float64), minlength).astype(dtype)
+    return np.bincount(x, convert_array(weights, D.float64), minlength).astype(dtype)
 
 
 def isin(elements: Array, test: Array, invert: bool) -> Array:

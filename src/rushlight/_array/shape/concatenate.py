@@ -8,8 +8,8 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
-from ..memory.dense_layout import copied_in_format, empty_channels_last, suggests_channels_last
-from ..types import converted, from_raw
+from ..memory.dense_layout import copy_in_format, empty_channels_last, suggests_channels_last
+from ..types import convert_array, from_raw
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments, TensorLike
@@ -33,7 +33,7 @@ def common(arrays: list[Any]) -> list[Any]:
         else:
             zero = found if zero is None else D.promote_types(zero, found)
     wanted = D.combine_levels(dims, zero, None)
-    return [converted(x, wanted) for x in arrays]
+    return [convert_array(x, wanted) for x in arrays]
 
 
 def cat(tensors: list[Array], dim: int = 0) -> Array:
@@ -68,7 +68,7 @@ def _cat(tensors: list[Array], dim: int) -> Array:
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)
     if len(arrays) == 1:
-        return copied_in_format(kept[0])
+        return copy_in_format(kept[0])
     if all(x.flags.c_contiguous for x in kept):
         return np.concatenate(kept, axis)
     shape = list(kept[0].shape)

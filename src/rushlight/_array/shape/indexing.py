@@ -15,8 +15,8 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
 from ..axes import ALL
-from ..memory.dense_layout import ordered_by
-from ..number import typed
+from ..memory.dense_layout import order_by
+from ..number import type_number
 from ..types import copy_like, from_raw, refuse_shared, write_into
 from . import as_strided as windows, gather as fast
 from .as_strided import diagonal
@@ -245,7 +245,7 @@ def _in_order(found: Array, x: Array, key: Sequence[Array | slice | None]) -> Ar
     for d in at:  # as PyTorch sees an index: with dimensions of size one for those that are kept
         k = where[d].reshape((1,) * before + where[d].shape + (1,) * (len(kept) - before))
         operands.append((k.shape, k.strides))
-    return ordered_by(found, tuple(operands))
+    return order_by(found, tuple(operands))
 
 
 def index_put_into(
@@ -275,7 +275,7 @@ def index_put_into(
                     "masked_fill_ only supports boolean masks, but got mask with dtype "
                     "unsigned char"
                 )
-            values = np.full(values.shape, typed(values.item(), out.dtype))
+            values = np.full(values.shape, type_number(values.item(), out.dtype))
         elif values.dtype != out.dtype:
             _check_values(values, out, key_of(out, indices))
             raise RuntimeError(

@@ -120,7 +120,7 @@ def roll(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
         parts = x[(*before, slice(cut, None))], x[(*before, slice(0, cut))]
         return np.concatenate(parts, axis)
     return np.roll(
-        x if x.flags.c_contiguous else dense.copied_in_format(x),
+        x if x.flags.c_contiguous else dense.copy_in_format(x),
         shifts,
         tuple([axis_of(d, x.ndim) for d in dims]),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
 from ..axes import LEAD, axis_of
-from ..number import number_like, wrapped
+from ..number import number_like, wrap_number
 from ..types import copy_like, from_raw
 from . import gather as fast
 from .views import clone
@@ -154,7 +154,7 @@ def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1)
         return x.copy()
     if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
         return fast.add_rows(x.copy(order="C"), index, source)
-    return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
+    return fast.index_add(x, axis, index.reshape(-1), source, wrap_number(alpha, x.dtype))
 
 
 def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:

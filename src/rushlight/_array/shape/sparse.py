@@ -33,7 +33,7 @@ def keys(places: Array, shape: tuple[int, ...]) -> Array:
     return np.ravel_multi_index(tuple(places), shape) if places.size else places[0]
 
 
-def merged(places: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def merge_places(places: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The different places in order, and for each column which of them it is."""
     different, member = np.unique(keys(places, shape), return_inverse=True)
     found = np.unravel_index(different, shape) if len(shape) else ()

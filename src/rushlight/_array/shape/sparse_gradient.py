@@ -35,7 +35,7 @@ class SparseGradient(np.ndarray[Any, Any]):
             first, second = inputs[:2]
             out = options.get("out") or inputs[2:]
             if not out and type(first) is type(second):
-                return added(second, first)  # the newer one first, as PyTorch does
+                return add_sparse(second, first)  # the newer one first, as PyTorch does
             if out and out[0] is first and type(first) is np.ndarray:
                 np.add.at(first, second.places[0], second.held)
                 return first
@@ -71,7 +71,7 @@ def dense(value: Array | int) -> Any:
     return full
 
 
-def added(a: Any, b: Any) -> Array:
+def add_sparse(a: Any, b: Any) -> Array:
     """The sum of two sparse gradients.
 
     As PyTorch's: rows that lie in order in both are merged, else the second's follow the first's.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._base import errors
 from ..number import filling
-from ..types import address, converted, from_raw, ndarray, owner, refuse_overlap, refuse_shared
+from ..types import address, convert_array, from_raw, ndarray, owner, refuse_overlap, refuse_shared
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
@@ -23,7 +23,7 @@ def write_converted(array: Array, value: Array) -> None:
     if array.dtype is not value.dtype and array.dtype != value.dtype:
         if not array.size:
             value = value.real  # nothing is lost, and nothing is warned of
-        value = converted(value, from_raw(array.dtype))
+        value = convert_array(value, from_raw(array.dtype))
     array[...] = value
 
 

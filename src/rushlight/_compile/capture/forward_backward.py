@@ -14,7 +14,7 @@ from ..._array.memory import aliasing as A
 from ..._base import errors
 from ..._core.copyslices import custom_op
 from ..._core.engine import sequence_number
-from ..._core.mode import CURRENT, current, replaced
+from ..._core.mode import CURRENT, current, derive
 from ..._core.node import Node, fill_node
 from ..._core.storage import TensorBase, new_tensor, version_cell, version_of
 from ..._core.views import view_target
@@ -101,13 +101,13 @@ def record_gradients(
     incoming = []
     given = []
     for k, t in enumerate(outputs):
-        g = new_tensor(A.copied(t._raw))
+        g = new_tensor(A.copy_alike(t._raw))
         incoming.append(recorder._input("incoming", g._raw, k))
         given.append(g)
     recorder.part = 1
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, recorder=recorder))
+        CURRENT.set(derive(mode, recorder=recorder))
         found = rehearsed(
             lambda: grad(outputs, tensors, given, retain_graph=True, allow_unused=True)
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..._core.mode import CURRENT, current, replaced
+from ..._core.mode import CURRENT, current, derive
 from ..ir.messages import Message
 from ..ir.run_lock import let_others_run
 
@@ -45,7 +45,7 @@ class MessageRecorder:
         """A context in which nothing is noted."""
         before = CURRENT.get()
         try:
-            CURRENT.set(replaced(current(), recorder=None, carrying=False))
+            CURRENT.set(derive(current(), recorder=None, carrying=False))
             yield
         finally:
             CURRENT.set(before)

@@ -178,8 +178,8 @@ def settle_reads(recorder: Recorder) -> None:
         value = leaf.parts[0]
         if any(value.root in i.writes() for i in program.instructions[place:]):
             like = A.pattern(value.shape, value.strides, value.dtype)
-            copy = recorder._value("result", A.copied(like))
-            made = Instruction("call", A.copied, "copy", (value,), (copy,), pure=True)
+            copy = recorder._value("result", A.copy_alike(like))
+            made = Instruction("call", A.copy_alike, "copy", (value,), (copy,), pure=True)
             if place < len(program.instructions):
                 made.part = program.instructions[place].part
             program.instructions.insert(place, made)

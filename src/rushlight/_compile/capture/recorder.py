@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.memory import aliasing as A
-from ..._array.memory.dense_layout import ordered_like
+from ..._array.memory.dense_layout import order_like
 from ..._core.engine import WORLDS
-from ..._core.mode import CURRENT, current, replaced
+from ..._core.mode import CURRENT, current, derive
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from ..._tensor import settings
 from ..guards.memory_overlap import separated
@@ -218,7 +218,7 @@ class Recorder(NumberRecorder, MessageRecorder):
                  several=op.n_out != 1)  # fmt: skip
         if plain is not None:
             listed = list(inputs)[:: op.ordered]
-            self.add("call", ordered_like, "ordered_like", (*first, listed), made, pure=True)
+            self.add("call", order_like, "ordered_like", (*first, listed), made, pure=True)
 
     def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: object) -> None:
         """A row has written its first operand."""
@@ -257,11 +257,11 @@ class Recorder(NumberRecorder, MessageRecorder):
 
     def filled(self, t: Tensor) -> None:
         """The library has made a tensor from numbers and a shape: a copy of a constant."""
-        source = A.copied(t._raw)
+        source = A.copy_alike(t._raw)
         value = self.constant(source)
         made = self.define(t._raw)
         self._watch(t)
-        self.add("call", A.copied, "filled", (value,), (made,))
+        self.add("call", A.copy_alike, "filled", (value,), (made,))
 
     def drew(self, function: AnyCallable, args: tuple[object, ...], made: list[Any]) -> None:
         """Random arrays have been made by a function of arrays."""
@@ -303,7 +303,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         """A call of which nothing is noted."""
         before = CURRENT.get()
         try:
-            CURRENT.set(replaced(current(), recorder=None))
+            CURRENT.set(derive(current(), recorder=None))
             return function(*args, **kwargs)
         finally:
             CURRENT.set(before)

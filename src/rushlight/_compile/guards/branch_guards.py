@@ -85,7 +85,7 @@ class StateBefore:
     def __init__(self, arrays: tuple[Any, ...], leaves: tuple[Any, ...],
                  optimizers: tuple[Any, ...], generators: tuple[Any, ...],
                  groups: tuple[Any, ...]) -> None:  # fmt: skip
-        self.arrays = [(a, A.copied(a)) for a in arrays]
+        self.arrays = [(a, A.copy_alike(a)) for a in arrays]
         self.grads = [(leaf, leaf._grad) for leaf in leaves]
         self.optimizers = [OptimizerBefore(o) for o in optimizers]
         self.groups = [(group, dict(group)) for group in groups]
@@ -114,7 +114,7 @@ class OptimizerBefore:
         self.optimizer = optimizer
         self.state = [(p, entry, dict(entry)) for p, entry in optimizer.state.items()]
         self.tensors = [
-            (x._raw, A.copied(x._raw)) for _, _, entry in self.state
+            (x._raw, A.copy_alike(x._raw)) for _, _, entry in self.state
             for x in entry.values() if isinstance(x, TensorBase)
         ]  # fmt: skip
         self.groups = [dict(group) for group in optimizer.param_groups]

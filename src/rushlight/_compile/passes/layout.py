@@ -108,7 +108,7 @@ def _copy(v: Value, made: Value) -> Instruction:
     if made.shape == v.shape:
         return Instruction("call", A.in_new_order, "in_order", (v,), (made,), pure=True)
     inputs = (v, made.shape)
-    return Instruction("call", A.expanded_copy, "broadcast_to", inputs, (made,), pure=True)
+    return Instruction("call", A.copy_expanded, "broadcast_to", inputs, (made,), pure=True)
 
 
 def _with_operands(i: Instruction, by: dict[int, Value]) -> Instruction:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
-from ..._base.device import named_device, on_meta
+from ..._base.device import find_device, on_meta
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
@@ -184,7 +184,7 @@ def _check_out(name: str, kwargs: Keywords) -> None:
         RuntimeError: in PyTorch's words.
     """
     if kwargs.get("device") is not None:
-        named_device(kwargs["device"])  # refuses what is none
+        find_device(kwargs["device"])  # refuses what is none
     _check_type_of_out(kwargs["out"], kwargs.get("dtype"))
     if kwargs["out"].requires_grad:
         if name in ("empty", "randn") and not current().inference:

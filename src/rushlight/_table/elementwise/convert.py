@@ -9,7 +9,7 @@ from ..._array import types as T
 from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.memory.meta import meta_like
 from ..._base import dtypes as D, errors
-from ..._base.device import CPU, cuda_asked, named_device, on_meta
+from ..._base.device import CPU, cuda_asked, find_device, on_meta
 from ..._base.memory_format import (
     channels_last,
     channels_last_3d,
@@ -38,7 +38,7 @@ _type = type  # the name is taken below by the method
 
 cast = linear(
     "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
-    T.converted,
+    T.convert_array,
     self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
     differentiable_out=(True,),  # where it has floats; without this integers would be refused
     public=False,
@@ -257,7 +257,7 @@ def is_pinned(self: Tensor, device: str | None = None) -> bool:
         False
     """
     if device is not None:
-        named_device(device)
+        find_device(device)
         warnings.warn(
             "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
             "argument.",

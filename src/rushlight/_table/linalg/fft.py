@@ -10,7 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..._core.mode import CURRENT, ready, replaced
+from ..._core.mode import CURRENT, derive, ready
 from ..._core.storage import TensorBase, new_tensor
 from ..rows import meta as _meta, tensor_namespace as _traced
 from ..rows.composite import composite
@@ -86,7 +86,7 @@ c2r = linear(
 )
 padded_to_full = linear(
     "padded_to_full(Tensor self, int dim, int full) -> Tensor",
-    raw.padded_to_full,
+    raw.pad_to_full,
     self=lambda xp, g, self_shape, dim: xp.slice(g, dim, 0, self_shape[dim], 1),
     holomorphic=False,
     namespace="private",
@@ -331,7 +331,7 @@ def _into(
     mode = ready()
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, grad=False))
+        CURRENT.set(derive(mode, grad=False))
         found = compute()
     finally:
         CURRENT.set(before)

@@ -135,7 +135,7 @@ def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangul
     if a.dtype.char not in "fdFD":
         raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     if a.dtype != b.dtype:
-        b = T.converted(b, T.from_raw(a.dtype))
+        b = T.convert_array(b, T.from_raw(a.dtype))
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
 
 

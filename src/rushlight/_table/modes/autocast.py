@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._base import dtypes as D
 from ..._core.interposers import NOT_HANDLED, Interposer, interpose
-from ..._core.mode import CURRENT, Mode, replaced
+from ..._core.mode import CURRENT, Mode, derive
 from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..elementwise.convert import converted
@@ -178,7 +178,7 @@ def run_converted(
         kwargs = {name: cast(value, dtype, casting) for name, value in kwargs.items()}
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, autocast=None))
+        CURRENT.set(derive(mode, autocast=None))
         return function(*args, **kwargs)
     finally:
         CURRENT.set(before)

@@ -45,7 +45,7 @@ def _check(
     Raises: RuntimeError in PyTorch's words; IndexError for a target that is no label.
     """
     if targets.dtype.kind == "c":
-        targets = T.converted(targets, D.int64)
+        targets = T.convert_array(targets, D.int64)
     name = D.scalar_name(T.from_raw(log_probs.dtype))
     if name not in ("Float", "Double"):
         raise NotImplementedError(errors.not_implemented("ctc_loss_cpu", name))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._base import errors
-from ..._base.device import CPU, check_cpu, device as device_of, named_device
+from ..._base.device import CPU, check_cpu, device as device_of, find_device
 from ..._core.mode import current
 from ..._core.storage import TensorBase, new_tensor
 
@@ -34,7 +34,7 @@ def _check_here(where: Any) -> None:
             "Generator(): argument 'device' (position 1) must be torch.device, not "
             f"{errors.type_name(where)}"
         )
-    kind = named_device(where).type
+    kind = find_device(where).type
     if kind == "cuda":
         raise RuntimeError("Cannot get CUDA generator without ATen_cuda library.")
     if kind in ("hpu", "xpu", "xla", "mps", "mtia", "privateuseone"):

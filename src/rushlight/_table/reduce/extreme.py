@@ -22,7 +22,7 @@ raw_sort = later("_array.reduce.sort")
 # ---- what the gradients are made of -----------------------------------------------------------
 placed_along = linear(
     "placed_along(Tensor self, Tensor index, int dim, bool keepdim, int[] size) -> Tensor",
-    raw.placed_along,
+    raw.place_along,
     self=lambda xp, g, index, dim, keepdim: xp.taken_along(g, index, dim, keepdim),
     namespace="private",
     refuses_values="any",
@@ -36,7 +36,7 @@ placed_along = linear(
 )
 taken_along = selection(
     "taken_along(Tensor self, Tensor index, int dim, bool keepdim) -> Tensor",
-    raw.taken_along,
+    raw.take_along,
     self=lambda xp, g, self_shape, index, dim, keepdim: xp.placed_along(
         g, index, dim, keepdim, self_shape
     ),

@@ -39,7 +39,7 @@ reverse_cumsum = linear(
 )
 shifted = linear(
     "shifted(Tensor self, int dim, int by) -> Tensor",
-    raw.shifted,
+    raw.shift_along,
     self=lambda xp, g, dim, by: xp.shifted(g, dim, -by),
     namespace="private",
     samples=lambda mk: [(mk(3, 4), 1, 1), (mk(3, 4), 0, -1)],
@@ -162,7 +162,7 @@ logcumsumexp = general(
 )
 accumulated_along = linear(
     "accumulated_along(Tensor self, Tensor index, int dim) -> Tensor",
-    raw.accumulated_along,
+    raw.accumulate_along,
     self=lambda xp, g, index, dim: xp.gather(g, dim, index),
     namespace="private",
     refuses_values="any",

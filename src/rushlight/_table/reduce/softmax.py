@@ -36,7 +36,7 @@ def _prepare(name: str) -> Callable[[Array, int, D.dtype | None], Array]:
 
     def prepare(x: Array, dim: int, dtype: D.dtype | None = None) -> Array:
         if dtype is not None:
-            x = T.converted(x, dtype)
+            x = T.convert_array(x, dtype)
         limit = x.ndim or 1
         if not -limit <= dim < limit:
             raise IndexError(errors.dimension(dim, x.ndim))

@@ -106,7 +106,7 @@ def _quantile(
     if not isinstance(q, TensorBase):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
-        q = new_tensor(T.converted(T.number_array(float(q)), dtype))
+        q = new_tensor(T.convert_array(T.number_array(float(q)), dtype))
     if not input._raw.size:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q._raw.ndim > 1:
@@ -278,7 +278,7 @@ def searchsorted(
         *_levels(row, None if number else values), D.number_dtype(given) if number else None
     )
     if number:
-        input = new_tensor(T.converted(T.number_array(T.number_for(given, common)), common))
+        input = new_tensor(T.convert_array(T.number_array(T.number_for(given, common)), common))
     elif T.from_raw(values.dtype) is not common:
         input = input.to(common)
     if T.from_raw(row.dtype) is not common:

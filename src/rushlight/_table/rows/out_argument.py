@@ -16,7 +16,7 @@ from ..._core import slow
 from ..._core.apply import apply_n
 from ..._core.inplace import announce_write, count_write
 from ..._core.interposers import NOT_HANDLED, WRITE_OUT
-from ..._core.mode import CURRENT, Mode, ready, replaced
+from ..._core.mode import CURRENT, Mode, derive, ready
 from ..._core.storage import TensorBase
 from .out_rules import AS_MOST, OutRules, Typed
 from .resizing import resized
@@ -42,7 +42,7 @@ def _show(name: str, rules: OutRules) -> str:
 def as_given(run: Callable[[], Any], mode: Mode) -> Any:
     """What `run` does without autocast, which has no policy for what writes into `out`."""
     try:
-        CURRENT.set(replaced(mode, autocast=None))
+        CURRENT.set(derive(mode, autocast=None))
         return run()
     finally:
         CURRENT.set(mode)
@@ -162,7 +162,7 @@ def run_into(
         _refuse_tangents(name, [*args, *targets])
     before = CURRENT.get()
     try:
-        CURRENT.set(replaced(mode, grad=False))
+        CURRENT.set(derive(mode, grad=False))
         results = run()
     except (IndexError, NotImplementedError, RuntimeError) as error:
         if rules.grows and out is operands[0] and not out._raw.size:

@@ -30,5 +30,5 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
     """
     check_cpu(device)
     found = T.to_raw(dtype_or_default(dtype))
-    data = stored.mapped(os.fspath(filename), bool(shared), (size or 0) * found.itemsize)
+    data = stored.map_file(os.fspath(filename), bool(shared), (size or 0) * found.itemsize)
     return finished(data.view(found), requires_grad)

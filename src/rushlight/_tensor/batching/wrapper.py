@@ -16,7 +16,7 @@ from ..._array.memory.example import CONTROL_FLOW, ITEM, example_of
 from ..._base import errors
 from ..._core.inplace import apply_inplace
 from ..._core.interposers import NOT_HANDLED
-from ..._core.mode import CURRENT, Mode, current, ready, replaced
+from ..._core.mode import CURRENT, Mode, current, derive, ready
 from ..._core.op import Op
 from ..._core.storage import TensorBase, init_tensor
 from ..._table import TENSOR_METHODS
@@ -57,7 +57,7 @@ class Layer:
         if mode is not self.inner:
             layers = tuple([x for x in mode.layers if x.level < self.level])
             self.inner = mode
-            self.outer = mode if layers == mode.layers else replaced(mode, layers=layers)
+            self.outer = mode if layers == mode.layers else derive(mode, layers=layers)
         assert self.outer is not None
         return self.outer
 
@@ -299,7 +299,7 @@ class Batching:
         self.mode = mode = ready()
         self.layer = Layer(len(mode.layers) + 1, self.size, self.randomness)
         try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
-            CURRENT.set(replaced(mode, layers=(*mode.layers, self.layer)))
+            CURRENT.set(derive(mode, layers=(*mode.layers, self.layer)))
         except BaseException:
             CURRENT.set(mode)
             raise

@@ -18,8 +18,8 @@ from ..._base.size import Size
 from ..._core.mode import (
     CURRENT,
     current,
+    derive,
     ready,
-    replaced,
     set_grad as _set_grad_enabled,
 )
 from ..._core.run import RUNNING, execution_order, will_run
@@ -192,7 +192,7 @@ def _is_fwd_grad_enabled() -> bool:
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
     """Has tangents go through operations, or not, for the context that runs now."""
-    CURRENT.set(replaced(ready(), forward_grad=enabled))
+    CURRENT.set(derive(ready(), forward_grad=enabled))
 
 
 def _is_alias_of(tensor: TensorBase, other: TensorBase) -> bool:

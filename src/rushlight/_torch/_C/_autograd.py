@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._base import errors
 from ..._core.copyslices import custom_op
-from ..._core.mode import CURRENT, ready, replaced
+from ..._core.mode import CURRENT, derive, ready
 from ..._core.node import Node, new_node
 from ..._core.run import RUNNING
 from ..._core.saved import Packed, _packed, _unpack_packed
@@ -30,13 +30,13 @@ def _push_saved_tensors_default_hooks(
         raise RuntimeError(mode.saved_hooks_off)
     if not callable(pack_hook) or not callable(unpack_hook):
         raise TypeError(f"{errors.PUSH_HOOKS}{pack_hook!r}, {unpack_hook!r}")
-    CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, (pack_hook, unpack_hook))))
+    CURRENT.set(derive(mode, saved_hooks=(*mode.saved_hooks, (pack_hook, unpack_hook))))
 
 
 def _pop_saved_tensors_default_hooks() -> None:
     """Takes the innermost pair of hooks away."""
     mode = ready()
-    CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
+    CURRENT.set(derive(mode, saved_hooks=mode.saved_hooks[:-1]))
 
 
 def _top_saved_tensors_default_hooks(ignore_is_tracing: bool = False) -> Any:
@@ -54,12 +54,12 @@ def _saved_tensors_hooks_disable(error_message: str, fail_if_non_empty: bool = T
     mode = ready()
     if mode.saved_hooks and fail_if_non_empty:
         raise RuntimeError(error_message)
-    CURRENT.set(replaced(mode, saved_hooks_off=error_message))
+    CURRENT.set(derive(mode, saved_hooks_off=error_message))
 
 
 def _saved_tensors_hooks_enable() -> None:
     """Undoes `_saved_tensors_hooks_disable`."""
-    CURRENT.set(replaced(ready(), saved_hooks_off=""))
+    CURRENT.set(derive(ready(), saved_hooks_off=""))
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 
 
 class PyTorchFileReader:
@@ -23,7 +23,7 @@ class PyTorchFileReader:
     __module__ = "torch._C"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise advised(
+        raise advise(
             NotImplementedError(f"{type(self).__name__} is a part of PyTorch's compiled code"),
             "use torch.load, torch.save or rushlight.peek",
         )

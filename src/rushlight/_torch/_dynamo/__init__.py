@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from ..._compile.api import BACKENDS
 from .. import compiler
 from . import config, exc
@@ -116,7 +116,7 @@ def mark_static_address(t: Any, guard: bool = True) -> None:
 
 
 def _no_graph(what: str) -> Any:
-    raise advised(
+    raise advise(
         RuntimeError(f"{what} needs a captured graph, and Rushlight captures none"),
         "run the function as it is; torch.compile takes it, too",
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from . import config
 
 __all__ = [
@@ -46,7 +46,7 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def _refused(name: str) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError(f"torch._inductor.{name}: PyTorch's compiler isn't here"),
         "call torch.compile on the function or module: Rushlight's own compiler then runs it",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 
 __all__ = ["FakeTensor", "FakeTensorMode", "is_fake"]
 
@@ -21,7 +21,7 @@ class FakeTensorMode:
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise advised(
+        raise advise(
             NotImplementedError("FakeTensorMode follows shapes without computing"),
             'make tensors on torch.device("meta") for their shapes alone',
         )

@@ -75,5 +75,5 @@ def reduced_storage(storage: TypedStorage | UntypedStorage) -> Any:
     """What a pickle keeps of a storage."""
     if isinstance(storage, TypedStorage):
         kind = storage.dtype
-        return _Held(M.retyped(storage._untyped_storage._data, kind), kind).__reduce__()
+        return _Held(M.retype(storage._untyped_storage._data, kind), kind).__reduce__()
     return _Held(storage._data, D.uint8).__reduce__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 
 __all__ = [
     "Dim", "ExportedProgram", "dims", "draft_export", "export", "load", "register_dataclass",
@@ -13,7 +13,7 @@ __all__ = [
 
 
 def _refuse(what: str) -> NoReturn:
-    raise advised(
+    raise advise(
         RuntimeError(f"{what} needs a graph of the program, and Rushlight captures none"),
         "keep the model's state_dict() and export it from PyTorch",
     )

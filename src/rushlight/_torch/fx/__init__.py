@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._base.lazy import listed as _listed
+from ..._base.lazy import list_names as _listed
 from . import graph, graph_module, interpreter, node, proxy
 from ._symbolic_trace import PH, PHBase, Tracer, symbolic_trace, wrap
 from .graph import Graph

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from ..._tensor.torch_function import stand_in
 from .. import overrides as _overrides
 from .graph import Graph
@@ -56,7 +56,7 @@ class TracerBase:
 
     def to_bool(self, obj: Proxy) -> bool:
         """Raises TraceError: which branch is taken depends on a value."""
-        raise advised(
+        raise advise(
             TraceError("symbolically traced variables cannot be used as inputs to control flow"),
             "give the argument a value by symbolic_trace(module, concrete_args={...}), or make the "
             "part that branches a leaf module",

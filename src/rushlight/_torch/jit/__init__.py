@@ -5,7 +5,7 @@ gradients and parameters are the same. What only a graph can tell (`.graph`, a f
 format) raises an error that says so.
 """
 
-from ..._base.lazy import listed as _listed
+from ..._base.lazy import list_names as _listed
 from ...utils._futures import Future
 from .._jit_internal import (
     Attribute,

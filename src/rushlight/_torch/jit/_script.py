@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from ..._table import namespace
 from ..._tensor.tensor import Tensor
 from ...nn.modules.module import Module
@@ -34,7 +34,7 @@ def no_graph(what: str) -> NoReturn:
     Raises:
         RuntimeError: always.
     """
-    raise advised(
+    raise advise(
         RuntimeError(
             f"{what} needs a TorchScript graph, and Rushlight runs scripted code as Python: there "
             "is none"

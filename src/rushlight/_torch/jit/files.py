@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from ... import serialization
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 
 __all__ = ["jit_module_from_flatbuffer", "load", "save", "save_jit_module_to_flatbuffer"]
 
@@ -76,7 +76,7 @@ def _check_format(f: str) -> None:
         if start is not None:
             f.seek(start)
     if scripted:
-        raise advised(
+        raise advise(
             RuntimeError(
                 "this file holds a TorchScript program, which needs TorchScript's interpreter; "
                 "Rushlight runs Python only"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NoReturn
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from . import errors
 from .errors import OnnxExporterError
 
@@ -60,7 +60,7 @@ class ONNXProgram:
 
 
 def _refuse(what: str) -> NoReturn:
-    raise advised(
+    raise advise(
         OnnxExporterError(f"{what} needs a graph of the model, and Rushlight captures none"),
         "save the model's state_dict(), load it in PyTorch and export it there",
     )

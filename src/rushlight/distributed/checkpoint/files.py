@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file
 from ..process_group import chosen, is_initialized
@@ -100,7 +100,7 @@ def load(
     _alone("load")
     folder = _folder(checkpoint_id, storage_reader)
     if not (folder / INDEX).exists() and (folder / ".metadata").exists():
-        raise advised(
+        raise advise(
             RuntimeError(f"{folder} holds PyTorch's files of shards"),
             "make one file of them with PyTorch: "
             "torch.distributed.checkpoint.format_utils.dcp_to_torch_save; then use torch.load",

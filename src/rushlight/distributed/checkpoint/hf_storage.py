@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..._base.error_notes import advised
+from ..._base.error_notes import advise
 
 __all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]
 
 
 class _Storage:
     def __init__(self, *args: object, **kwargs: object) -> None:
-        raise advised(
+        raise advise(
             RuntimeError(f"{type(self).__name__} works on files of several processes"),
             "use torch.save and torch.load, or rushlight.serialization.save_safetensors",
         )

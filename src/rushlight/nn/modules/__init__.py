@@ -1,6 +1,6 @@
 """The module classes, one file per family."""
 
-from ..._base.lazy import lazy as _lazy, listed as _listed
+from ..._base.lazy import lazy as _lazy, list_names as _listed
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._base.notebook_forms import preformatted, table
+from ..._base.notebook_forms import preformat, table
 
 if TYPE_CHECKING:
     from .module import Module
@@ -19,7 +19,7 @@ def in_notebook(module: Module, plain: bool) -> str:
     trained = sum(product(shape) for _, shape, wanted in shapes if wanted)
     note = f"{count:,} parameters" + (f", {trained:,} of them trained" if trained != count else "")
     if not plain or not module._modules:
-        return preformatted(repr(module), note)
+        return preformat(repr(module), note)
     rows = []
     for path, part in module.named_modules():
         own = [p for p in part._parameters.values() if p is not None]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..._base.lazy import lazy, listed
+from ..._base.lazy import lazy, list_names
 from .data_parallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
 
 if TYPE_CHECKING:
@@ -26,4 +26,4 @@ __all__ = [
     "scatter",
 ]
 
-__dir__ = listed(globals())
+__dir__ = list_names(globals())

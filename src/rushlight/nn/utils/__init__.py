@@ -1,6 +1,6 @@
 """Gradients clipped, weights parametrized, normalised, pruned and fused, sequences packed."""
 
-from ..._base.lazy import listed as _listed
+from ..._base.lazy import list_names as _listed
 from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import (
     clip_grad_norm,

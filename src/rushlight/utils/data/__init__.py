@@ -1,6 +1,6 @@
 """Data for training: datasets, the order in which they are read, and loaders of batches."""
 
-from ..._base.lazy import listed as _listed
+from ..._base.lazy import list_names as _listed
 from ..._tensor.help_texts import describe_classes as _describe_classes
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
