@@ -26,7 +26,7 @@ import numpy as np
 import rushlight as torch
 
 HERE = Path(__file__).parent / "written"
-FILES = ("state", "training", "names")
+FILES = ("state", "training", "names", "channels", "containers")
 PRELUDE = """
 import abc, array, collections, collections.abc, contextlib, contextvars, copy, ctypes, dataclasses
 import datetime, enum, functools, gc, inspect, io, itertools, json, math, operator, os, queue
@@ -146,8 +146,10 @@ def seen(x: Any, way: tuple[int, ...] = ()) -> Any:
     """What can be seen of a thing, and of what it leads to."""
     if isinstance(x, torch.Tensor):
         grad = seen(x.grad) if x.is_leaf and x.grad is not None else None
-        facts = (str(x.dtype), tuple(x.shape), x.stride(), x.requires_grad, x.is_leaf)
-        values = "nothing" if x.is_meta else x.detach().tolist()
+        dense = x.layout == torch.strided
+        strides = x.stride() if dense else str(x.layout)
+        facts = (str(x.dtype), tuple(x.shape), strides, x.requires_grad, x.is_leaf)
+        values = "nothing" if x.is_meta else (x.detach() if dense else x.to_dense()).tolist()
         return ("tensor", *facts, str(values) if x.is_complex() else values, grad)
     if isinstance(x, np.ndarray):
         return ("array", str(x.dtype), x.tolist())
@@ -176,7 +178,10 @@ def seen(x: Any, way: tuple[int, ...] = ()) -> Any:
 
 def own(x: Any, way: tuple[int, ...]) -> Any:
     """The attributes of a thing, those in slots included."""
-    found = {k: seen(v, way) for k, v in getattr(x, "__dict__", {}).items()}
+    found = {}
+    for k, v in getattr(x, "__dict__", {}).items():
+        hooks = k.endswith("_hooks") and isinstance(v, dict)
+        found[k] = seen([*v.values()] if hooks else v, way)  # hooks have numbers of the process
     for base in type(x).__mro__:
         for name in vars(base).get("__slots__", ()) if base.__module__ == "written" else ():
             if name[0] != "_" and hasattr(x, name):

@@ -42,13 +42,14 @@ LASTING: Final = frozenset({
 })  # fmt: skip
 #: How tensors are told apart in dictionaries and sets.
 HASH: Final = getattr(CLASSES.tensor.__hash__, "__code__", None)
-#: Functions of the library that tell settings which a program may outlive.
+#: Functions of the library, and of NumPy, that tell settings which a program may outlive.
 TELLING: Final = frozenset({
     "initial_seed", "get_rng_state", "get_num_threads", "get_num_interop_threads",
     "get_float32_matmul_precision", "get_deterministic_debug_mode", "get_printoptions",
     "get_default_device", "is_warn_always_enabled", "is_anomaly_enabled", "get_state", "seed",
     "is_anomaly_check_nan_enabled", "is_autocast_enabled", "get_autocast_dtype",
-    "is_inference_mode_enabled", "is_available", "thread_safe_generator",
+    "is_inference_mode_enabled", "is_available", "thread_safe_generator", "geterr", "geterrcall",
+    "getbufsize",
 })  # fmt: skip
 _SYSTEM: Final = os.getenv.__code__.co_filename
 #: The code of the import system: modules are loaded once, compiled or not.
@@ -97,7 +98,7 @@ class Observation:
             code = frame.f_code
             if code is HASH and self.problem is None:
                 self._hashed(frame)
-            if code.co_name in TELLING and is_rushlight(code.co_filename):
+            if code.co_name in TELLING and is_library(code.co_filename):
                 asking = frame.f_back
                 if asking is not None and not is_library(asking.f_code.co_filename):
                     text = f"the step asks `{code.co_name}`, which may change between calls"

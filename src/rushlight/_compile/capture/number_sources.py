@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..guards.captured_state import State
-from ..guards.places import AnyNumber, Place
+from ..guards.name_lookups import MISSING
+from ..guards.places import AnyNumber, Place, current_entries, entry_of, put_entry
 from ..ir.expressions import Expr, as_it_is
 from .other_threads import others_run
 from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..._base.annotations import Keywords, Positional
-    from ..._tensor.tensor import Tensor
     from .recorder import Recorder
     from .symbolic_numbers import ReadFloat, SymbolicFloat, SymbolicInt
 
 _SCALARS: Final = (int, float, bool, str, type(None))
-_MISSING: Final = object()
 _WRITABLE: Final = ("dict", "names", "list", "cell", "slots", "class")
 
 
@@ -158,37 +157,9 @@ def _describe(place: Place, key: int | str) -> str:
     return f"{label}[{key!r}]"
 
 
-def write_number(
-    kind: str, container: Any, key: Any, value: Tensor | float | SymbolicFloat | SymbolicInt
-) -> None:
-    """Puts a value into a place."""
-    if kind == "cell":
-        container.cell_contents = value
-    elif kind in ("slots", "class"):
-        setattr(container, key, value)
-    else:
-        container[key] = value
-
-
-def _current(kind: str, container: Any, key: Any) -> Any:
-    """What lies in a place; `_MISSING` where there is nothing."""
-    if kind == "cell":
-        try:
-            return container.cell_contents
-        except ValueError:
-            return _MISSING
-    if kind == "slots":
-        return getattr(container, key, _MISSING)
-    if kind == "class":
-        return vars(container).get(key, _MISSING)
-    if kind == "list":
-        return container[key] if key < len(container) else _MISSING
-    return container.get(key, _MISSING)
-
-
 def _is_resized(place: Place) -> bool:
     """Whether entries have come or gone: then the step is refused, and nothing is put back."""
-    return place.kind in ("dict", "list") and len(place.container) != len(place.entries)
+    return place.kind in ("dict", "list") and len(current_entries(place)) != len(place.entries)
 
 
 #: Methods whose results C takes only as numbers of its own.
@@ -238,22 +209,22 @@ class Substitution:
                 x = trace_source(value, source, self.recorder)
                 self.placed.append((source, value, x))
                 self.recorder.options[id(source.container), source.key] = x
-                write_number(source.kind, source.container, source.key, x)
+                put_entry(source.kind, source.container, source.key, x)
         return self
 
     def __exit__(self, *_: object) -> None:
         replaced = set()
         for source, value, x in self.placed:
-            now = _current(source.kind, source.container, source.key)
+            now = entry_of(source.kind, source.container, source.key)
             if now is x:
-                write_number(source.kind, source.container, source.key, value)
-            elif now is not _MISSING:
+                put_entry(source.kind, source.container, source.key, value)
+            elif now is not MISSING:
                 replaced.add((id(source.container), source.key))
         for place in self.state.places:
             if place.kind not in _WRITABLE or _is_resized(place):
                 continue
             for key, old in place.entries.items():
-                now = _current(place.kind, place.container, key)
+                now = entry_of(place.kind, place.container, key)
                 if type(now) in NUMBERS:
                     self._effect(place, key, now, now.expr)
                 elif (
@@ -276,7 +247,7 @@ class Substitution:
         self.effects.append(NumberEffect(source, expr))
         self.state.moved.add((id(place.container), key))
         if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on
-            write_number(place.kind, place.container, key, plain_number(value))
+            put_entry(place.kind, place.container, key, plain_number(value))
 
 
 def _alike(old: float | str | None, now: float | str | None) -> bool:

@@ -318,7 +318,7 @@ def _loosen(place: Place, key: str) -> None:
 
 def _tail(place: Place) -> list[Any]:
     """What was added to a list since it was looked at; nothing where else it was changed."""
-    now = list(place.container)
+    now = list(current_entries(place).values())
     before = len(place.entries)
     if type(place.container) not in (list, deque) or len(now) <= before:
         return []

@@ -327,6 +327,8 @@ class _Reader:
                 raise NotNative
             self._entry(thing, x.key)
         elif isinstance(x, Content):
+            if type(x.cell.thing) is not CellType:
+                raise NotNative
             self._look(x.cell.thing).fields.add("cell_contents")
         elif not isinstance(x, Held):
             raise NotNative

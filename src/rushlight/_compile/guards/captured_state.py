@@ -11,7 +11,6 @@ whose names the code uses are checked before each compiled call.
 from __future__ import annotations
 
 import builtins
-import inspect
 import sys
 from abc import ABCMeta
 from collections import OrderedDict, defaultdict, deque
@@ -33,7 +32,7 @@ from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ..refusal import is_library
+from ..refusal import is_library, is_rushlight
 from .name_lookups import SPECIAL, Lookups, space_of
 from .names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
 from .own_affairs import own_affairs, reads_itself
@@ -43,14 +42,17 @@ from .places import (
     attributes_of,
     contents_of,
     current_entries,
+    elements_of,
+    entry_of,
     in_c,
     is_library_class,
     is_set,
     items_of,
+    slot_of,
     slots_of,
     unchanged,
 )
-from .unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, why_opaque
+from .unwatchable import LASTING, SMALL, Opaque, inner_of, why_opaque, why_uncertain
 
 LIMIT: Final = 20_000
 #: What a module keeps for others than its forward.
@@ -72,6 +74,8 @@ _CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
 _WIDE: Final = frozenset({"__globals__", "__builtins__"})
 #: The ones that are used without being named: by calls.
 _HELD: Final = frozenset({"func", "args", "keywords"})
+#: What the library's code calls of a user's module, patched or not.
+_CALLED: Final = frozenset({"forward"})
 #: What compiled steps keep for themselves.
 _STEPS: Final = frozenset({
     "function", "fullgraph", "native", "variants", "hidden", "recordings", "refusals", "attempts",
@@ -280,10 +284,10 @@ class State:
         if isinstance(x, dict):
             entries = items_of(x)
         elif isinstance(x, (set, frozenset)):
-            kind, entries = "set", {id(y): y for y in x}
+            kind, entries = "set", {id(y): y for y in elements_of(x)}
         else:
             kind = "tuple" if isinstance(x, tuple) else "list"
-            entries = dict(enumerate(x))
+            entries = dict(enumerate(elements_of(x)))
         if len(entries) > _MANY:
             self.opaque.append(Opaque(x, "it has more entries than can be checked", label))
             return
@@ -300,12 +304,10 @@ class State:
         if is_library(code.co_filename):
             inner = getattr(f, "__wrapped__", None)  # `no_grad()` around a function of the user's
             for cell in f.__closure__ or ():
-                try:
-                    found = cell.cell_contents
-                except ValueError:
-                    continue
-                if isinstance(found, FunctionType) and not is_library(found.__code__.co_filename):
-                    self._push(found, found.__name__)
+                found = entry_of("cell", cell, "")
+                function = isinstance(found, FunctionType)
+                if not is_rushlight((found if function else f).__code__.co_filename):
+                    self._push(found, f.__name__)  # `singledispatch` keeps a table
             if inner is not None:
                 self._push(inner, f.__name__)
             return
@@ -397,21 +399,23 @@ class State:
                 if name not in left_out:
                     self._push(value, label if inside else f"`{name}`",
                                None if inside or name in TABLES else name)  # fmt: skip
-        for base in kind.__mro__:
-            for name in () if base.__module__ == "builtins" else slots_of(base):
-                found = vars(base).get(name)
-                if inspect.ismemberdescriptor(found):
-                    known = {name: found.__get__(x)} if is_set(found, x) else {}
-                    place = self._place(x, "slots", known, label)
-                    if not known:
-                        place.kind, place.guarded = "unset", found
-                    for value in known.values():
-                        self._push(value, f"`{name}`", name)
+        for name, member in slots_of(x):
+            known = {name: member.__get__(x)} if is_set(member, x) else {}
+            if member is not slot_of(x, name):
+                self.opaque.append(Opaque(x, f"two of its slots are called `{name}`", label))
+                continue
+            place = self._place(x, "slots", known, label)
+            if not known:
+                place.kind, place.guarded = "unset", member
+            for value in known.values():
+                self._push(value, f"`{name}`", name)
         if user:
             self._push(kind, kind.__name__)
 
     def _class(self, kind: type) -> None:
         self.kinds |= {id(base): base for base in kind.__mro__}
+        if (why := why_uncertain(kind)) is not None:
+            self.opaque.append(Opaque(kind, why, kind.__name__))
         if is_library_class(kind):
             return
         entries = {k: v for k, v in vars(kind).items() if k not in _OWN}
@@ -430,7 +434,7 @@ class State:
         names = self.names | _HELD
         for x in list(self.seen.values()):
             kind = type(x)
-            if kind in _LASTING or isinstance(x, (TensorBase, ModuleType, A.ndarray)):
+            if kind in LASTING or isinstance(x, (TensorBase, ModuleType, A.ndarray)):
                 continue
             if (kind, len(names)) not in self._kept:
                 self._kept[kind, len(names)] = [k for k in names if in_c(kind, k)]
@@ -483,10 +487,9 @@ class State:
             if isinstance(x, Module) and not is_library_class(type(x)):
                 if any(reads_itself(base) for base in type(x).__mro__):
                     continue  # attributes are read by a forward of the library's
-                place.guarded = frozenset(k for k in place.entries
-                                          if k in TABLES or k in self.names)  # fmt: skip
+                place.guarded = frozenset(place.entries) & (TABLES | _CALLED | self.names)
             elif not isinstance(x, Module):
-                place.guarded = frozenset(k for k in place.entries if k in self.names)
+                place.guarded = frozenset(place.entries) & self.names
 
     def _by_names_only(self, kind: type) -> bool:
         """Whether only names that stand in the code are asked of a class: no library does."""
@@ -495,7 +498,7 @@ class State:
 
     def _ask(self) -> None:
         """Asks all namespaces for all names: see `lookups`."""
-        ask, wanted = self.lookups, self.names | {"forward"}
+        ask, wanted = self.lookups, self.names | _CALLED
         if ask.too_many(len(self.objects), len(wanted)):
             return
         for place, _ in self.objects:
@@ -560,16 +563,14 @@ class State:
         """The tensors by the ids of their arrays."""
         found: dict[int, Any] = {}
         for t in self.tensors.values():
-            if t._view is not None and id(t._raw) in found:
-                continue
-            found[id(t._raw)] = t
+            if t._view is None or id(t._raw) not in found:
+                found[id(t._raw)] = t
         return found
 
     def take_state(self) -> None:
         """Has the state of optimizers looked at, as the step has left it: its code asks for it."""
         for x in self.optimizers:
-            tables = [x.state, *(y for y in x.state.values() if isinstance(y, dict))]
-            for table in tables:
+            for table in (x.state, *[y for y in x.state.values() if isinstance(y, dict)]):
                 self._place(table, "dict", dict(table), "the optimizer's state")
 
     def leaves(self) -> list[Any]:

@@ -20,7 +20,17 @@ from ..refusal import Refusal
 from .captured_state import State
 from .leaf_hooks import runs_hooks
 from .name_lookups import MISSING, Versions
-from .places import AnyNumber, Place, current_entries, is_set, plain, unchanged
+from .places import (
+    AnyNumber,
+    Place,
+    SlotReader,
+    current_entries,
+    is_set,
+    plain,
+    shows_slot,
+    slot_of,
+    unchanged,
+)
 from .records import (
     ArgumentPart,
     Attribute,
@@ -206,7 +216,10 @@ def _guard_place(place: Place, lines: SourceText) -> None:
     if kind == "set":
         if len(place.entries) > 100:
             raise Refusal(f"{place.label} is a set of more entries than can be checked")
-        lines.unless(Keys(thing, tuple(place.container), identity=True))
+        if type(place.container) in (set, frozenset):
+            lines.unless(Keys(thing, tuple(place.container), identity=True))
+        else:
+            lines.unless(Call(ContainerUnchanged(place)))
         return
     if kind == "unset":
         there = ", ".join(lines.name(x) for x in (wanted, place.container))
@@ -225,7 +238,10 @@ def _guard_place(place: Place, lines: SourceText) -> None:
         return
     if kind in ("slots", "function"):
         for key, value in entries.items():
-            lines.unless(lines.as_recorded(Default(thing, key, MISSING), value))
+            source: Source = Default(thing, key, MISSING)
+            if kind == "slots" and not shows_slot(place.container, key):
+                source = Content(thing, SlotReader(slot_of(place.container, key)))
+            lines.unless(lines.as_recorded(source, value))
         return
     if kind == "class":
         for key, value in entries.items():

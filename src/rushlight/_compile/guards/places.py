@@ -1,15 +1,25 @@
-"""Places: containers on which a step may depend, what they hold, and what they hold by now."""
+"""Places: containers on which a step may depend, what they hold, and what they hold by now.
+
+Note [By the plain type's way]
+A class of the user's may answer with something else than what lies in its object: a list with a
+`__getitem__` of its own, slots behind `__getattribute__` or `__setattr__`, a property that hides a
+slot. Such methods are part of the step: they ran, and what they read is watched by itself. So
+places are read and written as the plain type does it (`list.__getitem__`, the slot's descriptor),
+and never by asking the object.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Iterator
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._native.cpython.type_flags import is_heap_type, is_immutable
 from ..refusal import is_library
+from .name_lookups import MISSING
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -51,25 +61,95 @@ def current_entries(place: Place) -> dict[Any, Any]:
     kind = place.kind
     if kind == "dict":
         return items_of(c)
-    if kind == "names":
-        return {k: c[k] for k in place.entries if k in c}
     if kind == "list":
-        return dict(enumerate(c))
+        return dict(enumerate(elements_of(c)))
     if kind == "set":
-        return {id(y): y for y in c}
-    if kind == "cell":
-        (name,) = place.entries
-        try:
-            return {name: c.cell_contents}
-        except ValueError:
-            return {}
-    if kind == "class":
-        return {k: vars(c)[k] for k in place.entries if k in vars(c)}
+        return {id(y): y for y in elements_of(c)}
     if kind == "array":
         return contents_of(c)
     if kind == "unset":
         return {"it": True} if is_set(place.guarded, c) else {}
-    return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
+    found = {k: entry_of(kind, c, k) for k in place.entries}
+    return {k: x for k, x in found.items() if x is not MISSING}
+
+
+def elements_of(x: Any) -> list[Any]:
+    """The elements of a sequence or a set, in order. See Note [By the plain type's way]."""
+    kinds: tuple[Any, ...] = (list, tuple, deque, set, frozenset)
+    return list(next(kind for kind in kinds if isinstance(x, kind)).__iter__(x))
+
+
+def _plain_type(x: object) -> Any:
+    """The class of C whose methods get at the entries of a container."""
+    return next(kind for kind in (OrderedDict, dict, list, deque) if isinstance(x, kind))
+
+
+def entry_of(kind: str, container: Any, key: Any) -> Any:
+    """What lies in a place; `MISSING` where there is nothing."""
+    if kind == "cell":
+        try:
+            return container.cell_contents
+        except ValueError:
+            return MISSING
+    if kind == "class":
+        return vars(container).get(key, MISSING)
+    if kind == "slots":
+        return SlotReader(slot_of(container, key))(container)
+    if kind == "function":
+        return getattr(container, key, MISSING)
+    try:
+        plain: Any = _plain_type(container)
+        return (dict if plain is OrderedDict else plain).__getitem__(container, key)
+    except LookupError:
+        return MISSING
+
+
+def put_entry(kind: str, container: Any, key: Any, value: object) -> None:
+    """Puts a value into a place."""
+    if type(container) is dict or type(container) is list:
+        container[key] = value
+    elif kind == "cell":
+        container.cell_contents = value
+    elif kind == "class":
+        type.__setattr__(container, key, value)
+    elif kind == "slots":
+        slot_of(container, key).__set__(container, value)
+    else:
+        _plain_type(container).__setitem__(container, key, value)
+
+
+def slot_of(x: object, name: str) -> Any:
+    """The descriptor of a slot, the first of that name."""
+    for base in type(x).__mro__:
+        found = vars(base).get(name)
+        if type(found) is MemberDescriptorType:
+            return found
+    raise AttributeError(name)
+
+
+class SlotReader:
+    """What a slot of an object holds; `MISSING` where it holds nothing."""
+
+    __slots__ = ("member",)
+
+    def __init__(self, member: Any) -> None:
+        self.member = member
+
+    def __call__(self, x: object) -> Any:
+        try:
+            return self.member.__get__(x)
+        except AttributeError:
+            return MISSING
+
+
+def shows_slot(x: object, name: str) -> bool:
+    """Whether asking an object for a name gives what its slot holds."""
+    for base in type(x).__mro__:
+        if name in vars(base):
+            shown = vars(base)[name]
+            ordinary: Any = object.__getattribute__
+            return shown is slot_of(x, name) and type(x).__getattribute__ is ordinary
+    return False
 
 
 def items_of(table: dict[Any, Any]) -> dict[Any, Any]:
@@ -102,11 +182,14 @@ def is_set(member: Any, x: object) -> bool:
     return True
 
 
-def slots_of(base: type) -> tuple[str, ...]:
-    """The names of the slots that a class adds, as they stand in its dictionary."""
-    found = vars(base).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
-    return tuple(_mangle(base, name) for name in names)
+def slots_of(x: object) -> Iterator[tuple[str, Any]]:
+    """The names of an object's slots, as they stand in dictionaries of classes, and the slots."""
+    for base in type(x).__mro__:
+        found = vars(base).get("__slots__", ()) if base.__module__ != "builtins" else ()
+        for name in (found,) if isinstance(found, str) else tuple(found):
+            member = vars(base).get(_mangle(base, name))
+            if type(member) is MemberDescriptorType:
+                yield _mangle(base, name), member
 
 
 def _mangle(base: type, name: str) -> str:

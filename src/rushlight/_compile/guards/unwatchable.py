@@ -49,7 +49,7 @@ LASTING: Final[frozenset[type]] = frozenset({
 #: The same, by name; and those that show all they hold in their dictionaries.
 _NAMED: Final = frozenset({
     "datetime.date", "datetime.datetime", "datetime.timedelta", "datetime.time",
-    "datetime.timezone", "decimal.Decimal", "_struct.Struct", "collections._tuplegetter",
+    "datetime.timezone", "_struct.Struct", "collections._tuplegetter",
     "_collections._tuplegetter", "_abc._abc_data", "typing.TypeVar", "typing.ParamSpec",
     "_thread.lock", "_thread.RLock", "types.SimpleNamespace", "builtins.module",
     "builtins.property", "builtins.staticmethod",
@@ -95,6 +95,8 @@ def why_opaque(x: object) -> str | None:
         return "a finalizer, which ends unseen"
     if isinstance(x, threading.local):
         return "a variable of each thread's own"
+    if (why := why_uncertain(kind)) is not None:
+        return why
     base = _root(kind)
     if isinstance(x, GeneratorType) or (hasattr(kind, "__next__") and base is not object):
         return "an iterator, which moves on at each call"
@@ -103,6 +105,13 @@ def why_opaque(x: object) -> str | None:
     if hasattr(kind, "__setitem__"):
         return f"an object of type {kind.__name__}, whose contents can't be compared"
     return f"an object of type {kind.__name__}, which can't be watched"
+
+
+def why_uncertain(kind: type) -> str | None:
+    """Why what objects of a class compute may change though they don't; None where it can't."""
+    if any(base.__module__ == "decimal" for base in kind.__mro__):
+        return "decimals, which are rounded as a context says that may change"
+    return None
 
 
 def inner_of(x: object) -> list[Any] | None:

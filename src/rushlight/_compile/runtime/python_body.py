@@ -11,7 +11,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from ..capture.forward_backward import guarded, joined
-from ..capture.number_sources import write_number
 from ..capture.output_aliasing import aged, sharing
 from ..capture.output_structure import (
     BareArray,
@@ -25,6 +24,7 @@ from ..capture.output_structure import (
 from ..capture.side_effects import Added
 from ..guards.branch_guards import Expectations
 from ..guards.guards import SourceText
+from ..guards.places import put_entry
 from ..ir.expressions import READ, Expr
 from ..ir.program import Instruction, Program, Value
 from ..ir.ufuncs import ufunc_of
@@ -116,7 +116,7 @@ class Body:
         self.twice = repeated([program.outputs, *[x.shown for x in program.stores]])
         for effect in self.program.effects:
             place, lines = effect.source, self.lines
-            where = [lines.name(x) for x in (write_number, place.kind, place.container, place.key)]
+            where = [lines.name(x) for x in (put_entry, place.kind, place.container, place.key)]
             lines.add(f"{where[0]}({', '.join(where[1:])}, {self._operand(effect.expr)})")
         # All is made before anything is left outside: there may be no memory for it.
         shown = [self._result(x.shown) for x in program.stores]
@@ -129,7 +129,7 @@ class Body:
             if type(x) is Added:
                 self.lines.add(f"{container}.extend(e{k})")
             else:
-                parts = [self.lines.name(y) for y in (write_number, x.kind, x.container, x.key)]
+                parts = [self.lines.name(y) for y in (put_entry, x.kind, x.container, x.key)]
                 self.lines.add(f"{parts[0]}({', '.join(parts[1:])}, e{k})")
         if shown:
             self.lines.add("return [r]")
