@@ -13,10 +13,11 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Iterator
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import CellType, GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A
+from ..._base.annotations import AnyCallable
 from ..._native.cpython.type_flags import is_heap_type, is_immutable
 from ..refusal import is_library
 from .name_lookups import MISSING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..capture.number_sources import Source
 
+_CONTAINERS: Final = (OrderedDict, dict, list, deque, tuple, set, frozenset)
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
 #: Attributes in C that are looked at anyway.
 _SEEN: Final = frozenset({
@@ -73,52 +75,53 @@ def current_entries(place: Place) -> dict[Any, Any]:
     return {k: x for k, x in found.items() if x is not MISSING}
 
 
-def elements_of(x: Any) -> list[Any]:
+def elements_of(x: object) -> list[object]:
     """The elements of a sequence or a set, in order. See Note [By the plain type's way]."""
-    kinds: tuple[Any, ...] = (list, tuple, deque, set, frozenset)
-    return list(next(kind for kind in kinds if isinstance(x, kind)).__iter__(x))
+    return list(_plain_method(x, "__iter__")(x))
 
 
-def _plain_type(x: object) -> Any:
-    """The class of C whose methods get at the entries of a container."""
-    return next(kind for kind in (OrderedDict, dict, list, deque) if isinstance(x, kind))
+def _plain_method(x: object, name: str) -> AnyCallable:
+    """A method of the class of C of which a container is, or is derived."""
+    method: AnyCallable = getattr(next(k for k in _CONTAINERS if isinstance(x, k)), name)
+    return method
 
 
-def entry_of(kind: str, container: Any, key: Any) -> Any:
+def entry_of(kind: str, container: object, key: object) -> Any:
     """What lies in a place; `MISSING` where there is nothing."""
-    if kind == "cell":
+    if isinstance(container, CellType):
         try:
             return container.cell_contents
         except ValueError:
             return MISSING
     if kind == "class":
-        return vars(container).get(key, MISSING)
+        return vars(container).get(str(key), MISSING)
     if kind == "slots":
-        return SlotReader(slot_of(container, key))(container)
+        return SlotReader(slot_of(container, str(key)))(container)
     if kind == "function":
-        return getattr(container, key, MISSING)
+        return getattr(container, str(key), MISSING)
     try:
-        plain: Any = _plain_type(container)
-        return (dict if plain is OrderedDict else plain).__getitem__(container, key)
+        if isinstance(container, dict):
+            return dict.__getitem__(container, key)
+        return _plain_method(container, "__getitem__")(container, key)
     except LookupError:
         return MISSING
 
 
-def put_entry(kind: str, container: Any, key: Any, value: object) -> None:
+def put_entry(kind: str, container: object, key: object, value: object) -> None:
     """Puts a value into a place."""
-    if type(container) is dict or type(container) is list:
+    if type(container) is dict:
         container[key] = value
-    elif kind == "cell":
+    elif isinstance(container, CellType):
         container.cell_contents = value
     elif kind == "class":
-        type.__setattr__(container, key, value)
+        type.__setattr__(container, str(key), value)
     elif kind == "slots":
-        slot_of(container, key).__set__(container, value)
+        slot_of(container, str(key)).__set__(container, value)
     else:
-        _plain_type(container).__setitem__(container, key, value)
+        _plain_method(container, "__setitem__")(container, key, value)
 
 
-def slot_of(x: object, name: str) -> Any:
+def slot_of(x: object, name: str) -> MemberDescriptorType:
     """The descriptor of a slot, the first of that name."""
     for base in type(x).__mro__:
         found = vars(base).get(name)
@@ -132,10 +135,10 @@ class SlotReader:
 
     __slots__ = ("member",)
 
-    def __init__(self, member: Any) -> None:
+    def __init__(self, member: MemberDescriptorType) -> None:
         self.member = member
 
-    def __call__(self, x: object) -> Any:
+    def __call__(self, x: object) -> object:
         try:
             return self.member.__get__(x)
         except AttributeError:
@@ -144,12 +147,11 @@ class SlotReader:
 
 def shows_slot(x: object, name: str) -> bool:
     """Whether asking an object for a name gives what its slot holds."""
-    for base in type(x).__mro__:
-        if name in vars(base):
-            shown = vars(base)[name]
-            ordinary: Any = object.__getattribute__
-            return shown is slot_of(x, name) and type(x).__getattribute__ is ordinary
-    return False
+    classes = type(x).__mro__[:-1]
+    if any("__getattribute__" in vars(base) for base in classes):
+        return False
+    shown = next(vars(base)[name] for base in classes if name in vars(base))
+    return shown is slot_of(x, name)
 
 
 def items_of(table: dict[Any, Any]) -> dict[Any, Any]:
@@ -182,7 +184,7 @@ def is_set(member: Any, x: object) -> bool:
     return True
 
 
-def slots_of(x: object) -> Iterator[tuple[str, Any]]:
+def slots_of(x: object) -> Iterator[tuple[str, MemberDescriptorType]]:
     """The names of an object's slots, as they stand in dictionaries of classes, and the slots."""
     for base in type(x).__mro__:
         found = vars(base).get("__slots__", ()) if base.__module__ != "builtins" else ()
