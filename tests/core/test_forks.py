@@ -70,6 +70,24 @@ def test_a_lock_that_is_never_given_back_is_free_in_the_child(
             thread.join()
 
 
+def test_llvm_is_waited_for_longer_than_for_locks_that_can_be_freed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inside = _locks.lock()
+    monkeypatch.setattr(_locks, "PATIENCE", 0.05)
+    monkeypatch.setattr(_locks, "_foreign", lambda: [inside])
+    end, thread = holding(inside)
+    left = threading.Timer(0.5, end.set)
+    left.start()
+    try:
+        began = time.monotonic()
+        child(lambda: None)
+        assert end.is_set() and time.monotonic() - began < LIMIT
+    finally:
+        end.set()
+        thread.join()
+
+
 def test_a_lock_that_the_forking_thread_holds_stays_held_in_the_child() -> None:
     made = _locks.lock()
 

@@ -9,7 +9,9 @@ of users runs (`long_lock`) aren't waited for; in the child they are free again,
 that forked holds them itself, and `in_child` registers what puts right the things they guard.
 
 Waiting ends after `PATIENCE`: two threads may wait for each other through a lock that isn't ours.
-What couldn't be had is freed in the child all the same.
+What couldn't be had is freed in the child all the same. LLVM's lock is waited for much longer: who
+has it is inside of LLVM, waits for nobody and comes out, on a busy machine after seconds; but what
+LLVM itself holds there nobody could free in a child.
 
 Imports are waited for likewise: a module that another thread is about to load would stay locked in
 the child, half loaded. One that couldn't be waited for is loaded anew there.
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import threading
 
 PATIENCE: Final = 5.0
+LLVM_PATIENCE: Final = 60.0
 LOADING: Final = 0.5  # seconds of it for modules
 _PAUSE: Final = 0.0005
 _TURN: Final = 0.05  # seconds to wait for one lock while others are held
@@ -99,17 +102,23 @@ def _before() -> None:
     began = time.monotonic()
     until, loaded = began + PATIENCE, began + LOADING
     held = _held[get_ident()] = []
-    wanted = [*_living(_brief), *_foreign()]
+    foreign = _foreign()
+    wanted = [*_living(_brief), *foreign]
     first: Any = None
     while True:
         left = until - time.monotonic()
-        if left > 0.0 and first is not None and first.acquire(timeout=left):
-            held.append(first)
+        if left > 0.0 and first is not None:
+            if first.acquire(timeout=left):
+                held.append(first)
+            left = until - time.monotonic()
         missing: Any = None
         for each in wanted:
-            if each is not first and each.acquire(timeout=_TURN if left > 0.0 else 0.0):
+            if each in held:
+                continue
+            last = LLVM_PATIENCE if each in foreign else 0.0
+            if each.acquire(timeout=_TURN if left > 0.0 else last):
                 held.append(each)
-            elif each is not first and left > 0.0:
+            elif left > 0.0:
                 missing = each
                 break
         if left <= 0.0 or (missing is None and not (_loading() and time.monotonic() < loaded)):
