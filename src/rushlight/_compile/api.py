@@ -3,15 +3,47 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from ..nn.modules.module import Module
 from .refusal import InvalidBackend
 from .step import STANCE, CompiledStep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
     from .._base.annotations import AnyCallable, Keywords
     from .ir.program import Program
+
+    P = ParamSpec("P")
+    Q = ParamSpec("Q")
+    R = TypeVar("R", covariant=True)
+    T = TypeVar("T")
+    S = TypeVar("S", contravariant=True)
+
+    M = TypeVar("M", bound=Module)
+
+    class CompiledFunction(Protocol[P, R]):
+        """What `compile` makes of a function, as type checkers see it."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        def __get__(
+            self: CompiledFunction[Concatenate[S, Q], R], instance: S, owner: type | None = None
+        ) -> Callable[Q, R]: ...
+        def explain(self) -> str: ...
+        def reset(self) -> None: ...
+
+    class Compiling(Protocol):
+        """The decorator that `compile` makes where it is given no function."""
+
+        @overload
+        def __call__(self, model: Module, /) -> OptimizedModule: ...
+        @overload
+        def __call__(self, model: Callable[Concatenate[M, Q], object], /) -> Any: ...
+        @overload
+        def __call__(self, model: Callable[P, T], /) -> CompiledFunction[P, T]: ...
+
 
 MODES: Final = (
     "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
@@ -23,6 +55,50 @@ BACKENDS.update(_REPLAYED)
 _steps: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
+@overload
+def compile(
+    model: Module,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: AnyCallable | str | None = None,
+    mode: str | None = None,
+    options: Keywords | None = None,
+    disable: bool = False,
+) -> OptimizedModule: ...
+@overload
+def compile(  # a method of a module, which checkers must be able to bind
+    model: Callable[Concatenate[M, Q], object],
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: AnyCallable | str | None = None,
+    mode: str | None = None,
+    options: Keywords | None = None,
+    disable: bool = False,
+) -> Any: ...
+@overload
+def compile(
+    model: Callable[P, T],
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: AnyCallable | str | None = None,
+    mode: str | None = None,
+    options: Keywords | None = None,
+    disable: bool = False,
+) -> CompiledFunction[P, T]: ...
+@overload
+def compile(
+    model: None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: AnyCallable | str | None = None,
+    mode: str | None = None,
+    options: Keywords | None = None,
+    disable: bool = False,
+) -> Compiling: ...
 def compile(
     model: AnyCallable | None = None,
     *,
@@ -151,14 +227,14 @@ class OptimizedModule(Module):
         self.__dict__["dynamo_ctx"] = OptimizeContext(fullgraph, native)
         _steps.add(self._step)
 
-    def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         own = self.__dict__
         if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
                 or own["_backward_pre_hooks"]):  # fmt: skip
             return super().__call__(*args, **kwargs)
         return own["_step"](*args, **kwargs)
 
-    def forward(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         """What the module gives."""
         return self.__dict__["_step"](*args, **kwargs)
 

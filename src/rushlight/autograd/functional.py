@@ -8,7 +8,7 @@ is an error instead of a zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .._base.lazy import list_names as _listed
 from .._core.engine import WORLDS
@@ -204,6 +204,24 @@ def _zeros_with_history(like: Tensors) -> Tensors:
     return tuple(made)
 
 
+@overload
+def jacobian(
+    func: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Tensor: ...
+@overload
+def jacobian(
+    func: AnyCallable,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any: ...
 def jacobian(
     func: AnyCallable,
     inputs: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._core.storage import TensorBase
 from .._table import PUBLIC
@@ -17,7 +17,12 @@ from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, broadcast_prefix, flatten, format_spec, unflatten
 
 if TYPE_CHECKING:
+    from typing import ParamSpec, TypeVar
+
     from .._base.annotations import AnyCallable, Shape
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 #: What packages have put in the place of how arguments are taken apart and results put together:
 #: `_functorch.vmap`, where they find these steps, says so here.
@@ -25,13 +30,13 @@ REPLACED: list[Callable[[], Any]] = []
 
 
 def vmap(
-    func: Callable[..., object],
+    func: Callable[P, R],
     in_dims: object = 0,
     out_dims: Any = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> AnyCallable:
+) -> Callable[P, R]:
     """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
 
     Both may be nested like the arguments (the results), with None for what has no such dimension.
@@ -69,7 +74,7 @@ def vmap(
             )
         return run(func, dims, leaves, spec, size, out_dims, randomness, kwargs)
 
-    return mapped
+    return cast("Callable[P, R]", mapped)
 
 
 def check_randomness(randomness: str) -> None:

@@ -160,14 +160,14 @@ def _samples(
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """The gradients of the weights in each sample, batch first."""
 
-    def one(xs: list[Tensor], gs: list[Tensor]) -> object:
+    def one(xs: list[Tensor], gs: list[Tensor]) -> tuple[Tensor, ...]:
         batch = [x.unsqueeze(axis) for x in xs]
         out, pull = vjp(lambda *ws: layer(batch, ws), *weights)
         wide = tuple(g.unsqueeze(axis) for g in gs)
-        return pull(wide if isinstance(out, tuple) else wide[0])
+        found: tuple[Tensor, ...] = pull(wide if isinstance(out, tuple) else wide[0])
+        return found
 
-    found: tuple[Tensor, ...] = vmap(one, in_dims=axis)(inputs, list(gradients))
-    return found
+    return vmap(one, in_dims=axis)(inputs, list(gradients))
 
 
 def _keep(weight: ExpandedWeight, gradient: Tensor) -> None:
