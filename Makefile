@@ -29,7 +29,7 @@ step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
+.PHONY: help demo test matrix check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,17 @@ demo: $(VENV)/.demo  ## train something and look at it
 test: $(VENV)/.dev  ## the tests, on the plain Python core
 	$(call step,the tests)
 	@RUSHLIGHT_PURE=1 $(PYTEST) $(if $(ARGS),,--ignore=tests/compare)
+
+VERSIONS ?= 3.11 3.12 3.13 3.14
+matrix:  ## the quick tests on each Python from 3.11 to 3.14 that is here (VERSIONS="3.12 3.13" for some)
+	@missing=; for v in $(VERSIONS); do \
+	    found=; for p in python$$v "$$HOME"/.pyenv/versions/$$v.*/bin/python; do \
+	        [ "$$("$$p" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" != $$v ] || found=$$p; \
+	    done; \
+	    if [ -z "$$found" ]; then missing="$$missing $$v"; continue; fi; \
+	    $(MAKE) --no-print-directory test PYTHON="$$found" VENV=$(VENV)-$$v MARK="not slow"; \
+	done; \
+	if [ -n "$$missing" ]; then echo "not here, so not tried:$$missing"; fi
 
 check: $(VENV)/.dev  ## style, types and the rules of the house
 	$(call step,style)

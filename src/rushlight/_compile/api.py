@@ -108,7 +108,7 @@ def compile(
     mode: str | None = None,
     options: Keywords | None = None,
     disable: bool = False,
-) -> Any:
+) -> object:
     """The function or module with its calls recorded, then replayed; usable as a decorator.
 
     The first calls run eagerly while each operation on arrays is noted: forward, backward, writes
@@ -150,7 +150,7 @@ def compile(
     """
     if model is None:
 
-        def decorated(function: AnyCallable) -> Any:
+        def decorated(function: AnyCallable) -> object:
             return compile(function, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                            mode=mode, options=options, disable=disable)  # fmt: skip
 

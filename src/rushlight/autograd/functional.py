@@ -216,7 +216,7 @@ def jacobian(
 @overload
 def jacobian(
     func: AnyCallable,
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -229,7 +229,7 @@ def jacobian(
     strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> object:
     """The Jacobian of `func`, of each output by each input; shapes: the output's, then the input's.
 
     With `vectorize` all rows are computed by one batched backward.

@@ -42,7 +42,10 @@ _RULE: Final = Rule(_adadelta, ("square_avg", "acc_delta"))
 
 
 class Adadelta(RuleOptimizer):
-    """Steps scaled by the ratio of the running size of past steps to that of the gradients."""
+    """Steps scaled by the ratio of the running size of past steps to that of the gradients.
+
+    v ← rho·v + (1 - rho)·g², d = √(u + eps) / √(v + eps)·g, u ← rho·u + (1 - rho)·d², p ← p - lr·d.
+    """
 
     _rule = _RULE
     _options_since = {"capturable": False}

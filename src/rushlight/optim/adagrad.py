@@ -49,7 +49,10 @@ _RULE: Final = Rule(_adagrad, ("sum",))
 
 
 class Adagrad(RuleOptimizer):
-    """Steps divided by the root of the sum of all squared gradients."""
+    """Steps divided by the root of the sum of all squared gradients.
+
+    In step t: s ← s + g², p ← p - lr / (1 + (t - 1)·lr_decay)·g / (√s + eps).
+    """
 
     _rule = _RULE
     _options_since = {"fused": None}

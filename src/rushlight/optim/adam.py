@@ -72,6 +72,9 @@ _RULE: Final = Rule(_adam, ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"))
 class Adam(RuleOptimizer):
     """Steps by running averages of the gradient and of its square, corrected for their start.
 
+    In step t, with the gradient g of a parameter p and betas (b1, b2): m ← b1·m + (1 - b1)·g,
+    v ← b2·v + (1 - b2)·g², p ← p - lr·(m / (1 - b1ᵗ)) / (√(v / (1 - b2ᵗ)) + eps).
+
     `weight_decay` adds that multiple of p to g (with `decoupled_weight_decay`: shrinks p
     itself); `amsgrad` divides by the largest average of squares so far; `maximize` goes uphill.
     `foreach` and `fused` are accepted: there is one implementation.

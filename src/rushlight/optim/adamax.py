@@ -43,7 +43,10 @@ _RULE: Final = Rule(_adamax, ("exp_avg", "exp_inf"))
 
 
 class Adamax(RuleOptimizer):
-    """Adam with the largest recent gradient in place of the root mean square."""
+    """Adam with the largest recent gradient in place of the root mean square.
+
+    In step t: m ← b1·m + (1 - b1)·g, u ← max(b2·u, |g| + eps), p ← p - lr / (1 - b1ᵗ)·m / u.
+    """
 
     _rule = _RULE
     _options_since = {"capturable": False}

@@ -17,6 +17,9 @@ __all__ = ["AdamW"]
 class AdamW(Adam):
     """Adam whose weight decay multiplies the parameters by 1 - lr·weight_decay before the step.
 
+    p ← p·(1 - lr·weight_decay), then `Adam`'s step of a gradient without decay. In `Adam` the decay
+    goes through the averages; here it doesn't.
+
     Source: Loshchilov and Hutter 2019, algorithm 2.
     """
 

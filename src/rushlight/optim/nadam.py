@@ -56,7 +56,12 @@ _RULE: Final = Rule(_nadam, ("exp_avg", "exp_avg_sq"))
 
 
 class NAdam(RuleOptimizer):
-    """Adam with Nesterov momentum, whose weight grows towards beta1 as `momentum_decay` says."""
+    """Adam with Nesterov momentum, whose weight grows towards beta1 as `momentum_decay` says.
+
+    In step t, with c(t) = b1·(1 - 0.96^(t·momentum_decay) / 2), C(t) the product of the c up to t,
+    m and v as in `Adam`: p ← p - lr·(c(t + 1)·m / (1 - C(t + 1)) + (1 - c(t))·g / (1 - C(t))) /
+    (√(v / (1 - b2ᵗ)) + eps).
+    """
 
     _rule = _RULE
     _options_since = {"capturable": False, "decoupled_weight_decay": False}

@@ -54,6 +54,8 @@ _RULE: Final = Rule(_rmsprop, ("square_avg", "grad_avg", "momentum_buffer"))
 class RMSprop(RuleOptimizer):
     """Steps divided by the root of a running average of squared gradients.
 
+    v ← alpha·v + (1 - alpha)·g², p ← p - lr·g / (√v + eps).
+
     `centered` subtracts the square of the running mean first; `momentum` runs on the scaled steps.
     """
 

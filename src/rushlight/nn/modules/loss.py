@@ -98,7 +98,10 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Quadratic within `beta` of the target, linear outside."""
+    """Quadratic within `beta` of the target, linear outside.
+
+    Of d = |input - target|: d² / (2 beta) where d < beta, else d - beta / 2.
+    """
 
     def __init__(
         self,
@@ -115,7 +118,10 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Quadratic within `delta` of the target, linear outside with slope `delta`."""
+    """Quadratic within `delta` of the target, linear outside with slope `delta`.
+
+    Of d = |input - target|: d² / 2 where d < delta, else delta·(d - delta / 2).
+    """
 
     __constants__ = ["reduction", "delta"]
 
@@ -136,6 +142,9 @@ class SoftMarginLoss(_Loss):
 
 class NLLLoss(_WeightedLoss):
     """Minus the log-probability of the target class.
+
+    -weight[y]·input[y] of each target y; "mean" divides by the sum of these weights. The input
+    holds logarithms of probabilities, as `LogSoftmax` gives them.
 
     Shapes: input (N, C, *) or (C), target (N, *) or () of class indices.
     """
@@ -165,6 +174,13 @@ class NLLLoss(_WeightedLoss):
 
 class CrossEntropyLoss(_WeightedLoss):
     """Cross entropy of logits with class indices, or with probabilities by class.
+
+    Of logits x and a class y: -weight[y]·log(exp(x[y]) / Σ exp(x[c])). It is `LogSoftmax` and
+    `NLLLoss` in one, without overflow: give it what the last layer gives, with no softmax before.
+    "mean" divides by the sum of the weights of the targets that count, which is their number
+    without `weight`; those with `ignore_index` count in neither. Of probabilities q by class:
+    -Σ weight[c]·q[c]·log_softmax(x)[c], and "mean" divides by the number of targets; class
+    indices are quicker. `label_smoothing` mixes the target with 1 / C for each of the C classes.
 
     Shapes: input (N, C, *) or (C), target (N, *) of indices or the shape of the input.
     """
@@ -203,7 +219,11 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy of logits, without overflow."""
+    """Binary cross entropy of logits, without overflow.
+
+    -weight·(pos_weight·t·log σ(x) + (1 - t)·log(1 - σ(x))) of a logit x and a target t from 0 to 1.
+    A `pos_weight` of (negatives / positives) makes the rarer positives count as much.
+    """
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -231,7 +251,11 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target·(log target - input), for log-probabilities in `input`."""
+    """target·(log target - input), for log-probabilities in `input`.
+
+    "batchmean" is the divergence itself: the sum, divided by the number of rows. "mean" divides by
+    the number of elements.
+    """
 
     def __init__(
         self,
