@@ -104,10 +104,14 @@ def test_what_is_not_plain_goes_to_the_function() -> None:
         (np.ones((3, 1), np.float32).T, np.ones((3, 1), np.float32).T),
         (x.astype(np.float32, copy=True).astype(np.dtype(np.float32, metadata={"a": 1})), x),
     ]  # fmt: skip
+    taken = []
     for k, (a, b) in enumerate(cases):
+        before = plain.calls
         assert same(made(a, b), np.multiply(a, b)), k
         assert type(made(a, b)) is type(np.multiply(a, b))
-        assert plain.calls == 2 * k + 2, k
+        assert plain.calls - before in (0, 2)
+        taken += [k] if plain.calls == before else []
+    assert taken == [7, 10, 11, 23, 25]  # of other strides or shapes, small, in order
     for bad in ((x, "a"), (x, None), (x,), (x, x, x, x)):
         with pytest.raises((TypeError, ValueError)):
             made(*bad)
@@ -148,11 +152,15 @@ def test_blocks_and_numbers_of_a_formula() -> None:
         made(x, 0, 1)
 
 
+#: Of operands that broadcast.
+SHAPES = ((4, 5), (5,), (4, 1), (1, 5), (2, 1, 5), (1,), (4, 5), ())
+
+
 def ops() -> Iterator[tuple[str, Op, Any, str]]:
     """Each operation by element, with its schema and kind."""
     for rows in ROWS.values():
         for row in rows:
-            if row.kind != "elementwise":
+            if row.kind != "elementwise" and not row.op.broadcasts:
                 continue
             yield str(row), row.op, row.schema, row.kind
             if row.simple_op is not None and row.simple_op is not row.op:
@@ -213,7 +221,17 @@ def agrees(text: str, made: Any, plain: object) -> bool:
                 return False
             shaped = [a[:5].reshape(5, 1) if isinstance(a, np.ndarray) else a for a in args]
             single = [np.array(a[30]) if isinstance(a, np.ndarray) else a for a in args]
-            for case in (args, shaped, single):
+            grid = [
+                np.resize(a, shape) if isinstance(a, np.ndarray) else a
+                for a, shape in zip(args, SHAPES)
+            ]
+            apart = [
+                np.resize(a, (5, 8))[::2, :: k + 1][:, :3] if isinstance(a, np.ndarray) else a
+                for k, a in enumerate(args)
+            ]
+            turned = [a.T if isinstance(a, np.ndarray) else a for a in grid]
+            back = [a[::-1] if isinstance(a, np.ndarray) else a for a in grid]
+            for case in (args, shaped, single, grid, apart, turned, back, [*turned[:1], *grid[1:]]):
                 found, wanted = attempt(made, case), attempt(plain, case)
                 if isinstance(wanted, Exception):
                     assert type(found) is type(wanted), (text, found, wanted)

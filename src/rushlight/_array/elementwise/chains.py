@@ -219,7 +219,9 @@ def _on_floats() -> dict[AnyCallable, AnyCallable]:
     return {
         rounding.ceil: np.ceil, rounding.floor: np.floor, rounding.trunc: np.trunc,
         rounding.round: np.rint, rounding.signbit: np.signbit, rounding.copysign: np.copysign,
-        division.hypot: np.hypot, division.fmod: np.fmod, division.floor_divide: np.floor_divide,
+        rounding.maximum: np.maximum, rounding.minimum: np.minimum, rounding.fmax: np.fmax,
+        rounding.fmin: np.fmin, division.hypot: np.hypot, division.fmod: np.fmod,
+        division.floor_divide: np.floor_divide,
         trigonometry.arctan2: np.arctan2, comparison.nextafter: np.nextafter,
         rounding.frac: lambda x: x - W.trunc(x),
         rounding.clamp: lambda x, low, high: W.minimum(W.maximum(x, low), high),

@@ -1,5 +1,6 @@
 /* Functions on small arrays, by the inner loops of NumPy's ufuncs: see `__init__.py`. */
 #include "arrays.h"
+#include "expanded.h"
 #include <float.h>
 #include <math.h>
 
@@ -10,6 +11,8 @@
 #define OPERANDS 4 /* of a step, its result included */
 #define DIMENSIONS 8
 #define BLOCK 256 /* elements that go through all steps together */
+#define ROOMS 3 /* operands of another shape than the result */
+#define ROOM 512 /* elements of theirs */
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 typedef struct {
@@ -29,6 +32,7 @@ typedef struct {
     int types; /* bit 0: for float32, bit 1: for float64 */
     npy_intp most; /* elements */
     char gives_bool;
+    char even; /* digits might depend on how operands lie */
     unsigned char asked_at[ARGUMENTS]; /* arguments that must be `wanted` */
     double wanted[ARGUMENTS];
     double values[SLOTS];
@@ -56,6 +60,9 @@ typedef struct {
     char *places[SLOTS];
     npy_intp strides[SLOTS];
     union { float f; double d; } cells[SLOTS];
+    int rank, uneven; /* whether operands have been written out in the shape of the result */
+    npy_intp sizes[DIMENSIONS], size;
+    npy_uint64 rooms[ROOMS][ROOM];
 } Frame;
 
 /* ---- what is asked of arguments ----------------------------------------------------------- */
@@ -86,11 +93,43 @@ static int is_spread(PyArrayObject *x, int rank)
     return 1;
 }
 
+/* Writes out the operands whose shapes or strides aren't those of the result. */
+static int take_unevenly(Function *self, PyObject *const *args, Frame *frame)
+{
+    int used = 0;
+    frame->rank = 0;
+    frame->uneven = 1;
+    frame->size = 1;
+    for (int k = 0; k < self->count; k++)
+        if (strchr("fb", self->kinds[k]) != NULL && Py_TYPE(args[k]) == &PyArray_Type &&
+            !broaden((PyArrayObject *)args[k], DIMENSIONS, &frame->rank, frame->sizes))
+            return 0;
+    for (int k = 0; k < frame->rank; k++) {
+        frame->size *= frame->sizes[k];
+        if (frame->size > ROOM)
+            return 0;
+    }
+    for (int k = 0; k < self->count; k++) {
+        PyArrayObject *x = (PyArrayObject *)args[k];
+        if (strchr("fb", self->kinds[k]) == NULL || Py_TYPE(x) != &PyArray_Type ||
+            PyArray_NDIM(x) == 0)
+            continue;
+        frame->strides[k] = PyArray_ITEMSIZE(x);
+        if (PyArray_SIZE(x) == frame->size && PyArray_NDIM(x) == frame->rank && is_dense(x))
+            continue;
+        if (used == ROOMS ||
+            !write_out(x, frame->rank, frame->sizes, frame->size, (char *)frame->rooms[used]))
+            return 0;
+        frame->places[k] = (char *)frame->rooms[used++];
+    }
+    return 1;
+}
+
 /* Fills the frame's slots of the arguments. The array that gives the shape, or NULL. */
 static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, int *type)
 {
-    PyArrayObject *like = NULL, *single = NULL;
-    int rank = 0;
+    PyArrayObject *like = NULL, *single = NULL, *first = NULL;
+    int rank = 0, uneven = 0;
     npy_intp *sizes = NULL;
     *type = -1;
     for (int k = 0; k < self->count; k++) {
@@ -126,28 +165,36 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
             single = array;
             continue;
         }
+        npy_intp size = PyArray_SIZE(array);
+        if (of_array > DIMENSIONS || size > self->most || size == 0)
+            return NULL;
         if (rank == 0) {
+            first = array;
             rank = of_array;
             sizes = PyArray_DIMS(array);
-            npy_intp size = PyArray_SIZE(array);
-            if (rank > DIMENSIONS || size > self->most || size == 0)
-                return NULL;
         }
         else if (of_array != rank ||
                  memcmp(PyArray_DIMS(array), sizes, rank * sizeof(npy_intp)) != 0)
-            return NULL;
+            uneven = 1;
         if (is_dense(array)) {
             frame->strides[k] = PyArray_ITEMSIZE(array);
             like = array;
         }
-        else if (!is_spread(array, rank))
-            return NULL;
+        else if (!is_spread(array, of_array))
+            uneven = 1;
     }
-    if (rank != 0 && like == NULL)
-        return NULL;
     if (*type < 0)
         return NULL;
-    return like != NULL ? like : single;
+    if (uneven)
+        return take_unevenly(self, args, frame) ? first : NULL;
+    if (rank != 0 && like == NULL)
+        return NULL;
+    frame->uneven = 0;
+    like = like != NULL ? like : single;
+    frame->rank = rank;
+    memcpy(frame->sizes, PyArray_DIMS(like), rank * sizeof(npy_intp));
+    frame->size = PyArray_SIZE(like);
+    return like;
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -352,7 +399,8 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     Chain *chain = NULL;
     for (int c = 0; c < self->chains && chain == NULL; c++) {
         chain = self->chain[c];
-        if (!(chain->types >> type & 1) || PyArray_SIZE(like) > chain->most) {
+        if (!(chain->types >> type & 1) || frame.size > chain->most ||
+            (frame.uneven && chain->even)) {
             chain = NULL;
             continue;
         }
@@ -375,11 +423,11 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     }
     PyArray_Descr *descr = chain->gives_bool ? bools : floats[type];
     Py_INCREF(descr);
-    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(like),
-                                         PyArray_DIMS(like), NULL, NULL, 0, NULL);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, frame.rank, frame.sizes, NULL, NULL,
+                                         0, NULL);
     if (out == NULL)
         return NULL;
-    if (run(chain, self->count, &frame, type, PyArray_SIZE(like),
+    if (run(chain, self->count, &frame, type, frame.size,
             PyArray_BYTES((PyArrayObject *)out)))
         return out;
     Py_DECREF(out);
@@ -388,6 +436,21 @@ plain:
 }
 
 /* ---- how one is made ---------------------------------------------------------------------- */
+
+/* Whose digits are one, however operands lie. */
+static const char *const exact[] = {
+    "add", "subtract", "multiply", "divide", "negative", "absolute", "square", "sqrt", "floor",
+    "ceil", "trunc", "rint", "equal", "not_equal", "less", "less_equal", "greater",
+    "greater_equal", "isnan", "isinf", "isfinite", "signbit", "copysign",
+};
+
+static int is_exact(PyObject *ufunc)
+{
+    for (size_t k = 0; k < sizeof exact / sizeof *exact; k++)
+        if (strcmp(((PyUFuncObject *)ufunc)->name, exact[k]) == 0)
+            return 1;
+    return 0;
+}
 
 static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
 {
@@ -476,6 +539,8 @@ static int read_chain(PyObject *told, int count, Chain *chain)
             if (found <= 0)
                 return found;
         }
+        if (step->op == 'u' ? !is_exact(ufunc) : strchr("wk", step->op) == NULL)
+            chain->even = chain->even || strchr("uEC", step->op) != NULL;
     }
     return 1;
 }
