@@ -188,7 +188,10 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     elif op.ordered and result.ndim > 1:
-        result = order_like(result, raws[:: op.ordered])
+        for value in raws:
+            if type(value) is ndarray and not value.flags.c_contiguous:
+                result = order_like(result, raws[:: op.ordered])
+                break
     out = new_tensor(result)
     if mode.grad:
         live &= op.diff_mask

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.determinism import DETERMINISM
+from ..._native import ufunc_loops
 from ..memory import dense_layout as dense
 from ..memory.dense_layout import span
 from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
 from ..number import filling, number_like
-from ..types import to_raw
+from ..types import from_raw, to_raw
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import AnyCallable, Scalar
     from ..annotations import Array, RawType
 
 
@@ -94,6 +95,35 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
     return made
 
 
+def _alike(fill: Scalar | None) -> AnyCallable:
+    def made(array: Array) -> Array:
+        return like(array, from_raw(array.dtype), fill, False)
+
+    return made
+
+
+#: The same in the type of the other array, by what fills it.
+ALIKE: Final[dict[Scalar | None, AnyCallable]] = {
+    fill: ufunc_loops.copy(_alike(fill), letter)
+    for fill, letter in ((0, "0"), (1, "1"), (None, "N"))
+}
+
+
+def unset_alike(array: Array) -> Any:
+    """An array like another whose elements are not set."""
+    return like(array, from_raw(array.dtype), None, False) if DETERMINISM.filling else (
+        ALIKE[None](array)
+    )  # fmt: skip
+
+
+def counted(end: int) -> Any:
+    """The whole numbers from 0 on, so many; none where there is no memory for them."""
+    try:
+        return np.arange(end)
+    except (MemoryError, ValueError):
+        return None
+
+
 def in_memory_order(array: Array) -> Array:
     """The elements of a dense array, one after the other as they lie in memory."""
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
@@ -110,7 +140,9 @@ def eye(n: int, m: int, dtype: D.dtype) -> Array:
     """Ones on the diagonal."""
     if dtype is D.complex32:
         _refuse_narrow("eye", dtype)
-    return np.eye(n, m, dtype=to_raw(dtype))
+    made = np.zeros((n, m), to_raw(dtype))
+    made.reshape(-1)[: m * min(n, m) : m + 1] = 1
+    return made
 
 
 @allocating

@@ -215,6 +215,30 @@ static PyObject *repeat(PyArrayObject *x, PyObject *repeats)
     return (PyObject *)out;
 }
 
+/* Zeros, or ones, in the shape and type of an array. */
+static PyObject *fill(PyArrayObject *x, int ones)
+{
+    int type = PyArray_TYPE(x);
+    npy_intp size = PyArray_SIZE(x);
+    if (ones && type != NPY_FLOAT && type != NPY_DOUBLE && type != NPY_INT64)
+        return NULL;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), PyArray_NDIM(x), PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    if (!ones)
+        memset(to, 0, size * PyArray_ITEMSIZE(x));
+    else
+        for (npy_intp k = 0; k < size; k++)
+            if (type == NPY_FLOAT)
+                ((float *)to)[k] = 1;
+            else if (type == NPY_DOUBLE)
+                ((double *)to)[k] = 1;
+            else
+                ((npy_int64 *)to)[k] = 1;
+    return (PyObject *)out;
+}
+
 /* ---- several arrays ----------------------------------------------------------------------- */
 
 /* A list of arrays of one type one after the other along a dimension, or along a new one. */
@@ -265,7 +289,8 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
 
 /* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
-   array in any, "J" arrays joined, "S" stacked. There is a letter for each argument. */
+   array in any, "J" arrays joined, "S" stacked, "0" zeros like an array, "1" ones, "N"
+   what isn't set. There is a letter for each argument. */
 static PyObject *copy_array(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -282,6 +307,10 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     case 'L':
     case 'U': return triangle(x, args[1], what == 'L');
     case 'P': return repeat(x, args[1]);
+    case '0':
+    case '1': return fill(x, what == '1');
+    case 'N':
+        return (PyObject *)new_array(PyArray_DESCR(x), PyArray_NDIM(x), PyArray_DIMS(x));
     }
     take_all(x, &s);
     return copied(x, &s);

@@ -168,6 +168,24 @@ static int slice(PyArrayObject *x, PyObject *const *args, Window *w)
     return 1;
 }
 
+/* What lies at a place of a dimension. */
+static int take_one(PyArrayObject *x, PyObject *const *args, Window *w)
+{
+    npy_intp place;
+    int rank = PyArray_NDIM(x), dim = read_dim(args[0], rank);
+    if (dim < 0 || !read_number(args[1], &place) || place < -PyArray_DIM(x, dim) ||
+        place >= PyArray_DIM(x, dim))
+        return 0;
+    w->first += (place < 0 ? place + PyArray_DIM(x, dim) : place) * PyArray_STRIDE(x, dim);
+    w->rank = 0;
+    for (int k = 0; k < rank; k++)
+        if (k != dim) {
+            w->sizes[w->rank] = PyArray_DIM(x, k);
+            w->strides[w->rank++] = PyArray_STRIDE(x, k);
+        }
+    return 1;
+}
+
 /* The diagonal of two dimensions, for (offset, dim, dim). */
 static int diagonal(PyArrayObject *x, PyObject *const *args, Window *w)
 {
@@ -193,7 +211,8 @@ static int diagonal(PyArrayObject *x, PyObject *const *args, Window *w)
 }
 
 /* The letter says which: "V" another shape, "E" an expanded one (and what isn't read), "U" a new
-   dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "D" a diagonal, "A" all of it. */
+   dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "I" one place, "D" a
+   diagonal, "A" all of it. */
 static PyObject *take_view(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -214,6 +233,7 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
     case 'T': fine = transpose(x, args + 1, &w); break;
     case 'P': fine = permute(x, args[1], &w); break;
     case 'L': fine = slice(x, args + 1, &w); break;
+    case 'I': fine = take_one(x, args + 1, &w); break;
     case 'D': fine = diagonal(x, args + 1, &w); break;
     case 'A': take_all(x, &w), fine = 1;
     }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._base.device import find_device, on_meta
+from ..._base.size import Size
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
@@ -255,7 +256,11 @@ def check(
         if plain is not None:
             return run(*args[:own], *plain[0], **plain[1])
         if "pin_memory" not in kwargs and all(_fits_another(p, v) for p, v in bound):
-            lists = [i for i, v in enumerate(args) if isinstance(v, (list, tuple))]
+            # What a size holds is known.
+            lists = [
+                i for i, v in enumerate(args)
+                if isinstance(v, (list, tuple)) and type(v) is not Size
+            ]  # fmt: skip
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
             fine[key] = tuple(lists) or None
         return NOT_HANDLED

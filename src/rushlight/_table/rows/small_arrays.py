@@ -46,7 +46,8 @@ _OF_REDUCTIONS: Final = {
 #: Views that `views.c` knows, with a letter for each argument.
 VIEWS: Final[dict[AnyCallable, str]] = {
     views.view: "Vs", views.expand: "Es-", views.unsqueeze: "Ud", views.transpose: "Tdd",
-    views.permute: "Ps", views.slice_: "Ldnnn", views.alias: "A", as_strided.diagonal: "Dkdd",
+    views.permute: "Ps", views.slice_: "Ldnnn", views.select: "Idk",
+    views.alias: "A", as_strided.diagonal: "Dkdd",
 }  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
@@ -103,7 +104,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     if ufunc_loops.FUNCTION is None:
         return
-    if kind != "elementwise":
+    if kind != "elementwise" and not op.broadcasts:
         op.small_formulas = tuple([_of_sum(formula) for formula in op.formulas])
         return
     kinds = "".join(_letter(p.name, schema) for p in schema.params)

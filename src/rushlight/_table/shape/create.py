@@ -11,14 +11,15 @@ from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
-from ..._base.device import on_meta
+from ..._base.device import DEFAULTS, on_meta
 from ..._base.lazy import later
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
+from ..._native.ufunc_loops import sizes_of
 from ..calls.argument_parser import is_number_tensor
 from ..rows import meta as _meta
-from ..rows.composite import composite
+from ..rows.composite import POSITIONAL, composite
 from ..rows.result_strides import steps_of
 from ..rows.size_arguments import size_of as size_of
 from ..rows.warn_once import say_once, warn_of_array
@@ -334,7 +335,18 @@ def _make_filled(name: str, fill: AnyCallable) -> AnyCallable:
             return finished(raw.empty_strided(shape, steps, found), requires_grad)
         return delivered(fill(shape, found), out, requires_grad)
 
+    def make_plainly(*size: object) -> TensorLike | None:
+        shape = sizes_of(size)
+        if shape is None or DEFAULTS.changed:
+            return make(*size)
+        try:
+            made = fill(shape, D.get_default_dtype())
+        except Exception:
+            return make(*size)  # says what is wrong
+        return finished(made, False)
+
     make.__name__ = make.__qualname__ = name
+    POSITIONAL[make] = make_plainly
     return make
 
 
@@ -481,6 +493,21 @@ def full(
         return _meta.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,), out), value, found)
     return delivered(array, out, requires_grad)
+
+
+def _full_plainly(*args: Any) -> Any:
+    """`full` for a size and a number."""
+    if len(args) == 2 and type(args[1]) in _NUMBERS and not DEFAULTS.changed:
+        shape = sizes_of(args[:1]) if isinstance(args[0], (tuple, list)) else None
+        if shape is not None:
+            try:
+                return finished(raw.full(shape, args[1], infer(args[1])), False)
+            except Exception:
+                return full(*args)  # says what is wrong
+    return full(*args)
+
+
+POSITIONAL[full] = _full_plainly
 
 
 @composite()

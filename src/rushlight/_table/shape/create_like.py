@@ -62,8 +62,11 @@ def _like(name: str, fill: Scalar | None) -> Any:
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
                 f"{errors.type_name(input)}"
             )
+        if dtype is None and device is None and memory_format is None and input._plain:
+            return filled(alike(input._raw), requires_grad)
         return _filled_like(input, fill, dtype, device, memory_format, requires_grad)
 
+    alike = raw.unset_alike if fill is None else raw.ALIKE[fill]
     make.__name__ = make.__qualname__ = name
     return make
 

@@ -9,15 +9,15 @@ from ..._array import types as T
 from ..._array.number import number_like
 from ..._array.shape import create as raw
 from ..._base import dtypes as D, errors
-from ..._base.device import on_meta
+from ..._base.device import DEFAULTS, on_meta
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c, is_number_tensor
 from ..calls.call_errors import combination
 from ..rows import meta as _meta
-from ..rows.composite import composite
+from ..rows.composite import POSITIONAL, composite
 from ..rows.warn_once import warn_the_caller
-from .create import delivered, dtype_or_default, type_for
+from .create import delivered, dtype_or_default, finished, type_for
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
@@ -95,6 +95,18 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
         count = max(0, math.ceil((end - start) / step))
         return _meta.empty_meta((count,), found, requires_grad)
     return delivered(raw.arange(start, end, step, found), out, requires_grad, True, warns=True)
+
+
+def _count(*args: Any) -> Any:
+    """`arange` for a number of elements."""
+    if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 62 and not DEFAULTS.changed:
+        made = raw.counted(args[0])
+        if made is not None:
+            return finished(made, False)
+    return arange(*args)
+
+
+POSITIONAL[arange] = _count
 
 
 def _format(value: float) -> str:
