@@ -80,6 +80,13 @@ static inline int read_dim(PyObject *x, int rank)
     return (int)(dim < 0 ? dim + rank : dim);
 }
 
+/* Copies numbers of dimensions, of which there may be none. */
+static inline void copy_sizes(npy_intp *to, const npy_intp *from, int rank)
+{
+    for (int k = 0; k < rank; k++)
+        to[k] = from[k];
+}
+
 static inline PyArrayObject *new_array(PyArray_Descr *descr, int rank, npy_intp *sizes)
 {
     Py_INCREF(descr);

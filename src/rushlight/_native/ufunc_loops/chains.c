@@ -192,7 +192,7 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
     frame->uneven = 0;
     like = like != NULL ? like : single;
     frame->rank = rank;
-    memcpy(frame->sizes, PyArray_DIMS(like), rank * sizeof(npy_intp));
+    copy_sizes(frame->sizes, PyArray_DIMS(like), rank);
     frame->size = PyArray_SIZE(like);
     return like;
 }

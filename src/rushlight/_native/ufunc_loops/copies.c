@@ -40,8 +40,8 @@ static void take_all(PyArrayObject *x, Source *s)
 {
     s->rank = PyArray_NDIM(x);
     s->from = PyArray_BYTES(x);
-    memcpy(s->sizes, PyArray_DIMS(x), s->rank * sizeof(npy_intp));
-    memcpy(s->strides, PyArray_STRIDES(x), s->rank * sizeof(npy_intp));
+    copy_sizes(s->sizes, PyArray_DIMS(x), s->rank);
+    copy_sizes(s->strides, PyArray_STRIDES(x), s->rank);
 }
 
 /* ---- copies of one array ------------------------------------------------------------------ */

@@ -115,8 +115,8 @@ static int unsqueeze(PyArrayObject *x, PyObject *place, Window *w)
 static void take_all(PyArrayObject *x, Window *w)
 {
     w->rank = PyArray_NDIM(x);
-    memcpy(w->sizes, PyArray_DIMS(x), w->rank * sizeof(npy_intp));
-    memcpy(w->strides, PyArray_STRIDES(x), w->rank * sizeof(npy_intp));
+    copy_sizes(w->sizes, PyArray_DIMS(x), w->rank);
+    copy_sizes(w->strides, PyArray_STRIDES(x), w->rank);
 }
 
 static int transpose(PyArrayObject *x, PyObject *const *args, Window *w)
