@@ -26,6 +26,24 @@ TRANSFORMS: Final[ContextVar[int]] = ContextVar("rushlight_transforms", default=
 FORWARD: Final[ContextVar[int]] = ContextVar("rushlight_forward_transforms", default=0)
 
 
+class Derivative:
+    """A derivative of a function that is being computed."""
+
+    __slots__ = ("ends", "forward", "layers")
+
+    def __init__(self, layers: int, forward: bool) -> None:
+        self.layers = layers  # how many vmaps ran when it began
+        self.forward = forward
+        #: Where gradients end: what the arguments' aliases hang on in the graph.
+        self.ends: set[Any] = set()
+
+
+#: The derivatives that are being computed in this context, the innermost last.
+DERIVATIVES: Final[ContextVar[tuple[Derivative, ...]]] = ContextVar(
+    "rushlight_derivatives", default=()
+)
+
+
 def inside_transform() -> bool:
     """Whether a function transform is running: a derivative of a function, or a vmap of one."""
     layers = current().layers

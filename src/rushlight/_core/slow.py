@@ -20,7 +20,7 @@ from .interposers import CALL, FAILED, NOT_HANDLED, elements_of
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
-from .run import ANOMALY
+from .run import ANOMALY, TRANSFORMS
 from .saved import pack, pack_outputs
 from .storage import TensorBase, bump, new_tensor, version_cell, version_of
 from .views import attach_view, follows, view_target
@@ -500,9 +500,9 @@ def check_saved(t: TensorBase) -> int:
     """The version of a tensor about to be saved.
 
     Raises:
-        RuntimeError: for an inference tensor.
+        RuntimeError: for an inference tensor, but in the derivative of a function.
     """
-    if t._inference:
+    if t._inference and not TRANSFORMS.get():
         raise RuntimeError(errors.INFERENCE_SAVED)
     return version_of(t)
 

@@ -10,8 +10,10 @@ from .._base import dtypes as D
 from .._base.notebook_forms import preformat
 from .._core import slow
 from .._core.mode import current
+from .._core.run import DERIVATIVES
 from .._core.storage import CLASSES
 from .._core.views import current_node
+from .printed_levels import levels_text
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 def printed(t: Tensor, contents: str | None = None) -> str:
     """The printed form of a tensor, as PyTorch prints it."""
+    if DERIVATIVES.get() and (written := levels_text(t)) is not None:
+        return written
     suffixes: list[str] = []
     try:
         node = current_node(t)

@@ -225,7 +225,7 @@ class Tensor(_Methods):
         """Switches recording on (or off) for a leaf, in place."""
         if not isinstance(requires_grad, bool):
             raise TypeError(errors.not_a_bool("requires_grad_", "requires_grad", requires_grad))
-        if requires_grad and inside_transform():
+        if inside_transform():
             raise RuntimeError(errors.INSIDE_TRANSFORM)
         if requires_grad and self._node is None and T.is_discrete(self._raw.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")

@@ -15,6 +15,7 @@ from typing import Any
 from .._base.handles import RemovableHandle, register
 from .._core.hooks import hooks_of
 from .._core.node import Vertex
+from .._core.run import inside_transform
 from .._core.storage import TensorBase
 from .._core.views import current_node
 from .._tensor.tensor import Tensor
@@ -84,7 +85,7 @@ def retain_grad(self: Any) -> None:
     """Lets a tensor that isn't a leaf keep its gradient in `.grad`; nothing to do for a leaf.
 
     Raises:
-        RuntimeError: where the tensor doesn't require grad.
+        RuntimeError: where the tensor doesn't require grad, and in a function that is transformed.
 
     Example:
         >>> x = torch.ones(1, requires_grad=True)
@@ -96,6 +97,13 @@ def retain_grad(self: Any) -> None:
     """
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if inside_transform():
+        raise RuntimeError(
+            "You are attempting to call Tensor.retain_grad() inside of a function being "
+            "transformed by a functorch transform. This is unsupported, please attempt to use the "
+            "functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+            "retain_grad() outside of a function being transformed instead."
+        )
     if self._node is None:  # as PyTorch: a view that has only just got a history keeps nothing
         return
     vertex, nr = vertex_of_tensor(self)

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
 from .._core.mode import CURRENT, derive, ready
-from .._core.run import FORWARD, TRANSFORMS
+from .._core.run import DERIVATIVES, FORWARD, TRANSFORMS, Derivative
 from .._core.slow import record
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
@@ -30,19 +29,13 @@ from .._table.rows.row import ROWS
 from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.edges import GradientEdge
-from ..autograd.grad_mode import enable_grad
+from ..autograd.grad_mode import inference_mode
+from ._checks import only_tensors, refuse_discrete, refuse_discrete_outputs
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable, Arguments
     from .._tensor.tensor import Tensor
-
-
-#: The derivatives that are being computed in this context, the innermost last: how many vmaps ran
-#: when it began, and whether it goes forward.
-DERIVATIVES: Final[ContextVar[tuple[tuple[int, bool], ...]]] = ContextVar(
-    "rushlight_derivatives", default=()
-)
 
 
 class Level:
@@ -62,12 +55,14 @@ class Level:
         try:
             TRANSFORMS.set(self.before[0] + 1)
             if self.derivative:
-                DERIVATIVES.set((*around, (len(mode.layers), self.forward)))
+                DERIVATIVES.set((*around, Derivative(len(mode.layers), self.forward)))
             if self.forward:
                 FORWARD.set(self.before[1] + 1)
-                CURRENT.set(derive(mode, grad=True, forward_grad=True))
+                CURRENT.set(derive(mode, grad=True, forward_grad=True, inference=False))
             elif self.derivative:
-                CURRENT.set(derive(mode, grad=True, saved_hooks_off=NO_SAVED_HOOKS))
+                CURRENT.set(
+                    derive(mode, grad=True, inference=False, saved_hooks_off=NO_SAVED_HOOKS)
+                )
         except BaseException:
             self._restore()
             raise
@@ -85,10 +80,11 @@ class Level:
         mode, now = self.mode, ready()
         if self.forward:
             FORWARD.set(self.before[1])
-            CURRENT.set(derive(now, grad=mode.grad, forward_grad=mode.forward_grad))
+            former = mode.forward_grad
+            CURRENT.set(derive(now, grad=mode.grad, forward_grad=former, inference=mode.inference))
         elif self.derivative:
-            former = mode.saved_hooks_off
-            CURRENT.set(derive(now, grad=mode.grad, saved_hooks_off=former))
+            off = mode.saved_hooks_off
+            CURRENT.set(derive(now, grad=mode.grad, inference=mode.inference, saved_hooks_off=off))
 
 
 NO_SAVED_HOOKS: Final = (
@@ -124,6 +120,8 @@ def _alias(x: Tensor) -> Tensor:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
     if x.requires_grad or isinstance(x, BatchedTensor):
         return PUBLIC[("", "clone")](x)
+    if x._inference:  # a tensor of inference mode would stay out of the graph
+        return _asking(cast("Tensor", new_tensor(x._raw)))
     return _asking(x.detach())
 
 
@@ -174,6 +172,7 @@ class Aliases:
                 for x, y in zip(self.leaves, shown)
             ]
         self.shown = [gathered(x, self.layers) for x in shown]
+        DERIVATIVES.get()[-1].ends.update(map(view_target, self.leaves))
 
     def look_at(self, results: object) -> None:
         """Notes whether results depend on more than the aliases."""
@@ -206,7 +205,7 @@ class Aliases:
         live = [(o, c) for o, c in zip(outs, cotangents) if _requires(o)]
         if not live:
             return [_zeros(x) for x in self.shown]
-        with enable_grad(), _Outside():
+        with inference_mode(False), _Outside():
             found = differentiated(
                 [o for o, _ in live], self.leaves, [c for _, c in live], create_graph
             )
@@ -265,19 +264,6 @@ def _part(result: object, has_aux: bool, api: str) -> tuple[object, object]:
     return result
 
 
-def _only_tensors(outs: list[object], api: str, maybe_none: bool = False) -> None:
-    if not maybe_none and (not outs or (outs[0] is None and len(outs) == 1)):
-        raise RuntimeError(
-            f"{api}: Expected f to be a function that has non-empty output (got output = {outs})"
-        )
-    for o in outs:
-        if not isinstance(o, TensorBase):
-            raise RuntimeError(
-                f"{api}: expected f(*primals) to return only tensors, got unsupported type "
-                f"{type(o)}"
-            )
-
-
 # ---- reverse mode -----------------------------------------------------------------------------
 def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) -> Any:
     """(output, function of a cotangent that gives the gradients of `primals`[, aux]).
@@ -302,7 +288,8 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         aliases.look_at(result)
         out, aux = _part(result, has_aux, "vjp(f, *primals)")
         outs, out_spec = flatten(out)
-        _only_tensors(outs, "vjp(f, *primals)")
+        only_tensors(outs, "vjp(f, *primals)")
+        refuse_discrete_outputs(outs)
         whole = [aliases.whole(o) for o in outs]
 
     def pull_back(
@@ -345,7 +332,7 @@ def _picked(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
         raise RuntimeError("argnums must be non-empty")
     for k in numbers:
         if not isinstance(k, int):
-            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(k)}")
+            raise RuntimeError(f"argnum must be int, got: {type(k)}")
         if not -count <= k < count:
             raise RuntimeError(f"Got argnum={k}, but only {count} positional inputs")
     found = tuple(k % count for k in numbers)
@@ -439,6 +426,12 @@ def grad(
     return run
 
 
+def _as_complex(tangent: Tensor, x: Tensor) -> Tensor:
+    """A tangent in the type of complex primals."""
+    alike = tangent.is_complex() or not x.is_complex()
+    return tangent if alike else tangent.to(T.from_raw(x._raw.dtype))
+
+
 # ---- forward mode -----------------------------------------------------------------------------
 class Linear:
     """A function's linear part at some point: tangents of its arguments go to those of its results.
@@ -450,12 +443,13 @@ class Linear:
 
     def __init__(self, func: Callable[..., object], leaves: list[Any], spec: Spec | None,
                  has_aux: bool, api: str) -> None:  # fmt: skip
+        refuse_discrete(leaves, "primal")
         self.aliases = Aliases(leaves, writable=True)
         result = func(*unflatten(self.aliases.shown, spec))
         self.aliases.look_at(result)
         out, self.aux = _part(result, has_aux, api)
         self.outs, self.out_spec = flatten(out)
-        _only_tensors(self.outs, api, api.startswith("linearize"))
+        only_tensors(self.outs, api, api.startswith("linearize"))
         whole = [self.aliases.whole(o) for o in self.outs]
         self.dummies: list[Any] = []
         self.pulled: list[Any] = []
@@ -477,8 +471,9 @@ class Linear:
 
         `recording` says whether the caller records them, if anything wants it.
         """
+        refuse_discrete(directions, "tangent")
         a = self.aliases
-        along = [a.whole(t) for t in directions]
+        along = [a.whole(_as_complex(t, x)) for t, x in zip(directions, a.leaves)]
         keep = recording and (a.keep or any(_requires(t) for t in directions))
         results: list[Any] = []
         for o, dummy, pulled in zip(self.outs, self.dummies, self.pulled):
@@ -487,7 +482,7 @@ class Linear:
             ]  # fmt: skip
             found = None
             if pairs:
-                with enable_grad(), _Outside():
+                with inference_mode(False), _Outside():
                     found = differentiated(
                         [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
                     )[0]

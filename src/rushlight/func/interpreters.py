@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from .._core.mode import CURRENT, derive, ready
-from .derivatives import DERIVATIVES
+from .._core.run import DERIVATIVES
 
 
 class TransformType(IntEnum):
@@ -54,7 +54,7 @@ class Interpreter:
 def innermost() -> Interpreter | None:
     """The innermost transform that is running."""
     layers, derivatives = ready().layers, DERIVATIVES.get()
-    if derivatives and derivatives[-1][0] == len(layers):
-        kind = TransformType.Jvp if derivatives[-1][1] else TransformType.Grad
+    if derivatives and derivatives[-1].layers == len(layers):
+        kind = TransformType.Jvp if derivatives[-1].forward else TransformType.Grad
         return Interpreter(kind, len(layers) + len(derivatives))
     return Interpreter(TransformType.Vmap, layers[-1].level) if layers else None

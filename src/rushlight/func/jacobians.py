@@ -11,6 +11,7 @@ from .._core.mode import ready
 from .._core.storage import TensorBase
 from .._table import PUBLIC
 from ..random import get_rng_state, set_rng_state
+from ._checks import refuse_complex
 from ._tree import flatten, tree_map, unflatten
 from .derivatives import Level, Linear, _picked, vjp
 from .vmap import check_randomness, vmap
@@ -81,14 +82,10 @@ def jacrev(
     def run(*args: object, **kwargs: object) -> Any:
         picked = _picked(argnums, len(args))
         wanted = [args[k] for k in picked]
+        refuse_complex(flatten(args)[0], "jacrev", "inputs")
         result = vjp(_only(func, args, kwargs, picked), *wanted, has_aux=has_aux)
         outs, out_spec = flatten(result[0])
-        for o in outs:
-            if T.is_discrete(o._raw.dtype):
-                raise RuntimeError(
-                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
-                    f"Tensor with dtype {T.from_raw(o._raw.dtype)}"
-                )
+        refuse_complex(outs, "jacrev", "outputs")
         pull_back = result[1]
         spec_in: list[Any] = []
 
@@ -148,6 +145,7 @@ def jacfwd(
         for x in leaves:
             if not isinstance(x, TensorBase):
                 raise AttributeError(f"'{type(x).__name__}' object has no attribute 'numel'")
+        refuse_complex(flatten(args)[0], "jacfwd", "inputs")
         check_randomness(randomness)
         state = get_rng_state() if randomness == "error" else None
         with Level(forward=True):
@@ -162,6 +160,7 @@ def jacfwd(
                 "the 'same' or 'different' randomness flags on vmap or perform the randomness "
                 "operation out of vmap"
             )
+        refuse_complex(line.outs, "jacfwd", "outputs")
         a = line.aliases
 
         def pushed(*units: Tensor) -> tuple[Tensor, ...]:

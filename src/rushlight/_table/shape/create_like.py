@@ -8,7 +8,7 @@ from ..._array import types as T
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
-from ..._core.interposers import NOT_HANDLED
+from ..._core.interposers import CALL_KIND, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..rows import meta as _meta
 from ..rows.composite import composite
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
+def _of_batch(kind: str, name: str, t: TensorBase, args: tuple[object, ...],
+              dtype: D.dtype) -> object:  # fmt: skip
+    """What is like a batch; NOT_HANDLED for what is none.
+
+    The function of the name hears of a vmap that is open. Here the engine has left it, as it does
+    for the gradients of batches.
+    """
+    if t._layered:
+        for interposer in CALL_KIND:
+            handled = interposer.call_kind(kind, name, _of_batch, (t, *args), {"dtype": dtype})
+            if handled is not NOT_HANDLED:
+                return handled
+    return NOT_HANDLED
+
+
 def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: object,
                 requires_grad: bool) -> Any:  # fmt: skip
     """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
@@ -32,7 +47,11 @@ def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: objec
         return t._blank(dtype, fill)
     if _meta.beside(t, device):
         return empty_on_meta_like(t, dtype, wanted, requires_grad)
-    return None
+    if fill is None:
+        made = _of_batch("like", "empty_like", t, (), dtype)
+    else:
+        made = _of_batch("like", "full_like", t, (fill,), dtype)
+    return None if made is NOT_HANDLED else made
 
 
 def _filled_like(input: TensorBase, fill: Scalar | None, dtype: object, device: object,
@@ -113,6 +132,8 @@ def _new(name: str, fill: Any) -> Any:
         nowhere = _meta.beside(self, device)
         shape = size_of(name, size)
         answer = _meta.dispatched(name, self, list(shape))
+        if answer is NOT_HANDLED:
+            answer = _of_batch("new", name, self, (shape,), found)
         if answer is not NOT_HANDLED:
             return answer
         if nowhere:
@@ -147,6 +168,9 @@ def new_full(
     shape = size_of("new_full", (size,))
     if _meta.beside(self, device):
         return _meta.empty_meta(shape, found, requires_grad)
+    made = _of_batch("new", "new_full", self, (shape, value), found)
+    if made is not NOT_HANDLED:
+        return made
     return filled(raw.full(shape, value, found), requires_grad)
 
 

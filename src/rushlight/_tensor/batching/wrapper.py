@@ -22,6 +22,7 @@ from ..._core.storage import TensorBase, init_tensor
 from ..._table import TENSOR_METHODS
 from ..._table.modes.batching_rules import aligned, batched, front, rank_of
 from ..._table.rows.tensor_namespace import table
+from ..printed_levels import levels_text
 from ..tensor import Tensor
 from ..torch_function import without_rules
 
@@ -73,8 +74,7 @@ class BatchedTensor(Tensor):
     __torch_function__ = classmethod(without_rules)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
-        inside = repr(self._value).replace("\n", "\n    ")
-        return f"BatchedTensor(lvl={self._layer.level}, bdim={self._dim}, value=\n    {inside}\n)"
+        return levels_text(self) or ""
 
     def __bool__(self) -> bool:
         raise RuntimeError(CONTROL_FLOW)
@@ -114,8 +114,6 @@ class BatchedTensor(Tensor):
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Refused: gradients are asked for by transforms here."""
-        if not requires_grad:
-            return self
         raise RuntimeError(errors.INSIDE_TRANSFORM)
 
     def backward(self, *args: object, **kwargs: object) -> None:
