@@ -303,6 +303,30 @@ def test_functorch_has_its_experimental_part() -> None:
     assert aliased(code + "print(e.functionalize is torch.func.functionalize)") == "True"
 
 
+def test_functorch_is_the_aliass_whatever_finders_a_program_puts_first() -> None:
+    code = """
+import sys
+from importlib.machinery import ModuleSpec
+class First:
+    def find_spec(self, name, path, target=None):
+        if name in ("torch", "functorch"):
+            raise ImportError(name)
+sys.meta_path.insert(0, First())
+import functorch, importlib.util, torch, warnings
+print(importlib.util.find_spec("functorch").name, set(functorch.__all__) <= set(dir(functorch)))
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    print(functorch.grad(torch.sin)(torch.tensor(0.0)).item(), seen[0].category.__name__)
+    function, parameters = functorch.make_functional(torch.nn.Linear(2, 1))
+    print(function(parameters, torch.ones(3, 2)).shape)
+"""
+    assert aliased(code).splitlines() == [
+        "rushlight._torch.functorch True",
+        "1.0 FutureWarning",
+        "torch.Size([3, 1])",
+    ]
+
+
 def test_an_import_by_call_of_a_name_that_is_not_there_gives_the_module() -> None:
     code = """
 import torch

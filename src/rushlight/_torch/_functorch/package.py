@@ -1,4 +1,4 @@
-"""`functorch`: the transforms under the name of the package that they once were.
+"""What `functorch` has: the transforms under the name of the package that they once were.
 
 Each works as the function of `torch.func` does and says that it has moved.
 """
@@ -18,8 +18,6 @@ __all__ = [
     "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
     "make_functional", "make_functional_with_buffers", "vjp", "vmap",
 ]  # fmt: skip
-
-__path__: list[str] = []  # `functorch.experimental` lies below it; the finder of `torch` has it
 
 
 def _move(function: Any, name: str, replacement: str) -> Any:

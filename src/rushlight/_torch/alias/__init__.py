@@ -57,7 +57,7 @@ class _TorchFinder(MetaPathFinder):
             ModuleNotFoundError: where Rushlight has no such module and an import asks for it.
         """
         if fullname == "functorch":
-            place = "_torch._functorch.package"  # PyTorch installs this module beside its own
+            place = "_torch.functorch"  # PyTorch installs this module beside its own
         elif fullname == "functorch.experimental":
             place = "_torch._functorch.experimental"
         elif fullname.startswith("torch."):
@@ -128,6 +128,10 @@ def install_as_torch() -> None:
     own = [i for i, f in enumerate(sys.meta_path) if f is BuiltinImporter]
     sys.meta_path.insert(own[0] if own else 0, _TorchFinder())
     sys.meta_path.append(MissingImports())
+    # Both names that PyTorch installs are entered, so that no other finder is asked for either.
+    functorch = importlib.import_module("..functorch", __name__)
+    explain_missing_names(functorch, "functorch")
+    sys.modules["functorch"] = functorch
     sys.modules["torch"] = package
     package.__dict__["torch"] = package  # `torch.torch` is there, and annotations say it
     said_names.install()
