@@ -124,3 +124,21 @@ def test_lines_that_stand_once_come_back_in_every_entry() -> None:
     for name in ("torch.topk", "Tensor.topk", "nn.Linear"):
         text = help_text(name)
         assert "Parameters:" in text.splitlines() and "\x01" not in text
+
+
+def test_a_method_that_is_a_python_function_too_has_help_and_identity_of_its_own() -> None:
+    assert torch.stft is not torch.Tensor.stft
+    assert "    input: Tensor\n" in (torch.stft.__doc__ or "")
+    assert "    input: Tensor\n" not in (torch.Tensor.stft.__doc__ or "")
+    seen: list[object] = []
+
+    class Watched(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x, window = torch.ones(8).as_subclass(Watched), torch.ones(4)
+    x.stft(4, window=window, return_complex=True)
+    torch.stft(x, 4, window=window, return_complex=True)
+    assert torch.Tensor.stft in seen and torch.stft in seen

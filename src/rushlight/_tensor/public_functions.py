@@ -346,7 +346,8 @@ _SPELLED: Final = frozenset({
     "svd_lowrank", "tensordot", "unique", "unique_consecutive",
 })  # fmt: skip
 _METHODS_IN_PYTHON: Final = frozenset({
-    "backward", "dim_order", "istft", "lu", "norm", "split", "unique", "unique_consecutive",
+    "backward", "dim_order", "istft", "lu", "norm", "split", "stft", "unique",
+    "unique_consecutive",
 })  # fmt: skip
 
 
@@ -385,7 +386,9 @@ FACES.all_later(PUBLIC, _function_of)
 def _method(function: Callable[..., object], name: str) -> object:
     key = ("", name)
     if key in COMPOSITES and PUBLIC[key] is function:
-        return function_of(FACES[key])
+        found = function_of(FACES[key])
+        if found is not FACES[key]:  # else the method would have the function's help
+            return found
     made = asking_function(function, name, FACTORY_METHODS.get(name, ""))
     if name in _METHODS_IN_PYTHON and hasattr(made, ASKS_BY_ITSELF):
         made._in_python = True
