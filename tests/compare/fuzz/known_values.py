@@ -119,13 +119,6 @@ VALUES: list[Named] = [
         torch=r"^(both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out)",
     ),
     Named(
-        "Of several faults one is told",
-        "message",
-        r"torch\.outer\(.*out=",
-        torch=r"^mul\(\): functions with out=",
-        ours=r"^outer\(\): functions with out=",
-    ),
-    Named(
         "A write with a place outside writes nothing",
         "warning",
         r"out=",

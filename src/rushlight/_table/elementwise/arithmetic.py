@@ -471,7 +471,7 @@ _show_exponent(cube, 3)
 _show_exponent(root, 0.5)
 
 
-@composite("", method=True, out=True)
+@composite("", method=True, out=OutRules("pow", types_before_gradients=True))
 def float_power(input: Tensor, exponent: Any) -> Tensor:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]

@@ -11,6 +11,7 @@ from ..._base.lazy import later
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
+from ..rows.out_rules import OutRules
 from ..rows.overload import overload
 from ..rows.row import Row, elementwise, selection, written_as
 from ..rows.tensor_namespace import table
@@ -335,6 +336,7 @@ heaviside = elementwise(
     node="NotImplemented",
     promote="none",
     numbers=False,
+    out_rules=OutRules("aten::heaviside", types_before_gradients=True),
     doc="0 below zero, 1 above, `values` at zero.",
 )
 written_as(

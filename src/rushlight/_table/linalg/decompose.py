@@ -431,6 +431,7 @@ svdvals = general(
     holomorphic=False,
     node="LinalgSvdBackward0",
     namespace="linalg",
+    out_rules=OutRules(named="_linalg_svd"),
     refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(4, 3),), (mk(2, 3, 4),), (mk(0, 3),)],
     doc="The singular values of each matrix, descending.",
@@ -507,7 +508,8 @@ def pinv(A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: obje
     if rtol is None:
         rtol = rcond
     refuse_gradient("linalg_pinv", atol=atol, rtol=rtol)
-    return give("pinv", apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian]), out)
+    result = apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian])
+    return give("pinv", result, out, named="linalg_pinv")
 
 
 @composite(method=True)

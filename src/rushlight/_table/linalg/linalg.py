@@ -11,7 +11,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.deprecated_orders import say_better, saying_better
 from ..rows.composite import composite
-from ..rows.out_argument import give
+from ..rows.out_argument import give, give_copied
 from ..rows.out_rules import OutRules
 from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
@@ -528,7 +528,11 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     x = input._raw
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raw.check(x, "linalg.matrix_power")
-    return give("matrix_power", _power(input, n), out)
+    if n in (0, 1):
+        result = _power(input, n)
+        return give_copied("one_power", result if n or out is None else result.detach(), out)
+    named = "linalg_inv_ex" if n < 0 else "matmul"
+    return give("matrix_power", _power(input, n), out, named=named)
 
 
 def _power(x: Tensor, n: int) -> Any:

@@ -19,7 +19,7 @@ from ..calls.operand_fit import explain_product
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
-from ..rows.out_argument import apply_out, give, run_into
+from ..rows.out_argument import apply_out, give, give_copied, run_into
 from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
@@ -438,7 +438,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         if v._raw.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._raw.ndim}-D")
     result = _traced.table("mul")(input.reshape(-1, 1), vec2)
-    return give("outer", result, out)
+    return give("outer", result, out, named="mul")
 
 
 @composite("", method=True)
@@ -495,9 +495,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Tenso
         RuntimeError: where the dimensions' sizes differ.
     """
     over = _find_contracted(dims, a, b)
-    if out is None:
-        return _tensordot(a, b, *over)
-    return run_into("tensordot", lambda: _tensordot(a, b, *over), [a, b], out)
+    return give_copied("tensordot", _tensordot(a, b, *over), out)
 
 
 def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
@@ -533,7 +531,7 @@ def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
     return apply2(mm.op, left, right).reshape(kept_a + kept_b)
 
 
-@composite(out=True)
+@composite(out=OutRules("mm"))
 def chain_matmul(*matrices: Any) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 

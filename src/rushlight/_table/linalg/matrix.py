@@ -18,7 +18,7 @@ from ..calls.argument_parser import is_number_tensor
 from ..calls.deprecated_orders import say_better
 from ..reduce.norm import _norm_gradient
 from ..rows.composite import composite
-from ..rows.out_argument import as_given, give
+from ..rows.out_argument import as_given, give, give_copied
 from ..rows.row import general, multilinear
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
@@ -96,7 +96,7 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
         if not keepdim and added < kept:
             kept -= 1
         result = _extreme(sums, kept, keepdim, ord > 0)
-    return give("matrix_norm", result, out)
+    return give_copied("matrix_norm", result, out)
 
 
 def _extreme(x: Tensor, dim: int, keepdim: bool, largest: bool) -> Tensor:
@@ -125,9 +125,10 @@ def linalg_norm(A: Tensor, ord: object = None, dim: Any = None, keepdim: bool = 
         )
     matrix = ord is not None and (len(dim) == 2 if dim is not None else A.ndim == 2)
     if matrix or isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
-    result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    return give("linalg_norm", result, out)
+        result = matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    else:
+        result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return give_copied("linalg_norm", result, out)
 
 
 @composite("linalg")
@@ -141,19 +142,19 @@ def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Tensor:
         checks.check(A._raw, f"linalg.cond(ord={p})", "linalg_svd_cpu" if p == "nuc" else "")
     if not A._raw.size:
         zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
-        return give("cond", zeros, out)
+        return give_copied("cond", zeros, out)
     if p is None or p in (2, -2):
         s = table("svdvals")(A)
         high, low = s[..., 0], s[..., -1]
-        return give("cond", low / high if p == -2 else high / low, out)
+        return give_copied("cond", low / high if p == -2 else high / low, out)
     if A._raw.shape[-1] != A._raw.shape[-2]:
         checks.check(A._raw, f"linalg.cond(ord={_format_ord(p)})")
     if p == "nuc":
         s = table("svdvals")(A)
-        return give("cond", s.sum(-1) * (1 / s).sum(-1), out)
+        return give_copied("cond", s.sum(-1) * (1 / s).sum(-1), out)
     inverse, info = table("inv_ex")(A)
     result = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return give("cond", table("where")(info == 0, result, _INF), out)
+    return give_copied("cond", table("where")(info == 0, result, _INF), out)
 
 
 # ---- products ---------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
         result = result.squeeze(0)
     if last.ndim == 1:
         result = result.squeeze(-1)
-    return give("multi_dot", result.view(result.shape), out)
+    return give("multi_dot", result.view(result.shape), out, named="mm")
 
 
 def _multiply_chain(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
@@ -262,8 +263,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Tenso
             f"{sums.name_of(x._raw.dtype)} and y of type {sums.name_of(y._raw.dtype)} instead"
         )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
-        return give("vecdot", table("vdot")(x, y), out)
-    return give("vecdot", (table("conj")(x) * y).sum(dim), out)
+        return give("vecdot", table("vdot")(x, y), out, named="vdot")
+    return give("vecdot", (table("conj")(x) * y).sum(dim), out, named="sum")
 
 
 def _no_vecdot(x: Any) -> None:
@@ -280,7 +281,8 @@ def kron(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
     left = unsafe_view(input, tuple([n for s in a for n in (s, 1)]))
     right = unsafe_view(other, tuple([n for s in b for n in (1, s)]))
-    return give("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
+    result = unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)]))
+    return give("kron", result, out, named="mul")
 
 
 @composite("", method=True)
@@ -346,7 +348,9 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {columns} != {rows}"
         )
-    return give("tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out)
+    return give_copied(
+        "tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out
+    )
 
 
 @composite("linalg")
@@ -362,7 +366,9 @@ def tensorsolve(A: Tensor, B: Any, dims: Any = None, *, out: Tensor | None = Non
             f"prod(self.shape[:other.ndim]), but got {size} != {have}"
         )
     square = A.reshape(size, size)
-    return give("tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out)
+    return give_copied(
+        "tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out
+    )
 
 
 @composite("linalg", name="diagonal")

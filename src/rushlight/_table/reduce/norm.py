@@ -8,6 +8,7 @@ from ..._base.lazy import later
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
+from ..rows.out_rules import OutRules
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
@@ -85,6 +86,7 @@ vector_norm = general(
     holomorphic=False,
     namespace="linalg",
     node="LinalgVectorNormBackward0",
+    out_rules=OutRules("linalg_vector_norm"),
     lowering="vector_norm",
     samples=lambda mk: [
         (mk(3, 4),), (mk(3, 4), 3, (1,)), (mk(3, 4), 1, (0, 1), True), (mk(3, 4), 0.5),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._formula.words import absolute, exp, log, row_sum, row_top, where
@@ -401,7 +403,33 @@ _std_mean = general(
     samples=_variance_samples,
     doc="The standard deviation and the mean over the dimensions `dim`.",
 )
+_LOW = (D.float16, D.bfloat16)
 _GIVEN = object()  # the default of `correction`: that of the overload
+
+
+def _in_type_of(x: Tensor, dim: Shape | None, out: Any) -> Tensor:
+    """The tensor in the type of `out`, which PyTorch computes a variance in.
+
+    Raises:
+        NotImplementedError: for a complex `out` of several elements.
+        RuntimeError: for half precision, where there is one element and `out` has more of it.
+    """
+    if not isinstance(out, TensorBase) or (
+        current().grad and (x.requires_grad or out.requires_grad)
+    ):
+        return x
+    have, want = T.dtype_of(x), T.dtype_of(out)
+    fits = have.is_floating_point and (want.is_floating_point or want.is_complex)
+    if have is want or not fits or not x._raw.size:
+        return x
+    low = have in _LOW, want in _LOW
+    if raw.count_of(x._raw.shape, dim) == x._raw.size and not low[1]:
+        if low[0]:
+            raise RuntimeError(f"std_var_all: Unsupported dtype {D.scalar_name(have)}")
+        return x
+    if want.is_complex:
+        raise NotImplementedError(errors.not_implemented("std_cpu", D.scalar_name(want)))
+    return x.to(want)
 
 
 def _variance_function(name: str, row: Any, doc: str) -> AnyCallable:
@@ -442,8 +470,9 @@ def _variance_function(name: str, row: Any, doc: str) -> AnyCallable:
             correction = read_by_python(correction, "a correction").item()
         if isinstance(correction, complex):
             raise RuntimeError(errors.no_conversion("double"))
-        arguments = [input, dim, correction, keepdim]
-        return apply_n(row.op, arguments) if out is None else apply_out(row, arguments, out)
+        if out is None:
+            return apply_n(row.op, [input, dim, correction, keepdim])
+        return apply_out(row, [_in_type_of(input, dim, out), dim, correction, keepdim], out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc

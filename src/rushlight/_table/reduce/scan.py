@@ -236,18 +236,14 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         result = table("cat")(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, result._raw.shape[dim])):
         result = _difference(result, dim)
-    return result if out is None else _write_out(result, out)
+    if out is None:
+        return result
+    from ..rows.out_argument import give, give_copied
 
-
-def _write_out(result: Any, out: Any) -> Any:
-    from ..rows.out_argument import place
-    from ..rows.out_dtypes import refusal
-
-    problem = refusal("diff", "", T.dtype_of(result), T.dtype_of(out), 0)
-    if problem is not None:
-        raise problem
-    place(out, result._raw)
-    return out
+    if not n:
+        return give_copied("diff", result, out)
+    named = "sub" if input._raw.dtype.kind != "b" else "logical_xor"
+    return give("diff", result, out, named=named)
 
 
 def _samples_distance(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:

@@ -208,9 +208,9 @@ def nanquantile(
 
 
 def _write_out(result: Any, out: Tensor, name: str) -> Any:
-    from ..rows.out_argument import give
+    from ..rows.out_argument import give_copied
 
-    return give(name, result, out)
+    return give_copied(name, result, out)
 
 
 # ---- positions --------------------------------------------------------------------------------

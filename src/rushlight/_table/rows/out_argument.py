@@ -149,14 +149,14 @@ def run_into(
     for t in targets:
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
-        if mode.grad and (records or rules.named) and t.requires_grad:  # type: ignore[attr-defined]
-            raise RuntimeError(errors.out_requires_grad(_show(name, rules)))
+        if (records or rules.named) and not rules.types_before_gradients:
+            _refuse_gradients(name, [t], [], mode, rules)
         T.refuse_overlap(t._raw)
         for a in operands:
             if isinstance(a, TensorBase) and (a is not t or rules.apart):
                 T.refuse_shared(t._raw, a._raw, whole=rules.apart)
-    if records:
-        recorded = [a for i, a in enumerate(args) if i not in constants]
+    recorded = [a for i, a in enumerate(args) if records and i not in constants]
+    if not rules.types_before_gradients:
         _refuse_gradients(name, _flat(recorded), [], mode, rules)
     if mode.dual:
         _refuse_tangents(name, [*args, *targets])
@@ -202,6 +202,8 @@ def run_into(
             raise problem
         if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
             raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
+    if rules.types_before_gradients:
+        _refuse_gradients(name, _flat(recorded), targets, mode, rules)
     for t, value in zip(targets, values):
         place(t, value._raw, broadcasts or rules.laid_out or name.startswith("linalg_"))
     if rules.silent:
@@ -289,26 +291,58 @@ def _refuse_tangents(name: str, values: Sequence[object]) -> None:
                 )
 
 
-def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = False) -> Any:
+def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = False,
+         named: str = "") -> Any:  # fmt: skip
     """A result that has been made, or `out` with it written there (see `place`).
 
     Raises:
-        RuntimeError: where it or `out` requires grad, or can't be cast.
+        RuntimeError: where it or `out` requires grad, by what the operation is `named` then, or
+            can't be cast.
     """
     if out is None:
         return result
+    if dtypes.is_exact(name):
+        _refuse_type(name, result, out)
     if ready().grad and (result._requires_grad or out.requires_grad):
-        raise RuntimeError(errors.out_requires_grad(name))
+        raise RuntimeError(errors.out_requires_grad(named or name))
     _refuse_other_device(out, result)
-    problem = dtypes.refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
-    if problem is not None:
-        raise problem
+    _refuse_type(name, result, out)
     place(out, result._raw, laid_out)
     return out
 
 
+def give_copied(name: str, result: Tensor, out: Tensor | None) -> Any:
+    """A result that has been made, or `out` with a copy of it, which has its history.
+
+    Raises:
+        RuntimeError: where it can't be cast, or `out` can't be written.
+    """
+    if out is None:
+        return result
+    _refuse_other_device(out, result)
+    _refuse_type(name, result, out)
+    fit(out, result._raw)
+    return out.copy_(result)
+
+
+def _refuse_type(name: str, result: TensorBase, out: TensorBase) -> None:
+    problem = dtypes.refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
+    if problem is not None:
+        raise problem
+
+
 def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
-    """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning).
+    """Writes `array` into `t`, which is made to `fit` it."""
+    fit(t, array, laid_out)
+    mode = ready()
+    if mode.saved_hooks:
+        announce_write(t, mode)
+    T.write_into(t._raw, array)
+    count_write(t, mode)
+
+
+def fit(t: TensorBase, array: Array, laid_out: bool = False) -> None:
+    """Resizes `t` where its shape differs from that of `array` (with PyTorch's warning).
 
     `laid_out`: it is laid out like the array then, where that is dense, and not in C order.
     """
@@ -325,8 +359,3 @@ def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
             if laid_out and T.is_dense(array):
                 steps = element_strides(array)
             t._raw = resized(t, array.shape, steps)
-    mode = ready()
-    if mode.saved_hooks:
-        announce_write(t, mode)
-    T.write_into(t._raw, array)
-    count_write(t, mode)

@@ -90,6 +90,13 @@ def _of_places(name: str) -> Words:
     )
 
 
+def _of_norm(name: str) -> Words:
+    shown = f"linalg.{name.removeprefix('linalg_')}"
+    return lambda have, want, position: (
+        f"{shown} expected out tensor dtype {_s(have)} but got: {_s(want)}"
+    )
+
+
 def _without_numbers(name: str) -> Words:
     return lambda have, want, position: f"{name} does not support non-boolean outputs."
 
@@ -182,6 +189,7 @@ EXACT: Final[dict[str, Words]] = {
     "vecdot": lambda have, want, _: (
         f"linalg.vecdot: Expected out of dtype{_s(have)} but found {_s(want)}"
     ),
+    **{name: _of_norm(name) for name in ("linalg_norm", "matrix_norm")},
     "multi_dot": lambda have, want, _: (
         f"multi_dot(): expected out tensor to have dtype {_c(have)} but got {_c(want)}"
     ),
@@ -273,11 +281,19 @@ _CASTS: Final[dict[str, Callable[..., Exception]]] = {
     "mvlgamma": _of_mvlgamma,
     "cholesky_inverse": _safely("cholesky_inverse", "result"),
     "cholesky_solve": _safely("cholesky_solve", "result"),
-    "matrix_power": _safely("matrix_power", "result"),
+    "one_power": _safely("matrix_power", "result"),
+    "cond": _safely("linalg.cond", "result"),
+    "tensorinv": _safely("tensorinv", "result"),
+    "tensorsolve": _safely("tensorsolve", "result"),
     "geqrf": _safely("torch.geqrf", "a"),
     "linalg_eigvals": _safely("torch.linalg.eigvals", "eigenvalues"),
     "pinv": _safely("linalg.pinv", "result"),
 }  # fmt: skip
+
+
+def is_exact(name: str) -> bool:
+    """Whether an operation's `out` must have the type of the result, and no other."""
+    return name in EXACT
 
 
 def refusal(

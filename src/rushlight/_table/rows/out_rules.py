@@ -21,6 +21,8 @@ class OutRules(NamedTuple):
     typed: Typed | None = None
     #: whether the type of `out` is looked at before what has been found wrong
     types_first: Callable[[Exception], bool] | None = None
+    #: whether that type is looked at before gradients are
+    types_before_gradients: bool = False
     #: which operand is the first whose type that of `out` is compared with then
     operands_from: int = 0
     #: the type that results have, whatever the operands' are
