@@ -211,3 +211,25 @@ def test_no_channels_give_no_channels() -> None:
     assert layer.bias.grad.tolist() == [0] * 8
     assert layer.weight.grad.shape == (8, 0, 2)
     assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_whole_numbers_of_less_than_64_bits_have_no_dilated_convolution(dims):
+    run = getattr(F, f"conv{dims}d")
+    x, w = rl.ones(1, 1, *[4] * dims), rl.ones(1, 1, *[2] * dims)
+    assert run(x.long(), w.long(), dilation=2).unique().tolist() == [2**dims]
+    assert run(x.int(), w.int()).unique().tolist() == [2**dims]
+    for weight in (w.int(), w):  # which isn't looked at before
+        with pytest.raises(NotImplementedError, match=r'"slow_conv_dilated<>" not .* for .Int.$'):
+            run(x.int(), weight, dilation=2)
+    assert run(x[:0].int(), w.int(), dilation=2).shape[0] == 0
+
+
+def test_a_convolution_of_bools_names_its_kernel_whatever_the_weights_are():
+    x, w = rl.ones(1, 1, 3, 3, 3).bool(), rl.ones(1, 1, 2, 2, 2)
+    for run, kernel in (
+        (rl.conv3d, "compute_columns3d"),
+        (rl.conv_transpose3d, "slow_conv_transpose3d_out_cpu"),
+    ):
+        with pytest.raises(NotImplementedError, match=f'"{kernel}" not implemented for .Bool.$'):
+            run(x, w)

@@ -157,7 +157,29 @@ _SHORT: Final = {
 }  # fmt: skip
 
 
-def check_types(x: Array, w: Array, bias: TensorLike | None, dims: int, transposed: bool) -> None:
+def _kernel(dims: int, transposed: bool, dilated: bool) -> str:
+    """PyTorch's kernel of whole numbers."""
+    if transposed:
+        return f"slow_conv_transpose{max(dims, 2)}d_out_cpu"
+    if dilated:
+        return "slow_conv_dilated<>"
+    return "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
+
+
+def check_types(
+    x: Array,
+    w: Array,
+    bias: TensorLike | None,
+    dims: int,
+    transposed: bool,
+    dilated: bool = False,
+) -> None:
+    """Refuses operands of different types, and those that PyTorch has no kernel for.
+
+    Raises:
+        NotImplementedError: for bools; for whole numbers but int64 in transposed or dilated ones.
+        RuntimeError: for operands of different types.
+    """
     given = T.from_raw(x.dtype)
     if bias is not None and bias.dtype != x.dtype:
         other = T.from_raw(bias.dtype)
@@ -165,6 +187,10 @@ def check_types(x: Array, w: Array, bias: TensorLike | None, dims: int, transpos
             f"Input type ({_SHORT.get(given.name, given.name)}) and bias type "
             f"({_SHORT.get(other.name, other.name)}) should be the same"
         )
+    whole = x.dtype.kind in "iu" and given is not D.int64 and (transposed or dilated)
+    if (whole or given is D.bool_) and x.size:
+        name = _kernel(dims, transposed, dilated)
+        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(given)))
     if w.dtype != x.dtype:
         other = T.from_raw(w.dtype)
         if given.is_complex:
@@ -176,7 +202,3 @@ def check_types(x: Array, w: Array, bias: TensorLike | None, dims: int, transpos
         raise RuntimeError(
             f"expected scalar type {D.scalar_name(given)} but found {D.scalar_name(other)}"
         )
-    if given is D.bool_ or (transposed and x.dtype.kind in "iu" and given is not D.int64):
-        kernel = "slow_conv_transpose{}d_out_cpu" if transposed else "slow_conv{}d_cpu"
-        name = kernel.format(max(dims, 2))
-        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(given)))

@@ -414,9 +414,9 @@ def _in_type_of(x: Tensor, dim: Shape | None, out: Any) -> Tensor:
         NotImplementedError: for a complex `out` of several elements.
         RuntimeError: for half precision, where there is one element and `out` has more of it.
     """
-    if not isinstance(out, TensorBase) or (
-        current().grad and (x.requires_grad or out.requires_grad)
-    ):
+    if not isinstance(out, TensorBase):
+        return x
+    if current().grad and (x._requires_grad or out._requires_grad):  # refused behind
         return x
     have, want = T.dtype_of(x), T.dtype_of(out)
     fits = have.is_floating_point and (want.is_floating_point or want.is_complex)
