@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import warnings
 from contextvars import ContextVar
 from operator import index as index_of
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
@@ -277,3 +278,14 @@ def check_cpu(where: str | device | int | None) -> device:
     raise advise(
         RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here"), _ADVICE
     )
+
+
+def warn_of_pinning(level: int, *methods: str) -> None:
+    """Warns that methods of tensors, `level` calls away, have been given a device."""
+    for method in methods:
+        warnings.warn(
+            f"The argument 'device' of Tensor.{method}() is deprecated. Please do not pass this "
+            "argument.",
+            DeprecationWarning,
+            stacklevel=level + 1,
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 from .._array import types as T
 from .._array.memory.meta import MetaArray
 from .._base import dtypes as D, errors
-from .._base.device import CPU, META, device, find_device
+from .._base.device import CPU, META, device, find_device, warn_of_pinning
 from .._base.lazy import later
 from .._base.memory_format import contiguous_format, strided
 from .._base.read_only import ReadOnly
@@ -330,6 +330,7 @@ class Tensor(_Methods):
         if device is None:
             return self
         kind = find_device(device).type
+        warn_of_pinning(4, "pin_memory", "is_pinned")
         if kind == "cuda":
             raise RuntimeError("Cannot initialize CUDA without ATen_cuda library.")
         raise RuntimeError(f"{kind.upper()} device type not an accelerator.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
-from ..types import byte_strides, from_raw
+from ..types import byte_strides, empty, from_raw
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -136,10 +136,12 @@ def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
 
     Half of a negative number of places is counted as in C.
     """
+    count = int(n / 2) + 1 if half else n
+    empty((count,), raw)  # refuses what is too large, in bytes of the result
     with np.errstate(all="ignore"):
         step = np.float64(1.0) / np.float64(n * d)
         if half:
-            places = np.arange(int(n / 2) + 1)
+            places = np.arange(count)
         else:
             places = np.arange(n)
             places[(n + 1) // 2 :] -= n

@@ -237,6 +237,8 @@ def gather(x: Array, axis: int, index: Array) -> Array:
     Shapes: as `index`, which has as many axes as `x` and nowhere, but along `axis`, more places.
     Raises: RuntimeError for an index outside the axis.
     """
+    if not index.size:  # of any type
+        return np.empty(index.shape, x.dtype)
     line = _line(x, axis, index)
     if line is not None:
         axis, line = _checked_index(x, axis, line)

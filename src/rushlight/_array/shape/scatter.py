@@ -355,33 +355,24 @@ def scatter(
     x: Array, dim: int, index: Array, src: Array | Scalar, reduce: str | None = None
 ) -> Array:
     """A copy of `x` with the elements of `src` written where `index` names along a dimension."""
-    if reduce is not None:
-        return _scatter_with(x, dim, index, src, reduce)
-    axis = axis_of(dim, x.ndim)
-    if isinstance(src, np.ndarray):
-        _check_scatter(x, axis, index, src)
-        if not index.size:
-            return x.copy()
-        shape = x.shape
-        x, index, src = _grow(x, index, src)
-        return fast.scatter(x, axis, index, src).reshape(shape)
-    _check_index(x, axis, index, None)
-    return fast.scatter(x, axis, index, number_like(src, x.dtype))
-
-
-def _scatter_with(x: Array, dim: int, index: Array, src: Array | Scalar, reduce: str) -> Array:
     axis = axis_of(dim, x.ndim)
     if isinstance(src, np.ndarray):
         _check_scatter(x, axis, index, src)
     else:
         _check_index(x, axis, index, None)
-    if reduce not in ("add", "multiply"):
+    if reduce not in (None, "add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    if not index.size:
+    if not index.size:  # a number isn't read then
         return x.copy()
+    if reduce is not None:
+        if not isinstance(src, np.ndarray):
+            src = np.full(index.shape, number_like(src, x.dtype), x.dtype)
+        return _combine(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
     if not isinstance(src, np.ndarray):
-        src = np.full(index.shape, number_like(src, x.dtype), x.dtype)
-    return _combine(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
+        return fast.scatter(x, axis, index, number_like(src, x.dtype))
+    shape = x.shape
+    x, index, src = _grow(x, index, src)
+    return fast.scatter(x, axis, index, src).reshape(shape)
 
 
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:

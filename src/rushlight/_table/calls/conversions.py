@@ -212,7 +212,8 @@ def as_lone_tensor(value: Any) -> TensorBase:
     """A number as a tensor without dimensions, of the type that numbers have by themselves."""
     number = T.python_number(value) if hasattr(value, "item") else value
     if type(number) is int and not -(1 << 63) <= number < 1 << 63:
-        raise OverflowError("int too big to convert")
+        negative = "can't convert negative int to unsigned"
+        raise OverflowError(negative if number < 0 else "int too big to convert")
     return new_tensor(array_of(number, None))
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.memory.meta import meta_like
 from ..._base import dtypes as D, errors
-from ..._base.device import CPU, cuda_asked, find_device, on_meta
+from ..._base.device import CPU, cuda_asked, find_device, on_meta, warn_of_pinning
 from ..._base.memory_format import (
     channels_last,
     channels_last_3d,
@@ -258,12 +257,7 @@ def is_pinned(self: Tensor, device: str | None = None) -> bool:
     """
     if device is not None:
         find_device(device)
-        warnings.warn(
-            "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
-            "argument.",
-            DeprecationWarning,
-            stacklevel=4,
-        )
+        warn_of_pinning(4, "is_pinned")
     return False
 
 

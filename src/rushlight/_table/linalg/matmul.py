@@ -19,7 +19,7 @@ from ..calls.operand_fit import explain_product
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
-from ..rows.out_argument import apply_out, give, give_copied, run_into
+from ..rows.out_argument import apply_out, give, give_copied, refuse_other, run_into
 from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
@@ -494,6 +494,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Tenso
     Raises:
         RuntimeError: where the dimensions' sizes differ.
     """
+    refuse_other("tensordot", out)
     over = _find_contracted(dims, a, b)
     return give_copied("tensordot", _tensordot(a, b, *over), out)
 

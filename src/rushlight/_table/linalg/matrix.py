@@ -201,7 +201,7 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
         result = result.squeeze(0)
     if last.ndim == 1:
         result = result.squeeze(-1)
-    return give("multi_dot", result.view(result.shape), out, named="mm")
+    return give("multi_dot", result.view(result.shape), out, named="mm", types_first=True)
 
 
 def _multiply_chain(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
@@ -263,8 +263,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Tensor | None = None) -> Tenso
             f"{sums.name_of(x._raw.dtype)} and y of type {sums.name_of(y._raw.dtype)} instead"
         )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
-        return give("vecdot", table("vdot")(x, y), out, named="vdot")
-    return give("vecdot", (table("conj")(x) * y).sum(dim), out, named="sum")
+        return give("vecdot", table("vdot")(x, y), out, named="vdot", types_first=True)
+    return give("vecdot", (table("conj")(x) * y).sum(dim), out, named="sum", types_first=True)
 
 
 def _no_vecdot(x: Any) -> None:

@@ -27,6 +27,7 @@ from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
 from ..rows.meta import is_meta
 from ..rows.out_rules import as_out
+from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -231,6 +232,8 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Tensor:
     if dim == -1:
         return v.norm(pow)
     if dim == 0:
+        if not v.dim():
+            raise IndexError(errors.no_dimension(0, 0))
         shape = (v.shape[0],) + (1,) * (v.dim() - 1)
         return v.contiguous().view(v.shape[0], -1).norm(pow, 1).view(shape)
     if dim == v.dim() - 1:
@@ -325,6 +328,7 @@ def native_batch_norm(
     momentum: float, eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The normalised input, and in training the means and inverse deviations of the batch."""
+    refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     unknown = input._raw.dtype.kind not in "fV"
     if input.dim() < 2 and not (unknown and not training):
         raise IndexError(errors.dimension(1, input.dim()))

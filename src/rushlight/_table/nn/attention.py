@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
+from ..._array.axes import axis_of
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
@@ -183,6 +184,8 @@ def _empty(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def _with_equal_heads(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
     """Keys and values, repeated so that there are as many heads as of queries."""
+    for t in (q, k, v):
+        axis_of(-3, t._raw.ndim)  # refuses what has no heads
     heads = [t._raw.shape[-3] for t in (q, k, v)]
     if any(n == 0 or heads[0] % n for n in heads[1:]):
         raise RuntimeError("Number of heads in key and value must divide the number of heads in ")

@@ -494,7 +494,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"
         )
-    if type(num_groups) is not int:
+    if type(num_groups) is not int or not -(1 << 63) <= num_groups < 1 << 63:
         problem = complaint_of_c("torch", "group_norm", (input, num_groups, weight, bias, eps), {})
         if problem is not None:
             raise problem

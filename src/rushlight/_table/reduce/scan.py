@@ -14,7 +14,7 @@ from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..elementwise.number import divided, multiplied
 from ..rows.composite import composite
-from ..rows.out_rules import OutRules, as_out
+from ..rows.out_rules import OutRules, always, as_out
 from ..rows.row import Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
 
@@ -155,6 +155,7 @@ def _logcumsumexp_gradient(
 logcumsumexp = general(
     "logcumsumexp(Tensor self, int dim) -> Tensor",
     raw.logcumsumexp,
+    out_rules=OutRules(types_first=always),
     self=_logcumsumexp_gradient,
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
     doc="The logs of the running sums of exp along `dim`.",
@@ -175,6 +176,7 @@ accumulated_along = linear(
 cummax = selection(
     "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     raw.cummax,
+    out_rules=OutRules(types_first=always),
     self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
@@ -184,6 +186,7 @@ cummax = selection(
 cummin = selection(
     "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     raw.cummin,
+    out_rules=OutRules(types_first=always),
     self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],

@@ -460,13 +460,13 @@ bincount = general(
 
 @composite()
 def isin(
-    elements: Tensor | float,
+    elements: Tensor | float | None = None,
     test_elements: Tensor | float | None = None,
     *,
     assume_unique: bool = False,
     invert: bool = False,
     test_element: Any = None,
-    element: object = None,
+    element: Any = None,
     out: Tensor | None = None,
 ) -> Any:
     """Whether each element occurs among the test elements."""

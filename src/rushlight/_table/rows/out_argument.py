@@ -147,8 +147,7 @@ def run_into(
     mode = ready()
     operands = _flat(args)
     for t in targets:
-        if not isinstance(t, TensorBase):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
+        refuse_other(name, t)
         if (records or rules.named) and not rules.types_before_gradients:
             _refuse_gradients(name, [t], [], mode, rules)
         T.refuse_overlap(t._raw)
@@ -210,6 +209,16 @@ def run_into(
         return None
     answers = [_of_class(t, type(value)) for t, value in zip(targets, values)]
     return answers[0] if isinstance(out, TensorBase) else name_outputs(name, answers)
+
+
+def refuse_other(name: str, out: object) -> None:
+    """Refuses an `out` that is no tensor.
+
+    Raises:
+        TypeError: in PyTorch's words.
+    """
+    if out is not None and not isinstance(out, TensorBase):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
 
 
 def _of_class(t: Tensor, kind: type[Tensor]) -> Tensor:
@@ -292,16 +301,18 @@ def _refuse_tangents(name: str, values: Sequence[object]) -> None:
 
 
 def give(name: str, result: TensorBase, out: Tensor | None, laid_out: bool = False,
-         named: str = "") -> Any:  # fmt: skip
+         named: str = "",
+    types_first: bool = False) -> Any:  # fmt: skip
     """A result that has been made, or `out` with it written there (see `place`).
 
+    Gradients are refused by what the operation is `named` then, and `types_first` before them.
+
     Raises:
-        RuntimeError: where it or `out` requires grad, by what the operation is `named` then, or
-            can't be cast.
+        RuntimeError: where it or `out` requires grad, or can't be cast.
     """
     if out is None:
         return result
-    if dtypes.is_exact(name):
+    if types_first:
         _refuse_type(name, result, out)
     if ready().grad and (result._requires_grad or out.requires_grad):
         raise RuntimeError(errors.out_requires_grad(named or name))

@@ -90,8 +90,7 @@ def _of_places(name: str) -> Words:
     )
 
 
-def _of_norm(name: str) -> Words:
-    shown = f"linalg.{name.removeprefix('linalg_')}"
+def _of_norm(shown: str) -> Words:
     return lambda have, want, position: (
         f"{shown} expected out tensor dtype {_s(have)} but got: {_s(want)}"
     )
@@ -189,7 +188,8 @@ EXACT: Final[dict[str, Words]] = {
     "vecdot": lambda have, want, _: (
         f"linalg.vecdot: Expected out of dtype{_s(have)} but found {_s(want)}"
     ),
-    **{name: _of_norm(name) for name in ("linalg_norm", "matrix_norm")},
+    "linalg_norm": _of_norm("linalg.norm"),
+    "matrix_norm": _of_norm("linalg.matrix_norm"),
     "multi_dot": lambda have, want, _: (
         f"multi_dot(): expected out tensor to have dtype {_c(have)} but got {_c(want)}"
     ),
@@ -289,11 +289,6 @@ _CASTS: Final[dict[str, Callable[..., Exception]]] = {
     "linalg_eigvals": _safely("torch.linalg.eigvals", "eigenvalues"),
     "pinv": _safely("linalg.pinv", "result"),
 }  # fmt: skip
-
-
-def is_exact(name: str) -> bool:
-    """Whether an operation's `out` must have the type of the result, and no other."""
-    return name in EXACT
 
 
 def refusal(

@@ -17,7 +17,7 @@ from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
 from ..calls.dispatch import Dispatcher
 from ..rows.composite import asking_too, composite
-from ..rows.out_rules import OutRules
+from ..rows.out_rules import OutRules, before_others
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, flatten, reshape, unsqueeze, view
@@ -58,7 +58,7 @@ cat = linear(
     lowering="cat",
     narrow="as it is",
     samples=lambda mk: [([mk(2, 3), mk(4, 3)], 0), ([mk(2, 3), mk(2, 1)], -1), ([mk(0), mk(2)], 0)],
-    out_rules=OutRules(apart=True, grows=True, laid_out=True),
+    out_rules=OutRules(types_first=before_others, apart=True, grows=True, laid_out=True),
     doc="The tensors one after the other along a dimension.",
 )
 

@@ -135,8 +135,10 @@ unbind = linear(
 @composite("")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """The pieces of a size, or of several sizes, along a dimension."""
+    if not isinstance(tensor, TensorBase):  # which PyTorch leaves to whatever it is
+        return tensor.split(split_size_or_sections, dim)
     size = split_size_or_sections
-    if type(dim) is int and isinstance(tensor, TensorBase):
+    if type(dim) is int:
         if type(size) is int and size < 2**63:
             return apply_n(split_.op, [tensor, size, dim])
         if type(size) in (tuple, list) and all(type(n) is int for n in size):
