@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any
 
 import pytest
@@ -108,6 +109,102 @@ def test_a_tensor_is_printed_with_the_transforms_that_track_it() -> None:
     assert seen == [inner]
     grad(lambda x: vmap(see)(x).sum())(V[:2])
     assert seen[1].startswith("BatchedTensor(lvl=2, bdim=0, value=\n    GradTrackingTensor(lvl=1")
+
+
+GLOBAL = torch.zeros(3)
+
+
+def _copy_in(target: Any) -> Any:
+    def f(x: Any) -> Any:
+        target.copy_(x)
+        return target.sum()
+
+    return f
+
+
+def test_what_a_function_captures_isnt_written_with_what_is_tracked() -> None:
+    mine = torch.zeros(3)
+    f = _copy_in(mine)
+
+    def window(x: Any) -> Any:
+        mine[0] = x[1]
+        return x.sum()
+
+    def by_name(x: Any) -> Any:
+        GLOBAL.add_(x)
+        return x.sum()
+
+    def by_default(x: Any, target: Any = mine) -> Any:
+        return target.mul_(x).sum()
+
+    refused = r"in-place operation \(aten::{}\) that would mutate a captured Tensor"
+    for function, op in (
+        (f, "copy_"),
+        (lambda x: f(x), "copy_"),
+        (functools.partial(f), "copy_"),
+        (functools.partial(lambda target, x: target.sub_(x).sum(), mine), "sub_.Tensor"),
+        (window, "copy_"),
+        (by_name, "add_.Tensor"),
+        (by_default, "mul_.Tensor"),
+    ):
+        for call in (
+            lambda g: grad(g)(V),
+            lambda g: vjp(g, V),
+            lambda g: jvp(g, (V,), (V,)),
+            lambda g: jacrev(g)(V),
+            lambda g: jacfwd(g)(V),
+            lambda g: linearize(g, V),
+            lambda g: grad(lambda x: grad(g)(x).sum())(V),
+        ):
+            with pytest.raises(RuntimeError, match=refused.format(op)):
+                call(function)
+    with pytest.raises(RuntimeError, match=refused.format("copy_")):
+        grad(lambda x, y: y.copy_(x).sum())(V, mine)
+    for t in (mine, GLOBAL):
+        assert t.tolist() == [0, 0, 0] and not t.requires_grad
+    f(V)  # outside, a name is written as ever
+    assert mine.tolist() == V.tolist()
+
+
+def test_what_a_function_makes_is_written_also_where_it_gives_it_a_name() -> None:
+    made = mine = torch.zeros(3)
+
+    def f(x: Any) -> Any:
+        nonlocal made
+        made = torch.zeros(3)
+        made.copy_(x)
+        other = mine.clone()
+        other[0] = x[0]
+        return (made * made).sum() + other.sum()
+
+    assert grad(f)(V).tolist() == [3, 4, 6]
+    assert jacfwd(f)(V).tolist() == [3, 4, 6]
+    assert mine.tolist() == [0, 0, 0]
+
+
+def test_the_level_of_a_tensor_ends_with_its_derivative() -> None:
+    from rushlight._torch._C import _functorch
+
+    kept: list[Any] = []
+    levels: list[Any] = []
+
+    def f(x: Any) -> Any:
+        y = x.sin()
+        kept.append(y)
+        levels.append([_functorch.dlevel(t) for t in (x, y, V)])
+        levels.append(_functorch.is_gradtrackingtensor(y))
+        return y.sum()
+
+    grad(f)(V)
+    grad(lambda x: grad(f)(x).sum())(V)
+    assert levels == [[1, 1, 0], True, [2, 2, 0], True]
+    later = kept[0].sum()
+    assert [_functorch.dlevel(t) for t in (kept[0], later, V)] == [-1, 0, 0]
+    assert later.item() == V.sin().sum().item()
+    alive = weakref.ref(kept[0])
+    kept.clear()
+    del later
+    assert alive() is None
 
 
 def test_gradients_arent_asked_for_inside() -> None:

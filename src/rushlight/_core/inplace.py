@@ -24,7 +24,7 @@ from .interposers import NOT_HANDLED, WRITE
 from .mode import Mode, current, ready
 from .node import operation_name
 from .op import OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHARED_FIRST, SHARED_LAST, SHARED_PARTLY, Op
-from .run import ANOMALY
+from .run import ANOMALY, DERIVATIVES, TRANSFORMS
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
@@ -86,6 +86,8 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         else:
             live = slow.live_mask(recorded, args)
             if live:
+                if TRANSFORMS.get():
+                    refuse_captured(op, me)
                 check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
     if mode.recorder is not None:
@@ -498,6 +500,26 @@ def count_write(me: TensorBase, mode: Mode) -> None:
         bump(me)
     elif not mode.inference:
         raise RuntimeError(errors.INFERENCE_INPLACE)
+
+
+def refuse_captured(op: Op, me: TensorBase) -> None:
+    """Refuses to write what a derivative tracks into a tensor from outside of its function.
+
+    Raises:
+        RuntimeError: where the function names the tensor.
+    """
+    base = me if me._view is None else me._view.base
+    for derivative in DERIVATIVES.get():
+        for t in derivative.captured:
+            if t is me or t is base:
+                dot = f".{op.row.overload}" if op.row.overload else ""
+                raise RuntimeError(
+                    "During a grad (vjp, jvp, grad, etc) transform, the function provided "
+                    f"attempted to call in-place operation (aten::{op.name.strip('_')}_{dot}) that "
+                    "would mutate a captured Tensor. This is not supported; please rewrite the "
+                    "function being transformed to explicitly accept the mutated Tensor(s) as "
+                    "inputs."
+                )
 
 
 def check_writable(me: TensorBase) -> None:

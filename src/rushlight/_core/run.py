@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .arrivals import in_order
 from .mode import Mode, current, ready
-from .node import Node, Vertex
+from .node import Node, Vertex, sequence
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
@@ -29,13 +29,22 @@ FORWARD: Final[ContextVar[int]] = ContextVar("rushlight_forward_transforms", def
 class Derivative:
     """A derivative of a function that is being computed."""
 
-    __slots__ = ("ends", "forward", "layers")
+    __slots__ = ("captured", "ends", "forward", "layers", "over")
 
-    def __init__(self, layers: int, forward: bool) -> None:
+    def __init__(self, layers: int, forward: bool, captured: list[Any]) -> None:
         self.layers = layers  # how many vmaps ran when it began
         self.forward = forward
+        #: Tensors that were there before it and that its function knows by name.
+        self.captured = captured
+        #: The age of nodes that are made after it; 0 while it runs.
+        self.over = 0
         #: Where gradients end: what the arguments' aliases hang on in the graph.
         self.ends: set[Any] = set()
+
+    def end(self) -> None:
+        """Lets go of tensors, and notes when that was."""
+        self.captured, self.ends = [], set()
+        self.over = next(sequence)
 
 
 #: The derivatives that are being computed in this context, the innermost last.

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from .._core.node import Vertex
 from .._core.run import DERIVATIVES
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import view_target
 
+#: Where a leaf by which a derivative differentiates has that derivative, in its dictionary.
+ENDS: Final = "_rushlight_ends"
 
-def reaches(t: TensorBase, ends: set[Vertex]) -> bool:
-    """Whether the graph behind a tensor leads to one of some vertices."""
+
+def vertices_behind(t: TensorBase) -> Iterator[Vertex]:
+    """The vertices of the graph behind a tensor, its own first."""
     start = view_target(t)
     stack, seen = [start], {start}
     while stack:
         vertex = stack.pop()
         if vertex is None:
             continue
-        if vertex in ends:
-            return True
+        yield vertex
         if isinstance(vertex, TensorBase):
             continue
         node: Any = vertex
@@ -27,7 +30,30 @@ def reaches(t: TensorBase, ends: set[Vertex]) -> bool:
             if child not in seen:
                 seen.add(child)
                 stack.append(child)
-    return False
+
+
+def reaches(t: TensorBase, ends: set[Vertex]) -> bool:
+    """Whether the graph behind a tensor leads to one of some vertices."""
+    return any(vertex in ends for vertex in vertices_behind(t))
+
+
+def derivative_level(t: TensorBase) -> int:
+    """The number of the innermost derivative that tracks a tensor; 0 where none does.
+
+    -1 where the tensor was made in a derivative that is over.
+    """
+    derivatives = DERIVATIVES.get()
+    for count in range(len(derivatives), 0, -1):
+        if reaches(t, derivatives[count - 1].ends):
+            return derivatives[count - 1].layers + count
+    own: Any = None
+    for vertex in vertices_behind(t):
+        own = own or vertex
+        if isinstance(vertex, TensorBase):
+            derivative = vertex.__dict__.get(ENDS)
+            if derivative is not None and (own is vertex or own.seq < derivative.over):
+                return -1
+    return 0
 
 
 def levels_text(t: TensorBase) -> str | None:

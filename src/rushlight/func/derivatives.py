@@ -27,9 +27,11 @@ from .._core.views import view_target
 from .._table import PUBLIC
 from .._table.rows.row import ROWS
 from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
+from .._tensor.printed_levels import ENDS
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.edges import GradientEdge
 from ..autograd.grad_mode import inference_mode
+from ._captures import captured_by
 from ._checks import only_tensors, refuse_discrete, refuse_discrete_outputs
 from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
 class Level:
     """A transform that is running: counted in this context, which records for a derivative."""
 
-    def __init__(self, forward: bool = False, derivative: bool = True) -> None:
+    def __init__(self, forward: bool = False, derivative: bool = True,
+                 function: object = None, given: tuple[object, ...] = ()) -> None:  # fmt: skip
         self.forward = forward
         self.derivative = derivative
+        self.captured = captured_by(function, given) if derivative else []
 
     # See Note [A context that is interrupted] in `autograd.grad_mode`.
     def __enter__(self) -> None:
@@ -55,7 +59,8 @@ class Level:
         try:
             TRANSFORMS.set(self.before[0] + 1)
             if self.derivative:
-                DERIVATIVES.set((*around, Derivative(len(mode.layers), self.forward)))
+                running = Derivative(len(mode.layers), self.forward, self.captured)
+                DERIVATIVES.set((*around, running))
             if self.forward:
                 FORWARD.set(self.before[1] + 1)
                 CURRENT.set(derive(mode, grad=True, forward_grad=True, inference=False))
@@ -76,6 +81,8 @@ class Level:
 
     def _restore(self) -> None:
         TRANSFORMS.set(self.before[0])
+        for derivative in DERIVATIVES.get()[len(self.around) :]:
+            derivative.end()
         DERIVATIVES.set(self.around)
         mode, now = self.mode, ready()
         if self.forward:
@@ -172,7 +179,11 @@ class Aliases:
                 for x, y in zip(self.leaves, shown)
             ]
         self.shown = [gathered(x, self.layers) for x in shown]
-        DERIVATIVES.get()[-1].ends.update(map(view_target, self.leaves))
+        running = DERIVATIVES.get()[-1]
+        running.ends.update(map(view_target, self.leaves))
+        for x in self.leaves:
+            if x._node is None:
+                x.__dict__[ENDS] = running
 
     def look_at(self, results: object) -> None:
         """Notes whether results depend on more than the aliases."""
@@ -281,7 +292,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         >>> pull(torch.tensor(1.0))
         (tensor(6.),)
     """
-    with Level():
+    with Level(function=func):
         leaves, spec = flatten(primals)
         aliases = Aliases(leaves)
         result = func(*unflatten(aliases.shown, spec))
@@ -363,7 +374,7 @@ def grad_and_value(
     @functools.wraps(func)
     def run(*args: Any, **kwargs: object) -> Any:
         recording = ready().grad
-        with Level():
+        with Level(function=func, given=(*args, *kwargs.values())):
             picked = _picked(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
             aliases = Aliases(leaves)
@@ -548,7 +559,7 @@ def jvp(
                 f"{list(t._raw.shape)}."
             )
     recording = ready().grad
-    with Level(forward=True):
+    with Level(forward=True, function=func):
         line = Linear(func, leaves, spec, has_aux, api)
         along = line.push(directions, recording)
     if strict and any(p is None for p in line.pulled):

@@ -148,7 +148,8 @@ def jacfwd(
         refuse_complex(flatten(args)[0], "jacfwd", "inputs")
         check_randomness(randomness)
         state = get_rng_state() if randomness == "error" else None
-        with Level(forward=True):
+        given = (*args, *kwargs.values())
+        with Level(forward=True, function=func, given=given):
             line = Linear(
                 _only(func, args, kwargs, picked), leaves, spec, has_aux,
                 "jvp(f, primals, tangents)",

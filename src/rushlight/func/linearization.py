@@ -35,7 +35,7 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
         if not isinstance(leaf, TensorBase):
             func(*primals)  # most functions say themselves what they don't take
             raise AttributeError(f"'{type_name(leaf)}' object has no attribute 'new_empty'")
-    with Level(forward=True):
+    with Level(forward=True, function=func):
         line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
     def along(*tangents: object) -> Any:

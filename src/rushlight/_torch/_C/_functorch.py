@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+from ..._tensor.printed_levels import derivative_level
 from ...func.interpreters import (
     Interpreter as CInterpreter,
     TransformType as TransformType,
@@ -31,8 +32,16 @@ def is_functorch_wrapped_tensor(tensor: Any) -> bool:
 
 
 def is_gradtrackingtensor(tensor: Any) -> bool:
-    """False: the derivatives work on the tensors themselves."""
-    return False
+    """Whether a derivative that runs tracks a tensor, and no vmap inside of it has wrapped it."""
+    return not isinstance(tensor, BatchedTensor) and derivative_level(tensor) > 0
+
+
+def dlevel(tensor: TensorBase) -> int:
+    """The number of the innermost transform, if that is a derivative which tracks a tensor.
+
+    0 where nothing does, -1 where the tensor was made in a derivative that is over.
+    """
+    return 0 if isinstance(tensor, BatchedTensor) else derivative_level(tensor)
 
 
 def is_functionaltensor(tensor: Any) -> bool:
