@@ -40,9 +40,6 @@ class _NotJoining(NamedTuple):
 
 _NOT_JOINING: Final = _NotJoining()
 
-#: Elements that are broadcast at a time.
-_TOGETHER = 1 << 23
-
 
 class DistributedDataParallel(Module):
     """A module whose gradients are averaged over all ranks.
@@ -130,20 +127,22 @@ class DistributedDataParallel(Module):
         self.received: list[Tensor] | None = None  # see `receive_buffers`
         self._join_config = _NOT_JOINING
         self._divide_by_initial_world_size = True
+        self.bucket_bytes_cap = int((25.0 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
         if self.process_group.size() > 1:
-            self._join_ranks(init_sync, 25.0 if bucket_cap_mb is None else bucket_cap_mb)
+            self._join_ranks(init_sync)
 
-    def _join_ranks(self, init_sync: bool, bucket_megabytes: float) -> None:
+    def _join_ranks(self, init_sync: bool) -> None:
         """Makes all ranks start from rank 0's parameters, and watches gradients from now on."""
         from .gradient_reduction import GradientReduction
+        from .utils import _verify_param_shape_across_processes
 
         named = self._kept(self.module.named_parameters())
         trained = {name: p for name, p in named.items() if p.requires_grad}
         if init_sync:
-            self._check_alike(trained)
+            _verify_param_shape_across_processes(self.process_group, list(trained.values()))
             self._broadcast([*named.values(), *self._shared_buffers()])
         self.reducer = GradientReduction(
-            trained, self.process_group, bucket_megabytes, self.gradient_as_bucket_view
+            trained, self.process_group, self.bucket_bytes_cap, self.gradient_as_bucket_view
         )
 
     def _kept(self, named: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:
@@ -152,53 +151,16 @@ class DistributedDataParallel(Module):
     def _shared_buffers(self) -> list[Tensor]:
         return list(self._kept(self.module.named_buffers()).values())
 
-    def _check_alike(self, trained: dict[str, Tensor]) -> None:
-        from .object_collectives import all_gather_object
-
-        mine = [(tuple(p.shape), str(p.dtype)) for p in trained.values()]
-        gathered: list[Any] = [None] * self.process_group.size()
-        all_gather_object(gathered, mine, self.process_group)
-        me = self.process_group.rank()
-        for rank, theirs in enumerate(gathered):
-            if len(theirs) != len(mine):
-                raise RuntimeError(
-                    f"DDP expects same model across all ranks, but Rank {me} has {len(mine)} "
-                    f"params, while rank {rank} has inconsistent {len(theirs)} params."
-                )
-            for index, (a, b) in enumerate(zip(mine, theirs)):
-                if a != b:
-                    raise RuntimeError(
-                        f"[{me}]: params[{index}] in this process with sizes {list(a[0])} appears "
-                        f"not to match sizes of the same param in process {rank}."
-                    )
-
     def _broadcast(self, tensors: list[Tensor], root: int = 0) -> None:
         """Gives all ranks what one has."""
-        with no_grad():
-            for t, part in self._sent_by(tensors, root):
-                t.detach().copy_(part)
+        from .utils import give_all
+
+        give_all(tensors, self.process_group, root)
 
     def _sent_by(self, tensors: list[Tensor], root: int) -> list[tuple[Tensor, Tensor]]:
-        """What one rank has of each tensor, on the others: many tensors in one message."""
-        from .collectives import broadcast
+        from .utils import sent_by
 
-        pairs: list[tuple[Tensor, Tensor]] = []
-        by_dtype: dict[Any, list[Tensor]] = {}
-        for tensor in tensors:
-            by_dtype.setdefault(tensor.dtype, []).append(tensor)
-        with no_grad():
-            for alike in by_dtype.values():
-                for some in _chunks(alike):
-                    whole = f.cat([t.detach().reshape(-1) for t in some])
-                    broadcast(whole, group=self.process_group, group_src=root)
-                    if self.process_group.rank() == root:
-                        continue
-                    start = 0
-                    for t in some:
-                        part = whole[start : start + t.numel()]
-                        pairs.append((t, part.reshape(t.shape)))
-                        start += t.numel()
-        return pairs
+        return sent_by(tensors, self.process_group, root)
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
@@ -238,11 +200,10 @@ class DistributedDataParallel(Module):
         reducer = self.reducer
         assert reducer is not None
         reducer.enabled = synchronizes
+        # Of forwards whose gradients aren't sent only the first has rank 0's buffers.
+        self.require_forward_param_sync = synchronizes
         if synchronizes:
-            self.require_forward_param_sync = True
             reducer.expect(out if self.find_unused_parameters or self.static_graph else None)
-        else:
-            self.require_forward_param_sync = is_grad_enabled() is False
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -260,7 +221,7 @@ class DistributedDataParallel(Module):
 
     def shares_buffers(self) -> bool:
         """Whether a forward starts with rank 0's buffers."""
-        return self.require_forward_param_sync and self.broadcast_buffers and self.training
+        return self.require_forward_param_sync and self.broadcast_buffers
 
     def receive_buffers(self) -> None:
         """Has `received` hold rank 0's buffers, on rank 0 nothing.
@@ -353,19 +314,10 @@ class DistributedDataParallel(Module):
         if self.reducer is not None:
             self.reducer.set_hook(state, hook)
 
+    def _get_ddp_logging_data(self) -> dict[str, str | int]:
+        from .logged import facts_of
+
+        return facts_of(self)
+
     def _set_static_graph(self) -> None:
         self.static_graph = True
-
-
-def _chunks(tensors: list[Tensor]) -> Iterator[list[Tensor]]:
-    """Tensors some at a time."""
-    some: list[Tensor] = []
-    count = 0
-    for tensor in tensors:
-        some.append(tensor)
-        count += tensor.numel()
-        if count >= _TOGETHER:
-            yield some
-            some, count = [], 0
-    if some:
-        yield some

@@ -63,6 +63,7 @@ class DeviceMesh:
                 f"Mesh should not be bigger than default world size {size}, but found "
                 f"{self.mesh.numel()} ranks!"
             )
+        self._hash: int | None = None
         self._coordinate = self._find(default_group().rank())
         if _init_backend:
             self._make_groups()
@@ -170,7 +171,9 @@ class DeviceMesh:
                 self.mesh_dim_names)  # fmt: skip
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        if self._hash is None:  # a mesh keeps its ranks
+            self._hash = hash((tuple(self.mesh.reshape(-1).tolist()), self.shape))
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DeviceMesh) and self._key() == other._key())

@@ -69,6 +69,10 @@ class GradBucket:
         """Whether no bucket is sent after it."""
         return self._last
 
+    def bytes(self) -> int:
+        """How much is sent."""
+        return self._buffer.numel() * self._buffer.element_size()
+
     def buffer(self) -> Tensor:
         """All gradients in a row."""
         return self._buffer
@@ -95,16 +99,17 @@ class GradientReduction:
     """The buckets of a module's parameters, and how far they are in this iteration."""
 
     def __init__(
-        self, named: dict[str, Tensor], group: ProcessGroup, megabytes: float, as_views: bool
+        self, named: dict[str, Tensor], group: ProcessGroup, limit: int, as_views: bool
     ) -> None:
         self.group = group
         self.names = list(named)
         self.parameters = list(named.values())
         self.as_views = as_views
         self.enabled = True
+        self.iterations = 0
         self.divisor = group.size()
         self.hook: tuple[object, Callable[..., Any]] | None = None
-        self.buckets = self._cut(int(megabytes * (1 << 20)))
+        self.buckets = self._cut(limit)
         self.place = {
             id(p): (bucket, i) for bucket in self.buckets for i, p in enumerate(bucket.parameters())
         }
@@ -159,6 +164,7 @@ class GradientReduction:
                 f"{self.group.rank()}: {' '.join(lacking)}"
             )
             raise RuntimeError(f"{_UNFINISHED}\n{indices}\n {_MORE}")
+        self.iterations += 1
 
     def expect(self, outputs: object) -> None:
         """Gets ready for a backward: from `outputs`, or (None) from all parameters."""

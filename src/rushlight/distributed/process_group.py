@@ -39,6 +39,15 @@ class Backend(str):
     XCCL = "xccl"
     FAKE = "fake"
     backend_list: list[str] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
+    #: What is taken for a kind of device where no name is given.
+    default_device_backend_map: dict[str, str] = {
+        "cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO,
+    }  # fmt: skip
+    #: The kinds of devices whose tensors each one sends.
+    backend_capability: dict[str, list[str]] = {
+        GLOO: ["cpu", "cuda"], NCCL: ["cuda"], XCCL: ["xpu"], UCC: ["cpu", "cuda"],
+        MPI: ["cpu", "cuda"], FAKE: ["cpu", "cuda", "hpu", "xpu"],
+    }  # fmt: skip
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):

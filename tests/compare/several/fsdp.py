@@ -5,7 +5,7 @@
 import functools
 import importlib
 
-from programs import program
+from programs import failing, program
 
 
 def model_of(torch, seed=0, dtype="float64"):
@@ -164,3 +164,55 @@ def modules_cut_in_hosts_and_alike_on_them(torch, dist, rank, size):
             f.fully_shard(part, mesh=mesh)
     losses, _ = stepped(torch, rank, model)
     return [*out, losses, full(model.state_dict())]
+
+
+def named_states(torch):
+    return importlib.import_module(f"{torch.__name__}.distributed.checkpoint.state_dict")
+
+
+def trained_pieces(torch, dist, size, seed):
+    """A sharded module and its optimizer after two steps."""
+    fsdp = importlib.import_module(f"{torch.__name__}.distributed.fsdp")
+    torch.manual_seed(seed)
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.BatchNorm1d(7), nn.Linear(7, 2)).double()
+    mesh = dist.init_device_mesh("cpu", (size,))
+    fsdp.fully_shard(model[0], mesh=mesh)
+    fsdp.fully_shard(model, mesh=mesh)
+    adam = torch.optim.AdamW(model.parameters(), lr=0.1)
+    for step in range(2):
+        model(torch.arange(20.0).double().reshape(4, 5).sin() + step).square().sum().backward()
+        adam.step()
+        adam.zero_grad()
+    return model, adam
+
+
+@program
+def whole_dictionaries_of_pieces_and_back(torch, dist, rank, size):
+    s = named_states(torch)
+    model, adam = trained_pieces(torch, dist, size, 0)
+    out = []
+    for offload in (False, True):
+        options = s.StateDictOptions(full_state_dict=True, cpu_offload=offload)
+        out += s.get_state_dict(model, adam, options=options)
+    own = s.get_model_state_dict(model)
+    out.append({name: list(value.shape) for name, value in own.items()})
+    full = s.StateDictOptions(full_state_dict=True)
+    states = s.get_state_dict(model, adam, options=full)
+    other, second = trained_pieces(torch, dist, size, 1)
+    s.set_state_dict(
+        other, second, model_state_dict=dict(states[0]), optim_state_dict=states[1], options=full
+    )
+    out += s.get_state_dict(other, second, options=full)
+    first = s.StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+    third, last = trained_pieces(torch, dist, size, 2)
+    given = s.get_state_dict(model, adam, options=full) if rank == 0 else ({}, {})
+    if rank != 0:  # what rank 0 has asked for is asked for by all
+        s.get_state_dict(model, adam, options=full)
+    s.set_model_state_dict(third, dict(given[0]), options=first)
+    s.set_optimizer_state_dict(third, last, given[1], options=first)
+    out += s.get_state_dict(third, last, options=full)
+    out.append(failing(lambda: s.get_model_state_dict(
+        model, options=s.StateDictOptions(broadcast_from_rank0=True)
+    )))  # fmt: skip
+    return out

@@ -198,3 +198,43 @@ def batch_norm_over_all_ranks(torch, dist, rank, size):
             grad = x.grad
         out.append([y, grad, weight, plain.running_mean, plain.running_var])
     return out
+
+
+@program
+def buffers_are_those_of_the_first_rank_where_a_forward_takes_them(torch, dist, rank, size):
+    made = torch.Generator().manual_seed(rank)
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4, bias=False), torch.nn.BatchNorm1d(4))
+    model = torch.nn.parallel.DistributedDataParallel(net)
+    out = []
+
+    def forward(train, grad):
+        model.train(train)
+        with torch.set_grad_enabled(grad):
+            y = model(torch.randn(5, 3, generator=made))
+        if grad and train:
+            y.square().sum().backward()
+        norm = net[1]
+        out.append([norm.running_mean.clone(), norm.num_batches_tracked.clone()])
+
+    for train, grad in ((True, True), (False, False), (True, False), (True, False), (True, True)):
+        forward(train, grad)
+    forward(False, True)
+    with model.no_sync():
+        forward(True, True)
+        forward(True, True)
+    forward(True, True)
+    return out
+
+
+@program
+def what_a_module_of_several_ranks_tells_of_itself(torch, dist, rank, size):
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+    model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=2)
+    told = model._get_ddp_logging_data()
+    same = ("module_name", "bucket_sizes", "dtypes", "device_ids", "world_size", "rank",
+            "backend_name", "bucket_cap_bytes", "broadcast_buffers", "find_unused_parameters",
+            "gradient_as_bucket_view", "has_sync_bn", "is_multi_device_module", "iteration",
+            "num_parameter_tensors", "output_device", "total_parameter_size_bytes",
+            "gloo_socket_ifname", "torch_distributed_debug")  # fmt: skip
+    return {name: told[name] for name in same}

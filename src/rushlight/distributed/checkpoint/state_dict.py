@@ -1,25 +1,34 @@
-"""State dictionaries of models and optimizers by the names of parameters, in one process."""
+"""State dictionaries of models and optimizers by the names of parameters: whole, or in pieces."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ...nn.modules._state import _IncompatibleKeys
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
+from ..fsdp import api
+from ..fsdp.fully_sharded_data_parallel import FullyShardedDataParallel
+from .whole_states import cut_like, gathered, of_the_first
 
 __all__ = [
     "StateDictOptions", "get_model_state_dict", "get_optimizer_state_dict", "get_state_dict",
     "set_model_state_dict", "set_optimizer_state_dict", "set_state_dict",
 ]  # fmt: skip
 
-_WRAPPERS = ("module.", "_orig_mod.", "_checkpoint_wrapped_module.")
+_WRAPPERS = ("module.", "_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrapped_module.")
 
 
 @dataclass
 class StateDictOptions:
-    """How dictionaries are put together; in one process all of them are whole."""
+    """How dictionaries are put together.
+
+    `full_state_dict` gathers what is cut over ranks, with `cpu_offload` for rank 0 alone; what is
+    loaded is cut again. `broadcast_from_rank0` loads rank 0's dictionary on all ranks.
+    """
 
     full_state_dict: bool = False
     cpu_offload: bool = False
@@ -42,31 +51,73 @@ def _plain(model: Module, name: str) -> str:
     return name
 
 
+def _chosen(options: StateDictOptions | None) -> StateDictOptions:
+    """The options, or those without any.
+
+    Raises: ValueError, for a dictionary that comes from rank 0 and isn't whole.
+    """
+    chosen = options or StateDictOptions()
+    if chosen.broadcast_from_rank0 and not chosen.full_state_dict:
+        raise ValueError("full_state_dict must be True when broadcast_from_rank0 is True.")
+    return chosen
+
+
+def _kind(model: Module, chosen: StateDictOptions) -> contextlib.AbstractContextManager[None]:
+    """A context in which FullyShardedDataParallel gives the kind of dictionaries asked for.
+
+    It gathers whole ones itself; that of rank 0 alone is left to `gathered`.
+    """
+    if not FullyShardedDataParallel.fsdp_modules(model):
+        return contextlib.nullcontext()
+    kind = api.StateDictType.FULL_STATE_DICT
+    if not chosen.full_state_dict:
+        kind = api.StateDictType.SHARDED_STATE_DICT
+    return FullyShardedDataParallel.state_dict_type(model, kind)
+
+
 def get_model_state_dict(
     model: Module, *, submodules: object = None, options: StateDictOptions | None = None
 ) -> dict[str, Any]:
-    """The model's state by the plain names of its parameters and buffers."""
-    chosen = options or StateDictOptions()
-    frozen = {n for n, p in model.named_parameters() if not p.requires_grad}
-    state: dict[str, Any] = model.state_dict()
-    for name in list(state):
-        value = state.pop(name)
-        if chosen.ignore_frozen_params and name in frozen:
-            continue
-        if chosen.cpu_offload and hasattr(value, "detach"):
-            value = value.detach().cpu()
-        state[_plain(model, name)] = value
-    return state
+    """The model's state by the plain names of its parameters and buffers.
+
+    Raises: ValueError, for options that don't go together.
+    """
+    chosen = _chosen(options)
+    frozen = {_plain(model, n) for n, p in model.named_parameters() if not p.requires_grad}
+    with _kind(model, chosen):
+        held = model.state_dict()
+    state = {_plain(model, name): value for name, value in held.items()}
+    if chosen.ignore_frozen_params:
+        state = {name: value for name, value in state.items() if name not in frozen}
+    if not chosen.full_state_dict and not chosen.cpu_offload:
+        return state
+    return gathered(state, chosen.full_state_dict, chosen.cpu_offload)
 
 
 def set_model_state_dict(
-    model: Module, model_state_dict: dict[str, object], *, options: StateDictOptions | None = None
+    model: Module, model_state_dict: dict[str, Any], *, options: StateDictOptions | None = None
 ) -> object:
-    """Loads what `get_model_state_dict` gave; gives the missing and the unexpected names."""
-    chosen = options or StateDictOptions()
-    named = {_plain(model, name): name for name in model.state_dict()}
-    state = {named.get(name, name): value for name, value in model_state_dict.items()}
-    return model.load_state_dict(state, strict=chosen.strict)
+    """Loads what `get_model_state_dict` gave; gives the missing and the unexpected names.
+
+    Raises:
+        RuntimeError: where a name is missing or unexpected, and `strict` holds.
+        ValueError: for options that don't go together.
+    """
+    chosen = _chosen(options)
+    if not model_state_dict and not chosen.broadcast_from_rank0:
+        return _IncompatibleKeys([], [])
+    given = model_state_dict
+    if chosen.broadcast_from_rank0:
+        given = of_the_first(given)
+    with _kind(model, chosen):
+        own = model.state_dict()
+        named = {_plain(model, name): name for name in own}
+        state = {named.get(name, name): value for name, value in given.items()}
+        if chosen.full_state_dict:
+            # What isn't given stays, but where it had to come from rank 0.
+            base = {} if chosen.broadcast_from_rank0 else own
+            state = base | {name: cut_like(own.get(name), value) for name, value in state.items()}
+        return model.load_state_dict(state, strict=chosen.strict)
 
 
 def _all(optimizers: Any) -> list[Optimizer]:
@@ -80,24 +131,47 @@ def get_optimizer_state_dict(
     submodules: object = None,
     options: StateDictOptions | None = None,
 ) -> dict[str, Any]:
-    """The optimizers' states and groups, with parameters by name instead of by number."""
-    names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
+    """The optimizers' states and groups, with parameters by name instead of by number.
+
+    Raises: ValueError, for options that don't go together.
+    """
+    chosen = _chosen(options)
     state: dict[str, Any] = {}
     groups: list[dict[str, Any]] = []
     for optimizer in _all(optimizers):
         _with_state(optimizer)
-        held = optimizer.state_dict()
-        order = [names[id(p)] for g in optimizer.param_groups for p in g["params"]]
-        state.update({order[place]: value for place, value in held["state"].items()})
-        for group in held["param_groups"]:
-            groups.append({**group, "params": [order[place] for place in group["params"]]})
-    if options is not None and options.flatten_optimizer_state_dict:
+        named = _named(model, optimizer)
+        state.update(named["state"])
+        groups += named["param_groups"]
+    if chosen.full_state_dict or chosen.cpu_offload:
+        both: dict[str, Any] = {"state": state, "param_groups": groups}
+        both = gathered(both, chosen.full_state_dict, chosen.cpu_offload)
+        if not both:
+            return {}
+        state, groups = both["state"], both["param_groups"]
+    if chosen.flatten_optimizer_state_dict:
         flat = {f"state.{n}.{k}": v for n, parts in state.items() for k, v in parts.items()}
         for group in groups:
             for name in group["params"]:
                 flat |= {f"param_groups.{name}.{k}": v for k, v in group.items() if k != "params"}
         return flat
     return {"state": state, "param_groups": groups}
+
+
+def _named(model: Module, optimizer: Optimizer) -> dict[str, Any]:
+    """An optimizer's dictionary with the parameters by their names."""
+    if FullyShardedDataParallel.fsdp_modules(model):
+        return FullyShardedDataParallel.optim_state_dict(model, optimizer)
+    names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
+    held = optimizer.state_dict()
+    order = [names[id(p)] for g in optimizer.param_groups for p in g["params"]]
+    return {
+        "state": {order[place]: value for place, value in held["state"].items()},
+        "param_groups": [
+            {**group, "params": [order[place] for place in group["params"]]}
+            for group in held["param_groups"]
+        ],
+    }
 
 
 def _with_state(optimizer: Optimizer) -> None:
@@ -125,13 +199,23 @@ def set_optimizer_state_dict(
 ) -> None:
     """Loads what `get_optimizer_state_dict` gave.
 
-    Raises: RuntimeError, where a parameter of the optimizer is in no group of the dictionary.
+    Raises:
+        RuntimeError: where a parameter of the optimizer is in no group of the dictionary.
+        ValueError: for options that don't go together.
     """
+    chosen = _chosen(options)
     names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
     given = optim_state_dict
+    if chosen.broadcast_from_rank0:
+        given = of_the_first(given)
     if given and "param_groups" not in given:
         given = _unflatten(given)
     for optimizer in _all(optimizers):
+        if FullyShardedDataParallel.fsdp_modules(model):
+            FullyShardedDataParallel.optim_state_dict_to_load(
+                model, optimizer, given, load_directly=True
+            )
+            continue
         held = optimizer.state_dict()
         order = [names[id(p)] for g in optimizer.param_groups for p in g["params"]]
         for group in held["param_groups"]:
@@ -140,8 +224,9 @@ def set_optimizer_state_dict(
             if found is None:
                 raise RuntimeError(f"no group of the dictionary has the parameters {own}")
             group.update({k: v for k, v in found.items() if k != "params"})
+        parameters = [p for g in optimizer.param_groups for p in g["params"]]
         held["state"] = {
-            place: given["state"][name]
+            place: {key: cut_like(parameters[place], v) for key, v in given["state"][name].items()}
             for place, name in enumerate(order)
             if name in given["state"]
         }

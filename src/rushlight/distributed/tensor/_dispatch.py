@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from .._ground import f
-from ._layout import DTensorSpec, TensorMeta, local_piece, moved
+from ._layout import DTensorSpec, Placements, TensorMeta, local_piece, moved
 from ._rules import Call, Choice, choices_of, cost, takes_shape
-from .placement_types import Placement, Replicate, Shard
+from .placement_types import Replicate, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,28 @@ class Replicating:
     on: bool = False
 
 
+class _Plan(NamedTuple):
+    """What is known of a call from the layouts and the numbers that go in."""
+
+    #: Of each result what it is as a whole, and how it lies; None for a value of Python.
+    results: Given
+    #: How each tensor that goes in has to lie.
+    wanted: Sequence[Placements]
+    #: The shape that the operator is given on this rank, if it takes one.
+    shape: tuple[int, ...] | None
+
+
+#: Plans by operator, layouts and numbers: a training step asks for the same ones again and again.
+_PLANS: Final[dict[object, _Plan]] = {}
+_MOST: Final = 4096
+
+#: Operators on each element, whose numbers (a rate that changes with each step) decide no shape.
+_ANY_NUMBER: Final = frozenset({
+    "add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "addcmul", "addcmul_", "addcdiv",
+    "addcdiv_", "lerp", "lerp_", "pow", "pow_", "clamp", "clamp_", "fill_",
+})  # fmt: skip
+
+
 def compute(
     kind: type[DTensor], func: Given, args: Sequence[Given], kwargs: dict[str, Given]
 ) -> Given:
@@ -39,26 +61,63 @@ def compute(
     mesh = next(t for t in found if isinstance(t, kind)).device_mesh
     tensors = [_distribute(kind, t, mesh, func) for t in found]
     writes = name.endswith("_") and not name.endswith("__")
+    plan = _known_plan(name, func, args, kwargs, tensors, writes)
+    if plan.results is None:
+        return _of_values(func, args, kwargs, tensors)
+    locals_ = [moved(t._local_tensor, t._spec, where) for t, where in zip(tensors, plan.wanted)]
+    pieces = iter(locals_)
+    given = [_fill(arg, pieces) for arg in args]
+    named = {key: _fill(value, pieces) for key, value in kwargs.items()}
+    if plan.shape is not None:
+        given[1:] = [plan.shape]
+        named.pop("size", None)
+    result = func(*given, **named)
+    return args[0] if writes else _wrap(kind, result, plan.results)
+
+
+def _known_plan(
+    name: str, func: Given, args: Sequence[Given], kwargs: dict[str, Given],
+    tensors: list[DTensor], writes: bool,
+) -> _Plan:  # fmt: skip
+    free = name in _ANY_NUMBER
+    try:
+        specs = tuple([t._spec for t in tensors])
+        key = (func, _form(args, free), _form(list(kwargs.items()), free), specs)
+        plan = _PLANS.get(key)
+    except TypeError:  # an argument that can't be a key
+        return _plan(name, func, args, kwargs, tensors, writes)
+    if plan is None:
+        plan = _plan(name, func, args, kwargs, tensors, writes)
+        if len(_PLANS) >= _MOST:
+            _PLANS.clear()
+        _PLANS[key] = plan
+    return plan
+
+
+def _form(value: Given, free: bool) -> Given:
+    """What a plan depends on of an argument; tensors count by their layouts."""
+    if isinstance(value, Tensor):
+        return Tensor
+    if isinstance(value, list | tuple):
+        return (type(value), *[_form(item, free) for item in value])
+    kind = type(value)
+    return kind if free and kind in (int, float, complex) else (kind, value)
+
+
+def _plan(
+    name: str, func: Given, args: Sequence[Given], kwargs: dict[str, Given],
+    tensors: list[DTensor], writes: bool,
+) -> _Plan:  # fmt: skip
+    mesh = tensors[0].device_mesh
     with no_grad():
         meta = _whole_result(func, args, kwargs)
     first = _first_tensor(meta)
     if first is None:
-        return _of_values(func, args, kwargs, tensors)
+        return _Plan(None, (), None)
     call = Call(name, args, kwargs, [t._spec.shape for t in tensors], tuple(first.shape), 1)
     out, wanted = _cheapest(call, tensors, mesh, writes)
-    locals_ = []
-    for tensor, placements in zip(tensors, wanted):
-        locals_.append(moved(tensor._local_tensor, tensor._spec, placements))
-    pieces = iter(locals_)
-    given = [_fill(arg, pieces) for arg in args]
-    named = {key: _fill(value, pieces) for key, value in kwargs.items()}
-    if takes_shape(call):
-        given[1:] = [local_piece(call.out, mesh, out)[0]]
-        named.pop("size", None)
-    result = func(*given, **named)
-    if writes:
-        return args[0]
-    return _wrap(kind, result, meta, mesh, out)
+    shape = local_piece(call.out, mesh, out)[0] if takes_shape(call) else None
+    return _Plan(_laid(meta, mesh, out), wanted, shape)
 
 
 def _each(values: Sequence[Given], take: Given) -> None:
@@ -95,7 +154,7 @@ def _distribute(kind: type[DTensor], tensor: Tensor, mesh: DeviceMesh, func: Giv
     )
 
 
-def _spec_of(mesh: DeviceMesh, placements: tuple[Placement, ...], like: Tensor) -> DTensorSpec:
+def _spec_of(mesh: DeviceMesh, placements: Placements, like: Tensor) -> DTensorSpec:
     meta = TensorMeta(tuple(like.shape), tuple(like.stride()), like.dtype)
     return DTensorSpec(mesh, placements, meta)
 
@@ -138,7 +197,7 @@ def _of_values(
 
 def _cheapest(
     call: Call, tensors: list[DTensor], mesh: DeviceMesh, writes: bool
-) -> tuple[tuple[Placement, ...], list[tuple[Placement, ...]]]:
+) -> tuple[Placements, list[Placements]]:
     """The placements of the result and of each tensor, by side."""
     taken: list[Choice] = []
     for side in range(mesh.ndim):
@@ -164,18 +223,21 @@ def _cheapest(
     return out, [tuple(choice.inputs[i] for choice in taken) for i in range(len(tensors))]
 
 
-def _wrap(
-    kind: type[DTensor],
-    result: Given,
-    meta: Given,
-    mesh: DeviceMesh,
-    placements: tuple[Placement, ...],
-) -> Given:
+def _laid(meta: Given, mesh: DeviceMesh, placements: Placements) -> Given:
+    """How each of an operator's results lies."""
     if isinstance(meta, Tensor):
         own = placements
         if meta.dim() == 0:
             own = tuple(Replicate() if isinstance(p, Shard) else p for p in placements)
-        return kind(result, _spec_of(mesh, own, meta), requires_grad=False)
+        return _spec_of(mesh, own, meta)
     if isinstance(meta, list | tuple):
-        return type(meta)(_wrap(kind, r, m, mesh, placements) for r, m in zip(result, meta))
+        return [_laid(one, mesh, placements) for one in meta]
+    return None
+
+
+def _wrap(kind: type[DTensor], result: Given, spec: Given) -> Given:
+    if isinstance(spec, DTensorSpec):
+        return kind(result, spec, requires_grad=False)
+    if isinstance(spec, list):
+        return type(result)(_wrap(kind, r, s) for r, s in zip(result, spec))
     return result
