@@ -59,7 +59,7 @@ def of_the_first(given: dict[str, Any]) -> dict[str, Any]:
         return given
     sent: list[Tensor] = []
 
-    def told(value: Given) -> Given:
+    def marked(value: Given) -> Given:
         if not isinstance(value, Tensor) or value.dim() == 0:  # a number goes with the names
             return value
         sent.append(value.detach().contiguous())
@@ -73,7 +73,7 @@ def of_the_first(given: dict[str, Any]) -> dict[str, Any]:
         return tensor
 
     first = get_rank() == 0
-    form: list[Any] = [_each(given, told) if first else None]
+    form: list[Any] = [_each(given, marked) if first else None]
     broadcast_object_list(form, src=0)
     out: dict[str, Any] = _each(form[0], received)
     return out

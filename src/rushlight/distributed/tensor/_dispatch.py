@@ -9,7 +9,7 @@ from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from .._ground import f
 from ._layout import DTensorSpec, Placements, TensorMeta, local_piece, moved
-from ._rules import Call, Choice, choices_of, cost, takes_shape
+from ._rules import Call, Choice, choices_of, cost, takes_any_number, takes_shape
 from .placement_types import Replicate, Shard
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ class _Plan(NamedTuple):
 _PLANS: Final[dict[object, _Plan]] = {}
 _MOST: Final = 4096
 
-#: Operators on each element, whose numbers (a rate that changes with each step) decide no shape.
-_ANY_NUMBER: Final = frozenset({
-    "add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "addcmul", "addcmul_", "addcdiv",
-    "addcdiv_", "lerp", "lerp_", "pow", "pow_", "clamp", "clamp_", "fill_",
-})  # fmt: skip
-
 
 def compute(
     kind: type[DTensor], func: Given, args: Sequence[Given], kwargs: dict[str, Given]
@@ -79,7 +73,7 @@ def _known_plan(
     name: str, func: Given, args: Sequence[Given], kwargs: dict[str, Given],
     tensors: list[DTensor], writes: bool,
 ) -> _Plan:  # fmt: skip
-    free = name in _ANY_NUMBER
+    free = takes_any_number(name)
     try:
         specs = tuple([t._spec for t in tensors])
         key = (func, _form(args, free), _form(list(kwargs.items()), free), specs)

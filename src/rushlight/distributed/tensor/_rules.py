@@ -16,7 +16,7 @@ from .placement_types import Partial, Placement, Replicate, Shard
 if TYPE_CHECKING:
     from ..annotations import Given
 
-__all__ = ["Call", "Choice", "choices_of", "cost", "takes_shape"]
+__all__ = ["Call", "Choice", "choices_of", "cost", "takes_any_number", "takes_shape"]
 
 R, P = Replicate(), Partial()
 Shape = tuple[int, ...]
@@ -279,6 +279,19 @@ _NOT_POINTWISE = frozenset({
     "native_group_norm", "rms_norm", "put", "searchsorted", "cdist", "trace", "addr", "addmv",
     "linalg_inv", "cholesky", "linalg_cholesky", "matrix_exp", "rot90", "repeat", "tile", "msort",
 })  # fmt: skip
+
+
+#: Operators on each element whose numbers, such as a rate that changes with each step, are of no
+#: weight for shapes and layouts.
+_ANY_NUMBER = frozenset({
+    "add", "sub", "mul", "div", "addcmul", "addcdiv", "lerp", "pow", "clamp", "fill",
+})  # fmt: skip
+
+
+def takes_any_number(name: str) -> bool:
+    """Whether an operator's numbers decide nothing but elements."""
+    base = name.rstrip("_")
+    return base in _ANY_NUMBER
 
 
 def takes_shape(call: Call) -> bool:
