@@ -15,7 +15,11 @@ from tests.native.loops import Plain, module
 
 Function = Callable[..., Any]
 MODULES = {"reduce.sort": sort, "reduce.extreme": extreme, "reduce.scan": scan}
-WAYS = [(getattr(MODULES[where], name), letters) for (where, name), letters in ORDERS.items()]
+WAYS = [
+    (getattr(MODULES[where], name), letters)
+    for (where, name), letters in ORDERS.items()
+    if letters != "w"
+]
 TYPES = ["f4", "f8", "i8", "i4", "?", "c8", "f2", "u1", ">f4", ">i8"]
 SPECIAL = [0.0, -0.0, 1.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan, 3.0, 1e-40]
 
@@ -137,3 +141,38 @@ def test_tensors_are_put_in_order() -> None:
     assert type(x.max(1)).__name__ == "max" and x.max(1).indices.tolist() == [0, 1]
     with pytest.raises(RuntimeError, match="out of range"):
         x.topk(4)
+
+
+def test_the_median_of_all_elements() -> None:
+    plain = Plain(sort.median)
+    made = ufunc_loops.order(plain, "w")
+    rng = np.random.default_rng(8)
+    taken = 0
+    for _ in range(3000):
+        x = operand(rng)
+        if rng.random() < 0.1:
+            x = np.resize(x, (1, 64 + int(rng.integers(2)))) if x.size else x
+        before = plain.calls
+        assert told(made, (x,)) == told(sort.median, (x,)), (x.dtype, x.shape, x)
+        taken += plain.calls == before
+    assert taken > 500
+
+
+def test_rows_by_their_numbers() -> None:
+    x = torch.arange(12.0).reshape(4, 3)
+    for at in ([0, 3, 3], [-1, 0], [], [2]):
+        index = torch.tensor(at, dtype=torch.int64)
+        wanted = x.numpy()[np.array(at, np.int64)]
+        for source in (x, x.long(), x > 3, x.t().contiguous().t(), x[:, 1:], x[:, 0].clone()):
+            rows = source[index]
+            assert rows.numpy().tolist() == source.numpy()[np.array(at, np.int64)].tolist()
+        assert x[index].numpy().tolist() == wanted.tolist()
+        leaf = x.clone().requires_grad_()
+        assert leaf[index].grad_fn.name() == "IndexBackward0"
+        with torch.inference_mode():
+            assert x[index].is_inference()
+    for wrong in ([4], [0, -5]):
+        with pytest.raises(IndexError, match=f"index {wrong[-1]} is out of bounds for dimension 0"):
+            x[torch.tensor(wrong)]
+    assert x[torch.tensor([1], dtype=torch.int32)].tolist() == [[3, 4, 5]]
+    assert x[torch.tensor([True, False, True, False])].tolist() == [[0, 1, 2], [6, 7, 8]]

@@ -142,15 +142,42 @@ static npy_intp read_count(PyObject *x, npy_intp most)
     return overflow || found < 0 || found > most ? -1 : found;
 }
 
+/* The median of all elements of few, where none is NaN and it isn't a zero, which has two signs. */
+static PyObject *find_median(PyObject *x)
+{
+    Lanes lanes = {0};
+    npy_int64 places[LONGEST];
+    PyArrayObject *array = (PyArrayObject *)x;
+    int type = type_of(x);
+    if (type < 0 || PyArray_SIZE(array) < 1 || PyArray_SIZE(array) > LONGEST || !is_dense(array))
+        return NULL;
+    lanes.type = "fd"[type];
+    lanes.n = PyArray_SIZE(array);
+    lanes.inner = 1;
+    sort(&lanes, PyArray_BYTES(array), 0, places);
+    npy_intp item = PyArray_ITEMSIZE(array);
+    const char *last = PyArray_BYTES(array) + places[lanes.n - 1] * item;
+    const char *middle = PyArray_BYTES(array) + places[(lanes.n - 1) / 2] * item;
+    double top = type == 0 ? *(const float *)last : *(const double *)last;
+    if (top != top || (type == 0 ? *(const float *)middle == 0 : *(const double *)middle == 0))
+        return NULL;
+    PyArrayObject *out = new_array(PyArray_DESCR(array), 0, NULL);
+    if (out != NULL)
+        memcpy(PyArray_BYTES(out), middle, item);
+    return (PyObject *)out;
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* The first letter says what: "s" a sort, "a" its places alone, "k" the k largest or smallest, "q"
-   the element of a rank, "m" the median, "M" and "N" the largest and the smallest along a
-   dimension, "C" and "D" those so far. Then come "d" for the dimension, "f" for a flag (whether
-   the order descends, or dimensions are kept), "k" for a number of elements, "-" for what isn't
-   read. */
+   the element of a rank, "m" the median, "w" that of all elements, "M" and "N" the largest and the
+   smallest along a dimension, "C" and "D" those so far. Then come "d" for the dimension, "f" for a
+   flag (whether the order descends, or dimensions are kept), "k" for a number of elements, "-" for
+   what isn't read. */
 static PyObject *order_array(const char *letters, PyObject *const *args)
 {
+    if (letters[0] == 'w')
+        return find_median(args[0]);
     Lanes whole, *lanes = &whole;
     PyObject *dim = NULL;
     char what = letters[0];

@@ -66,6 +66,7 @@ ORDERS: Final = {
     ("reduce.sort", "sort"): "sdf", ("reduce.sort", "sort_stable"): "s-df",
     ("reduce.sort", "argsort"): "adf", ("reduce.sort", "topk"): "kkdf-",
     ("reduce.sort", "kthvalue"): "qkdf", ("reduce.sort", "median_along"): "mdf",
+    ("reduce.sort", "median"): "w",
     ("reduce.extreme", "max_along"): "Mdf", ("reduce.extreme", "min_along"): "Ndf",
     ("reduce.scan", "cummax"): "Cd", ("reduce.scan", "cummin"): "Dd",
 }  # fmt: skip

@@ -28,6 +28,7 @@ from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from .copy import copy_into, fill_tensor_row, records
 from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, refuse_place
+from .scatter import index_select
 from .shape import alias, expand, unsqueeze, view
 from .slices import select, slice_
 
@@ -272,12 +273,30 @@ def getitem(self: Tensor, given: Any) -> Tensor:
             return apply_view(slice_.op, self, (0, *_bounds(given)))
         seen, found = _take_basic(self, given, True)
     elif isinstance(given, TensorBase) and _is_lone(given._raw, self._raw.ndim):
+        if given._raw.ndim == 1 and _is_looked_up(self, given):
+            try:
+                return apply_n(index_select.op, [self, 0, given])
+            except (IndexError, RuntimeError):
+                pass  # places from the end, or beyond it
         return apply_n(index.op, [self, (given,)])
     else:
         seen, found = _take_basic(self, given)
     if not found:
         return apply_view(alias.op, self, ()) if seen is self else seen
     return apply_n(index.op, [seen, tuple(found)])
+
+
+def _is_looked_up(t: Tensor, given: TensorBase) -> bool:
+    """Whether rows by their numbers are all that is asked for, and nobody watches or records."""
+    mode = current()
+    return (
+        t._plain
+        and given._plain
+        and given._raw.dtype is T.INT64
+        and t._raw.flags.c_contiguous
+        and not mode.slow
+        and not (mode.grad and records(t))
+    )
 
 
 def _is_lone(given: Array, ndim: int) -> bool:
