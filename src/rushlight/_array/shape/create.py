@@ -109,7 +109,7 @@ ALIKE: Final[dict[Scalar | None, AnyCallable]] = {
 }
 
 
-def unset_alike(array: Array) -> Any:
+def unset_alike(array: Array) -> Array:
     """An array like another whose elements are not set."""
     return like(array, from_raw(array.dtype), None, False) if DETERMINISM.filling else (
         ALIKE[None](array)

@@ -495,7 +495,7 @@ def full(
     return delivered(array, out, requires_grad)
 
 
-def _full_plainly(*args: Any) -> Any:
+def _full_plainly(*args: Any) -> object:
     """`full` for a size and a number."""
     if len(args) == 2 and type(args[1]) in _NUMBERS and not DEFAULTS.changed:
         shape = sizes_of(args[:1]) if isinstance(args[0], (tuple, list)) else None
