@@ -143,3 +143,18 @@ def test_the_gradient_of_one_number_s_logcumsumexp_is_the_one_that_came() -> Non
     x = torch.tensor(2.0, requires_grad=True)
     (g,) = torch.autograd.grad(torch.logcumsumexp(x, 0), x, create_graph=True)
     assert g.item() == 1.0 and not g.requires_grad
+
+
+def test_spacings_and_joined_parts_are_refused_in_words_of_their_own() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    column = torch.ones(3, 1)
+    with pytest.raises(RuntimeError, match="to have one dimension, but got an element with 2 dim"):
+        torch.gradient(x, spacing=(column,), dim=0)
+    with pytest.raises(RuntimeError, match=r"a list of length equal to 'self.dim"):
+        torch.gradient(x, spacing=(column,))
+    with pytest.raises(TypeError, match="expected Tensor as element 0 in argument 1, but got int"):
+        torch.gradient(x, spacing=[2, torch.ones(4)])
+    with pytest.raises(RuntimeError, match=r"input.size\(1\) = 4, but got tensor.size\(1\) = 1"):
+        torch.diff(x, 1, 0, prepend=x[:, :1])
+    with pytest.raises(RuntimeError, match=r"input.size\(0\) = 3, but got tensor.size\(0\) = 1"):
+        torch.diff(x, 0, 1, append=x[:1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -256,3 +258,31 @@ def test_places_that_lie_in_what_is_written_are_refused() -> None:
             call()
     assert places.tolist() == [2, 1, 0]
     assert y.masked_fill_(mask, y[0]).tolist() == [1.0] * 4
+
+
+def test_a_number_takes_the_last_of_several_copies() -> None:
+    source = torch.tensor([2.0, 3.0])
+    assert torch.tensor(1.0).index_copy(0, torch.tensor([0, 0]), source).item() == 3
+    target = torch.tensor(1.0)
+    target.index_copy_(0, torch.tensor([0, 0]), source)
+    assert target.item() == 3
+
+
+@pytest.mark.parametrize("place", ["scatter_reduce", "index_reduce"])
+@pytest.mark.parametrize("include", [True, False])
+def test_zeros_that_meet_in_a_product_have_second_gradients(place: str, include: bool) -> None:
+    index = torch.tensor([0, 0, 0, 1, 1, 2, 2, 2])
+    start = torch.tensor([2.0, 3.0, 4.0, 5.0], dtype=torch.float64)
+    values = torch.tensor([0.0, 0.0, 7.0, 0.0, 2.0, 0.0, 0.0, 0.0], dtype=torch.float64)
+
+    def placed(x: Any) -> Any:
+        return getattr(start, place)(0, index, x, "prod", include_self=include)
+
+    def by_hand(x: Any) -> Any:
+        first = start if include else torch.ones_like(start)
+        parts = [first[k] * x[index == k].prod() for k in range(3)]
+        return torch.stack([*parts, start[3]])
+
+    for function in (torch.func.jacrev, torch.func.hessian):
+        found = function(lambda x: placed(x).sum())(values)
+        assert found.equal(function(lambda x: by_hand(x).sum())(values))

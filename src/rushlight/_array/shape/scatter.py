@@ -202,7 +202,7 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
         return out
     _inside(index, x.shape[axis] if x.ndim else 1, axis, IndexError, "index_copy_(): ")
     if x.ndim == 0:
-        out[...] = source.reshape(()) if index.size else out
+        out[...] = source.reshape(-1)[-1] if index.size else out
     else:
         out[LEAD[axis] + (index.reshape(-1),)] = source
     return out

@@ -233,6 +233,14 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     for t in parts:
         if t._raw.ndim != input._raw.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for t in parts:
+        for d, size in enumerate(t._raw.shape):
+            if d != dim and size != input._raw.shape[d]:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input "
+                    f"except along the differencing dimension; input.size({d}) = "
+                    f"{input._raw.shape[d]}, but got tensor.size({d}) = {size}"
+                )
     if n == 0:
         result = table("zeros_like")(input).copy_(input)
     else:
@@ -362,6 +370,12 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list
     if isinstance(spacing, (int, float, complex)):
         return [spacing] * len(dims)
     found = [spacing] if isinstance(spacing, TensorBase) else list(spacing)
+    if any(isinstance(h, TensorBase) for h in found):
+        for k, h in enumerate(found):
+            if not isinstance(h, TensorBase):
+                raise TypeError(
+                    f"expected Tensor as element {k} in argument 1, but got {errors.type_name(h)}"
+                )
     if len(found) != len(dims):
         if not every:
             raise RuntimeError(
@@ -374,6 +388,12 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list
             f"equal to 'self.dim() = {len(dims)}', since dim argument was not given, but got a "
             f"list of length {len(found)}"
         )
+    for h in found:
+        if isinstance(h, TensorBase) and h._raw.ndim != 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got an "
+                f"element with {h._raw.ndim} dimensions!"
+            )
     return found
 
 

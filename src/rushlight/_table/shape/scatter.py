@@ -326,6 +326,14 @@ def _product_backward(
         self, dim, index, xp.where(lone, 1, src), "prod", include_self=include_self
     )
     divided = xp.gather(g * result, dim, index) / xp.where(zero, 1, src)
+    if not isinstance(g, T.ndarray):  # of two zeros each is the other's gradient
+        pair = xp.logical_and(zero, xp.gather(count, dim, index) == 2)
+        both = xp.scatter_add(zeros, dim, index, xp.where(zero, src, 0))
+        rest = xp.scatter_reduce(
+            self, dim, index, xp.where(zero, 1, src), "prod", include_self=include_self
+        )
+        other = xp.gather(both, dim, index) - src
+        divided = xp.where(pair, xp.gather(g * rest, dim, index) * other, divided)
     return to_self, xp.where(lone, xp.gather(g * without, dim, index), divided)
 
 
