@@ -50,6 +50,18 @@ def test_assigning_moves_a_name_between_the_tables() -> None:
     assert "scale" in vars(net)
 
 
+def test_a_module_takes_the_place_of_a_buffer_but_not_of_a_parameter() -> None:
+    module = nn.Module()
+    module.scale = nn.Parameter(rl.ones(1))
+    module.register_parameter("unset", None)
+    module.register_buffer("table", rl.ones(1))
+    for name in ("scale", "unset"):
+        with pytest.raises(TypeError, match=rf"ReLU' as parameter '{name}' \(torch.nn.Parameter"):
+            setattr(module, name, nn.ReLU())
+    module.table = nn.ReLU()
+    assert list(module._modules) == ["table"] and not module._buffers
+
+
 def test_assigning_before_init_says_so() -> None:
     class Hasty(nn.Module):
         def __init__(self) -> None:

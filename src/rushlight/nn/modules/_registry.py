@@ -164,6 +164,11 @@ class Registry:
     def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         if isinstance(value, Registry):
+            if name in own.get("_parameters", ()):
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)"
+                )
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, keep="_modules")
