@@ -32,6 +32,10 @@ REFUSED: list[tuple[str, type[Exception], str]] = [
     ("torch.avg_pool1d(x, -1)", RuntimeError, "kernel size should be greater than zero, but got"),
     ("torch.norm_except_dim(torch.ones(()))", IndexError, "Dimension specified as 0 but tensor"),
     ("torch.divide(-2**63 - 1, 1)", OverflowError, "can't convert negative int to unsigned"),
+    ("F.celu(x.int(), 0)", RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU"),
+    ("torch.celu(x + 0j, 0)", RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU"),
+    ("x.flatten(torch.tensor(True))", TypeError, "flatten(): argument 'start_dim' (position 1)"),
+    ("x.flatten(0, torch.tensor(True))", TypeError, "flatten(): argument 'end_dim' (position 2)"),
     (
         "F.scaled_dot_product_attention(x, x, x, enable_gqa=True, dropout_p=1.0)",
         IndexError,
@@ -98,3 +102,29 @@ def test_pinning_for_a_device_warns_of_it_twice() -> None:
 def test_frequencies_are_what_they_were() -> None:
     assert torch.fft.fftfreq(5).tolist() == np.fft.fftfreq(5).astype(np.float32).tolist()
     assert torch.fft.rfftfreq(4).tolist() == [0.0, 0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda out: torch.nn.functional.logsigmoid(torch.ones(3, 2), out=out),
+        lambda out: torch.addbmm(
+            torch.ones(3, 2), torch.ones(2, 3, 4), torch.ones(2, 4, 2), out=out
+        ),
+    ],
+)
+def test_some_resize_out_without_a_word(call: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        out = torch.ones(1)
+        assert call(out) is out and out.shape == (3, 2)
+
+
+def test_a_dropout_that_whole_numbers_refuse_has_drawn_its_mask() -> None:
+    torch.manual_seed(0)
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        torch.native_dropout(torch.ones(8, dtype=torch.int16), 0.5, True)
+    after = torch.rand(1)
+    torch.manual_seed(0)
+    torch.native_dropout(torch.ones(8), 0.5, True)
+    assert torch.equal(after, torch.rand(1))

@@ -71,9 +71,11 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
 
 
 def celu_types(args: Arguments, raws: Arguments) -> None:
-    """Refuses what `elu` does, but first a complex slope."""
+    """Refuses what `elu` does, but first a slope that is complex, or none."""
     if isinstance(args[1], complex):
         raise RuntimeError(errors.no_conversion("double"))
+    if args[1] == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     _ELU_TYPES(args, raws)
 
 

@@ -31,6 +31,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
 from ..rows.composite import asking_too, composite
 from ..rows.gradient_kernels import recorded
+from ..rows.out_rules import OutRules
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
 from .rrelu import refuse_backward
@@ -233,6 +234,7 @@ logsigmoid = elementwise(
     inplace=False,
     namespace=("nn.functional", "private"),
     node="LogSigmoidBackward0",
+    out_rules=OutRules(quiet=True),
     check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",
     kernel="log_sigmoid_cpu",

@@ -404,6 +404,7 @@ addbmm = _declare_scaled(
     "batch1",
     "batch2",
     narrow="float8",
+    out_rules=OutRules(quiet=True),
     kernel="addmm_impl_cpu_",
     batch1=lambda xp, g, batch2, alpha: (
         xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha

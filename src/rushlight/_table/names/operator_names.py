@@ -312,12 +312,12 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> Any:
         raise RuntimeError(errors.real_only("native_dropout"))
     if not raw.size:
         return apply_n(_scaled.op, [input, input, 1.0]), table("empty_like")(input)
-    if train is not False and raw.dtype.kind in "biu":
-        raise RuntimeError(errors.cannot_cast("Float", D.scalar_name(T.dtype_of(input))))
     if train is False:
         mask = table("ones_like")(input, dtype=D.bool_)
         return apply_n(_scaled.op, [input, mask, 1.0]), mask
     mask = new_tensor(draw.keep_mask(stream_of(None), raw, 1 - p))
+    if raw.dtype.kind in "biu":  # which is found once the mask is drawn
+        raise RuntimeError(errors.cannot_cast("Float", D.scalar_name(T.dtype_of(input))))
     return apply_n(_scaled.op, [input, mask, 0.0 if p == 1 else 1.0 / (1 - p)]), mask
 
 

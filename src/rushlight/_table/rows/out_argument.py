@@ -204,7 +204,8 @@ def run_into(
     if rules.types_before_gradients:
         _refuse_gradients(name, _flat(recorded), targets, mode, rules)
     for t, value in zip(targets, values):
-        place(t, value._raw, broadcasts or rules.laid_out or name.startswith("linalg_"))
+        laid_out = broadcasts or rules.laid_out or name.startswith("linalg_")
+        place(t, value._raw, laid_out, rules.quiet)
     if rules.silent:
         return None
     answers = [_of_class(t, type(value)) for t, value in zip(targets, values)]
@@ -342,9 +343,9 @@ def _refuse_type(name: str, result: TensorBase, out: TensorBase) -> None:
         raise problem
 
 
-def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
+def place(t: TensorBase, array: Array, laid_out: bool = False, quiet: bool = False) -> None:
     """Writes `array` into `t`, which is made to `fit` it."""
-    fit(t, array, laid_out)
+    fit(t, array, laid_out, quiet)
     mode = ready()
     if mode.saved_hooks:
         announce_write(t, mode)
@@ -352,13 +353,13 @@ def place(t: TensorBase, array: Array, laid_out: bool = False) -> None:
     count_write(t, mode)
 
 
-def fit(t: TensorBase, array: Array, laid_out: bool = False) -> None:
-    """Resizes `t` where its shape differs from that of `array` (with PyTorch's warning).
+def fit(t: TensorBase, array: Array, laid_out: bool = False, quiet: bool = False) -> None:
+    """Resizes `t` where its shape differs from that of `array`, with a warning unless `quiet`.
 
     `laid_out`: it is laid out like the array then, where that is dense, and not in C order.
     """
     if t._raw.shape != array.shape:
-        if t._raw.size:
+        if t._raw.size and not quiet:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
         if type(t._raw) is MetaArray:
             like = array if laid_out else meta_array(array.shape, array.dtype)

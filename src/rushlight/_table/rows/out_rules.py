@@ -31,6 +31,8 @@ class OutRules(NamedTuple):
     apart: bool = False
     #: makes `out` as large as the result before it looks at what it shares
     grows: bool = False
+    #: resizes an `out` without a warning
+    quiet: bool = False
     #: an `out` that is resized is laid out like the result
     laid_out: bool = False
     #: has a list of results, and returns nothing where that is given: what it is called where

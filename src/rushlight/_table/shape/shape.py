@@ -24,7 +24,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
 from ..._native.ufunc_loops import sizes_of
-from ..calls.argument_parser import complaint_of_c, misuse
+from ..calls.argument_parser import complaint_of_c, is_integer, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers
@@ -371,7 +371,7 @@ unsqueeze = linear(
 
 
 def _whole(dim: Any) -> int:
-    if isinstance(dim, (bool, float, T.ndarray)):
+    if not is_integer(dim):
         raise TypeError  # the signatures say why
     return index(dim)
 
