@@ -128,3 +128,11 @@ def test_a_dropout_that_whole_numbers_refuse_has_drawn_its_mask() -> None:
     torch.manual_seed(0)
     torch.native_dropout(torch.ones(8), 0.5, True)
     assert torch.equal(after, torch.rand(1))
+
+
+@pytest.mark.parametrize("named", [{}, {"copy": False}, {"dtype": torch.float64}])
+def test_an_array_without_dimensions_is_copied_as_a_number(named: dict[str, Any]) -> None:
+    alone, row = np.array(1.0), np.array([1.0])
+    found = [torch.asarray(alone, **named), torch.asarray(row, **named), torch.as_tensor(alone)]
+    alone[...] = row[...] = 2.0
+    assert [t.item() for t in found] == [1.0, 2.0, 2.0]

@@ -565,8 +565,9 @@ def reason(difference: Difference, program: list[str]) -> str | None:
 # It needs what is above.
 from tests.compare.fuzz.known_calls import CALLS  # noqa: E402
 from tests.compare.fuzz.known_orders import ORDERS  # noqa: E402
+from tests.compare.fuzz.known_rare import RARE  # noqa: E402
 from tests.compare.fuzz.known_shapes import SHAPES  # noqa: E402
 from tests.compare.fuzz.known_sparse import SPARSE  # noqa: E402
 from tests.compare.fuzz.known_values import VALUES  # noqa: E402
 
-KNOWN += VALUES + CALLS + ORDERS + SHAPES + SPARSE
+KNOWN += VALUES + CALLS + ORDERS + SHAPES + SPARSE + RARE

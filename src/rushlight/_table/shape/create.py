@@ -212,7 +212,9 @@ def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None,
     elif copy and isinstance(obj, T.ndarray) and not obj.ndim:
         _refuse_cast(T.from_raw(obj.dtype), dtype)
     if not isinstance(obj, TensorBase):
-        make: Any = tensor if copy else as_tensor
+        # An array without dimensions is a number to PyTorch, which it copies.
+        alone = isinstance(obj, T.ndarray) and not obj.ndim
+        make: Any = tensor if copy or alone else as_tensor
         made = make(obj, dtype=dtype, device=device)
     else:
         source: Any = obj
