@@ -10,6 +10,7 @@ import rushlight as torch
 from rushlight._table import ROWS
 from rushlight._table.calls import dispatch
 from rushlight._table.calls.conversions import Unfit
+from rushlight._table.calls.dispatch import MISFITS
 from tests.native.loops import module
 
 
@@ -47,18 +48,18 @@ def test_what_a_plan_says_is_what_runs(run_plan: Callable[..., Any]) -> None:
         (int, int, int): Told((note, "op", (3,), ((1, len),), 1)),
         (int, str): Told((note, "op", (), (), 9)),
     }
-    assert run_plan(plans, (1,)) == ("op", [1, 3, None])
-    assert run_plan(plans, ("abc",)) == ("op", [3, "3"])
-    assert run_plan(plans, (1, 2)) == ("op", [1, (2,), 3])
-    assert run_plan(plans, (1, 2, 3)) == ("op", [1, 2, 3])
-    assert run_plan(plans, (1, "")) == ("op", [1, ""])
+    assert run_plan(plans, (1,), MISFITS) == ("op", [1, 3, None])
+    assert run_plan(plans, ("abc",), MISFITS) == ("op", [3, "3"])
+    assert run_plan(plans, (1, 2), MISFITS) == ("op", [1, (2,), 3])
+    assert run_plan(plans, (1, 2, 3), MISFITS) == ("op", [1, 2, 3])
+    assert run_plan(plans, (1, ""), MISFITS) == ("op", [1, ""])
     for other in ((1.0,), (b"",), ([],), (1, 2.0), (), (True,)):
-        assert run_plan(plans, other) is plans
-    for args in ((), (plans,), (plans, [1]), (1, (1,)), (plans, (1,), 3)):
+        assert run_plan(plans, other, MISFITS) is plans
+    for args in ((), (plans,), (plans, [1], MISFITS), (1, (1,), MISFITS), (plans, (1,), 3)):
         with pytest.raises(TypeError):
             run_plan(*args)
     with pytest.raises(AttributeError):
-        run_plan({(int,): 5}, (1,))
+        run_plan({(int,): 5}, (1,), MISFITS)
 
 
 def test_errors_of_what_runs_and_of_conversions_that_end_the_program(
@@ -67,12 +68,17 @@ def test_errors_of_what_runs_and_of_conversions_that_end_the_program(
     def end(*args: object) -> object:
         raise KeyboardInterrupt
 
+    def strike(*args: object) -> object:  # as a signal's handler does
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        run_plan({(int,): Told((note, "op", (), ((0, strike),), -1))}, (1,), MISFITS)
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((end, "op", (), (), -1))}, (1,))
+        run_plan({(int,): Told((end, "op", (), (), -1))}, (1,), MISFITS)
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((note, "op", (), ((0, end),), -1))}, (1,))
+        run_plan({(int,): Told((note, "op", (), ((0, end),), -1))}, (1,), MISFITS)
     with pytest.raises(ZeroDivisionError):
-        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), (), -1))}, (1,))
+        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), (), -1))}, (1,), MISFITS)
 
 
 @pytest.mark.parametrize(

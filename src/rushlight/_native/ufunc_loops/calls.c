@@ -48,7 +48,7 @@ static int convert(PyObject *told, PyObject *values)
         PyObject *one = PyTuple_GET_ITEM(told, k); /* as `Plan` makes them */
         Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 0));
         if (place < 0 || place >= PyList_GET_SIZE(values)) {
-            PyErr_SetString(PyExc_IndexError, "no such argument");
+            PyErr_SetString(PyExc_ValueError, "no such argument");
             return 0;
         }
         PyObject *made = PyObject_CallOneArg(PyTuple_GET_ITEM(one, 1),
@@ -60,15 +60,16 @@ static int convert(PyObject *told, PyObject *values)
 }
 
 /* A call by its plan, where one of `plans` has for these types what runs, its operation, the
-   arguments that follow, what is to be converted, and from where on arguments are packed; else `plans`, as where a value doesn't
-   fit. */
+   arguments that follow, what is to be converted, and from where on arguments are packed; else
+   `plans`, as where a conversion raises one of `misfits`. */
 static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
 {
-    if (number != 2 || !PyDict_CheckExact(given[0]) || !PyTuple_CheckExact(given[1])) {
-        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict and a tuple");
+    if (number != 3 || !PyDict_CheckExact(given[0]) || !PyTuple_CheckExact(given[1]) ||
+        !PyTuple_CheckExact(given[2])) {
+        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict and two tuples");
         return NULL;
     }
-    PyObject *plans = given[0], *args = given[1];
+    PyObject *plans = given[0], *args = given[1], *misfits = given[2];
     PyObject *key = types_of(module, args);
     if (key == NULL)
         return NULL;
@@ -103,7 +104,7 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
         PyList_SET_ITEM(values, single, packed);
     }
     if (!convert(PyTuple_GET_ITEM(all, 3), values)) {
-        if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        if (PyErr_ExceptionMatches(misfits)) {
             PyErr_Clear(); /* who finds no quick way says why */
             found = Py_NewRef(plans);
         }

@@ -86,6 +86,10 @@ class _Default:
         self.value = value
 
 
+#: What a conversion raises where a value doesn't fit: another way says why, or finds one.
+MISFITS: Final = (Unfit, TypeError, ValueError)
+
+
 class _Packed:
     """Positional arguments from `start` on, taken as one list: `x.view(2, 3)`."""
 
@@ -447,7 +451,7 @@ def _any(general: Dispatcher) -> AnyCallable:
     def function(*args: object, **kwargs: object) -> object:
         if not kwargs:
             try:
-                found = run(plans, args)
+                found = run(plans, args, MISFITS)
             except Exception:
                 refuse_long(general.kind, general.short, args, kwargs)
                 raise
