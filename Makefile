@@ -78,7 +78,7 @@ freethreaded:  ## the tests of threads and memory, on a Python without the globa
 	@PYTHONPATH=src PYTHON_GIL=0 build/free/bin/python -m pytest -q -p no:cacheprovider $(if $(ARGS),$(ARGS),tests/core tests/autograd)
 
 SEED ?= 0
-attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks, interrupts and ranks: bounded and seeded (SEED=7 for others)
+attack: $(VENV)/.dev $(VENV)/.mpi  ## attacks on compiled steps, files, forks, interrupts and ranks: bounded and seeded (SEED=7 for others)
 	$(call step,compiled steps: random programs, changed between calls)
 	@$(PY) -m tests.attack.compiled --programs 1000 --changes 10 --seed $(SEED)
 	$(call step,hostile and damaged files$(comma) kills while saving)
@@ -92,9 +92,7 @@ attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks, interrupts and
 	$(call step,the same while their world forms)
 	@$(PY) -m tests.attack.ranks --forming --count 15 --seed $(SEED)
 
-two-hosts: $(VENV)/.dev  ## several processes on two hosts: two network namespaces and a virtual cable (as root)
-	$(call step,installing MPI)
-	@$(INSTALL) -q -e '.[mpi]'
+two-hosts: $(VENV)/.dev $(VENV)/.mpi  ## several processes on two hosts: two network namespaces and a virtual cable (as root)
 	$(call step,two hosts)
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -rs tests/distributed/test_two_hosts.py)
 
@@ -177,7 +175,12 @@ $(VENV)/.dev: pyproject.toml setup.py | $(VENV)/pyvenv.cfg
 	@$(INSTALL) -e '.[dev]'
 	@touch $@
 
-$(VENV)/.compare: $(VENV)/.dev
+$(VENV)/.mpi: $(VENV)/.dev
+	$(call step,installing MPI)
+	@$(INSTALL) -q -e '.[mpi]'
+	@touch $@
+
+$(VENV)/.compare: $(VENV)/.dev $(VENV)/.mpi
 	$(call step,installing PyTorch to compare with)
 	@$(INSTALL) -e '.[compare]'
 	@touch $@

@@ -92,8 +92,8 @@ def state_of_modules_cut_in_a_row(torch, dist, rank, size):
 @program
 def gradients_kept_for_later(torch, dist, rank, size):
     f = fsdp_of(torch)
-    model = wrapped(torch, f, "float64")
-    x = torch.ones(2, 5, dtype=torch.float64) * (rank + 1)
+    model = wrapped(torch, f, "float32")
+    x = torch.ones(2, 5) * (rank + 1)
     with model.no_sync():
         model(x).pow(2).sum().backward()
     model(x * 2).pow(2).sum().backward()
@@ -101,6 +101,7 @@ def gradients_kept_for_later(torch, dist, rank, size):
     rows = importlib.import_module(f"{torch.__name__}.distributed.fsdp")
     other = model_of(torch, 0, "float64")
     rows.fully_shard(other)
+    x = x.double()
     other.set_requires_gradient_sync(False)
     other(x).pow(2).sum().backward()
     other.set_requires_gradient_sync(True)
