@@ -20,7 +20,7 @@ def test_random_programs_compiled_do_what_they_do_eagerly() -> None:
     assert report.programs and report.calls
 
 
-@pytest.mark.parametrize("seed", [961_241, 962_226])
+@pytest.mark.parametrize("seed", [961_241, 962_226, 2_110_220])
 def test_programs_that_were_wrong_once_are_right(seed: int) -> None:
     verdict = twins.tried(Program(seed, changes=10))
     assert not verdict.wrong, verdict.wrong[0]

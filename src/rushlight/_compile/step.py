@@ -204,6 +204,8 @@ class CompiledStep:
                 state = State(self.function, _others(structure), found)
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
+            if "grad" in state.names:  # which the code may read
+                recorder.tell_gradients_apart()
             numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
             shown = numbers.shown_to_others()
             if shown is not None:

@@ -444,11 +444,31 @@ class Recorder(NumberRecorder, MessageRecorder):
             self.add("call", T.copy_like, "in_layout", (value, target), (made,), pure=True)
             leaf._grad = new_tensor(fresh)
             return
-        target = self.value_of(old)
+        target = self.gradient_of(leaf)
         T.add_into(old._raw, g)
         bump(old)
         self.note_write(old)
         self.add("write", T.add_into, "add_into", (target, value), (), holder=True)
+
+    def gradient_of(self, leaf: Any) -> Value:
+        """The value that a leaf's gradient is, by that name alone.
+
+        One that is an argument as well, or another leaf's, would go on being read and written by
+        the other name when the leaf has another gradient.
+        """
+        value = self.value_of(leaf._grad)
+        before = value.kind != "result" and refers(self.entry.get(id(leaf)), leaf._grad)
+        if before and not (value.kind == "gradient" and value.holder is leaf):
+            self.refuse("a gradient is an argument or another tensor of the step, too")
+        return value
+
+    def tell_gradients_apart(self) -> None:
+        """Refuses a step that may read gradients where one has two names."""
+        gradients = [leaf._grad._raw for leaf in self.leaves.values() if leaf._grad is not None]
+        raws = {id(raw) for raw in gradients} - set(self.values)
+        raws -= {id(leaf._raw) for leaf in self.leaves.values()}
+        if len(raws) < len(gradients):
+            self.refuse("a gradient is an argument or another tensor of the step, too")
 
     def _meet(self, leaf: Tensor) -> None:
         if id(leaf) not in self.leaves:
@@ -476,6 +496,8 @@ class Recorder(NumberRecorder, MessageRecorder):
             self.refuse("a gradient was taken away and given back")
         else:
             value = self.value_of(now)
+            if value.kind == "argument":
+                self.refuse("an argument becomes a gradient")
             self.add("grad", None, "set_grad", (value,), (), holder=leaf)
 
     def optimizer_step(
@@ -494,7 +516,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         for leaf in leaves:
             self.sync(leaf)
         before = [(p, p._raw, p._grad, version_of(p)) for p in leaves]
-        reads = [None if p._grad is None else self.value_of(p._grad) for p in leaves]
+        reads = [None if p._grad is None else self.gradient_of(p) for p in leaves]
         targets = [self.value_of(p) for p in leaves]
         with self.plain_options(optimizer):
             result = self.quietly(step, (optimizer,), {})
