@@ -67,6 +67,8 @@ ASKING: dict[str, Callable[[], Any]] = {
     "stack": lambda: torch.stack([wide(N), wide(N)]),
     "repeat": lambda: torch.ones(10).repeat(N),
     "repeat_interleave": lambda: torch.ones(10).repeat_interleave(N),
+    "repeat_interleave of each": lambda: torch.repeat_interleave(torch.tensor([N, 1])),
+    "cartesian_prod": lambda: torch.cartesian_prod(*[torch.ones(1 << 12)] * 4),
     "pad": lambda: torch.nn.functional.pad(torch.ones(1), (N, 0)),
     "converted": lambda: wide(N).double(),
     "to": lambda: wide(N).to(torch.int16),

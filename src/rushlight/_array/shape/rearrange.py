@@ -65,6 +65,7 @@ def repeat_backward(g: Array, shape: tuple[int, ...], repeats: tuple[int, ...]) 
     return g.reshape(mixed).sum(tuple(range(0, 2 * len(repeats), 2))).reshape(shape)
 
 
+@allocating
 def repeated_places(repeats: Array, size: int | None) -> Array:
     """The place k repeated repeats[k] times, for every k.
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axes_of, axis_of
 from ..memory import dense_layout as dense
+from ..memory.out_of_memory import refusal
 from ..types import byte_strides, from_raw, in_order_copy, internal_type_name, to_raw
 from .as_strided import own_offset, window
 
@@ -70,6 +71,8 @@ def reshaped(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     """
     try:
         found = x.reshape(size)
+    except MemoryError as error:
+        raise refusal(error) from None
     except ValueError:
         resolved_shape(x.size, size)
         raise
