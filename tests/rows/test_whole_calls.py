@@ -30,6 +30,7 @@ REFUSED: list[tuple[str, type[Exception], str]] = [
     ("torch.dstack((x, x[:1]), out=x.bool())", TypeError, "torch.cat(): input types can't be cast"),
     ("torch.cat((x, x[:, :1]), out=x.bool())", TypeError, "torch.cat(): input types can't be cast"),
     ("torch.avg_pool1d(x, -1)", RuntimeError, "kernel size should be greater than zero, but got"),
+    ("torch.avg_pool1d(x, -5)", RuntimeError, "pad should be at most half of effective kernel"),
     ("torch.norm_except_dim(torch.ones(()))", IndexError, "Dimension specified as 0 but tensor"),
     ("torch.divide(-2**63 - 1, 1)", OverflowError, "can't convert negative int to unsigned"),
     ("F.celu(x.int(), 0)", RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU"),

@@ -124,7 +124,7 @@ def pool_shape(
             raise RuntimeError("stride should not be zero")
         if pad < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
-        if m > 0 and pad > ((m - 1) * dilation + 1) // 2:
+        if pad > int(((m - 1) * dilation + 1) / 2):  # which C rounds towards zero
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={pad}, kernel_size={m} and dilation={dilation}"
