@@ -183,6 +183,6 @@ types_of: Final[Callable[[tuple[object, ...]], tuple[type, ...]]] = (
 sizes_of: Final[Callable[[tuple[Any, ...]], tuple[int, ...] | None]] = (
     _sizes_of if _CALLS is None else _CALLS.sizes_of
 )
-#: `run_plan(plans, args, misfits)`: runs a call whose plan has all it takes by the types of the arguments;
-#: `plans` itself where there is none. None without the extension module.
+#: `run_plan(plans, args, misfits)`: runs a call whose plan has all it takes by the types of the
+#: arguments; `plans` itself where there is none. None without the extension module.
 run_plan: Final[AnyCallable | None] = None if _CALLS is None else _CALLS.run_plan
