@@ -52,7 +52,7 @@ LEFT: frozenset[str] = frozenset()
 _DECLARING = ("elementwise", "linalg", "nn", "random", "reduce", "shape", "names")
 #: How often what makes functions of rows still asks for a name (batching rules for several rows
 #: and PyTorch's exceptions in messages); to fall.
-IN_THE_TABLE = 20
+IN_THE_TABLE = 18
 
 
 @cache

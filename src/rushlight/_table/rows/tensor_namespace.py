@@ -86,13 +86,7 @@ class _Words(dict[str, Any]):
     """The vocabulary of formulas on Tensors: the table's functions."""
 
     def __missing__(self, name: str) -> AnyCallable:
-        if name in _BOUNDS:
-            found = _choose_by_bounds(*_BOUNDS[name])
-        elif name in _REDUCTIONS:
-            found = _along_rows(_functions[_REDUCTIONS[name]])
-        else:
-            found = _functions[_WORDS.get(name, name)]
-        self[name] = found
+        found = self[name] = _functions[_WORDS.get(name, name)]
         return found
 
 
@@ -105,8 +99,8 @@ def _choose_by_bounds(by_tensor: str, by_number: str) -> AnyCallable:
     return bound
 
 
-def _along_rows(reduction: AnyCallable) -> AnyCallable:
-    return lambda x, dim: reduction(x, dim, True)
+def _reduce_rows(reduction: str) -> AnyCallable:
+    return lambda x, dim: _functions[reduction](x, dim, True)
 
 
 def _column_sum(x: Tensor, dim: Shape) -> Any:
@@ -130,14 +124,15 @@ def _shifted_exp(x: Tensor, dim: int | Shape) -> Any:
     return _functions["exp"](x - _row_top(x, dim))
 
 
-_REDUCTIONS: Final = {"row_sum": "sum", "row_max": "amax", "row_min": "amin"}
 _WORDS: Final = {
     "absolute": "abs", "log_sigmoid": "logsigmoid", "power": "pow", "rint": "round",
 }  # fmt: skip
-_BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
 WORDS_OF[TensorBase] = _Words(
-    row_top=_row_top, shifted_exp=_shifted_exp, column_sum=_column_sum, pick=_pick, place=_place
-)
+    maximum=_choose_by_bounds("maximum", "clamp_min"),
+    minimum=_choose_by_bounds("minimum", "clamp_max"),
+    row_sum=_reduce_rows("sum"), row_max=_reduce_rows("amax"), row_min=_reduce_rows("amin"),
+    row_top=_row_top, shifted_exp=_shifted_exp, column_sum=_column_sum, pick=_pick, place=_place,
+)  # fmt: skip
 
 
 def table(name: str) -> Any:
