@@ -21,20 +21,20 @@ def test_thin_borders_equal_those_by_places(
     shape, around = case
     rng = np.random.default_rng(1)
     x = rng.standard_normal(shape)
-    found = padding.borrowed(x, around, mode)
+    found = padding.borrow(x, around, mode)
     g = rng.standard_normal(found.shape)
     before = g.copy()
-    slope = padding.borrowed_backward(g, shape, around, mode)
+    slope = padding.borrow_backward(g, shape, around, mode)
     np.testing.assert_array_equal(g, before)  # it belongs to somebody else
     monkeypatch.setattr(padding, "_THIN", -1)
-    np.testing.assert_array_equal(found, padding.borrowed(x, around, mode))
-    exact = padding.borrowed_backward(g, shape, around, mode)
+    np.testing.assert_array_equal(found, padding.borrow(x, around, mode))
+    exact = padding.borrow_backward(g, shape, around, mode)
     np.testing.assert_allclose(slope, exact, rtol=1e-12, atol=1e-12)
 
 
 def test_no_border_at_all_is_a_copy() -> None:
     x = np.arange(6.0).reshape(1, 2, 3)
-    found = padding.borrowed(x, (0, 0), "reflect")
+    found = padding.borrow(x, (0, 0), "reflect")
     assert found is not x and (found == x).all()
     g = np.ones((1, 2, 3))
-    assert (padding.borrowed_backward(g, (1, 2, 3), (0, 0), "reflect") == g).all()
+    assert (padding.borrow_backward(g, (1, 2, 3), (0, 0), "reflect") == g).all()

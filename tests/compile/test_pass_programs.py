@@ -6,7 +6,7 @@ from typing import Any
 
 import rushlight as torch
 from rushlight._compile.passes.common_subexpressions import without_repeats
-from rushlight._compile.passes.constants import folded
+from rushlight._compile.passes.constants import fold_constants
 from rushlight._compile.passes.copies import without_copies
 from rushlight._compile.passes.dead_code import without_dead
 from rushlight._compile.passes.layout import copy_unordered
@@ -79,7 +79,7 @@ def test_what_is_made_of_constants_alone_is_computed_once_for_all_calls() -> Non
         return x * (1 - mask)
 
     program = changes(
-        function, [torch.ones(2, 2)], folded,
+        function, [torch.ones(2, 2)], fold_constants,
         """
         v1: float32[2, 2] = ones()
         v2: float32[2, 2] = tril(v1, 0)
@@ -102,7 +102,7 @@ def test_the_ones_that_gradients_begin_with_are_folded_away() -> None:
         (w * x).mean().backward()
 
     changes(
-        function, [torch.ones(3)], folded,
+        function, [torch.ones(3)], fold_constants,
         """
         v2: float32[3] = mul(v1, v0)
         v3: float32[] = mean(v2, None)
@@ -134,7 +134,7 @@ def test_constants_that_somebody_gets_or_writes_are_made_anew() -> None:
         v2: float32[2] = ones()
         v3: float32[2] = mul(v1, 1.0)
         """
-    changes(function, [torch.ones(2)], folded, text, text)
+    changes(function, [torch.ones(2)], fold_constants, text, text)
 
 
 def test_a_gradient_goes_to_its_leaf_without_a_copy() -> None:

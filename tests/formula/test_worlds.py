@@ -26,7 +26,7 @@ from rushlight._core.engine import WORLDS
 from rushlight._formula import class_losses
 from rushlight._native.llvm import target
 from rushlight._table import ROWS, Row
-from rushlight._table.nn.normalization import normalised
+from rushlight._table.nn.normalization import normalise
 from rushlight._table.rows.formulas import parameters_of
 from tests.table._samples import CASES, Case
 
@@ -388,7 +388,7 @@ def test_norms_by_channel_and_their_overrides_compute_one_formula(
         known |= zip(names, op.raw(*args), strict=True)
         if "batch" in name:
             scale: Any = None if weight is None else weight[:, None]
-            formula = normalised(x, scale, scale, 1e-5, (0, 2), 1 / 80)
+            formula = normalise(x, scale, scale, 1e-5, (0, 2), 1 / 80)
             for expected, result in zip(formula, op.raw(*args), strict=True):
                 np.testing.assert_allclose(result, expected.reshape(result.shape), 1e-9, 1e-11)
         known |= {"xp": WORLDS.raw, "g0": g, "need": [True, weighted, weighted]}

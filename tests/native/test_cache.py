@@ -24,7 +24,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RUSHLIGHT_CACHE", str(tmp_path / "kept"))
     cache.refused.clear()
     cache.write("key", b"the object")
-    assert cache.read("key") == b"the object"
+    assert cache.read_object("key") == b"the object"
     return tmp_path / "kept"
 
 
@@ -48,17 +48,17 @@ def test_entries_and_folders_are_made_for_the_user_alone(
 @root
 def test_an_entry_of_another_user_is_not_read_and_is_replaced(place: Path) -> None:
     os.chown(place / "key.o", STRANGER, STRANGER)
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     assert f"belongs to user {STRANGER}" in cache.refused[-1]
     cache.write("key", b"the object")
-    assert cache.read("key") == b"the object"
+    assert cache.read_object("key") == b"the object"
     assert (place / "key.o").stat().st_uid == os.geteuid()
 
 
 @root
 def test_nothing_is_read_from_or_written_to_a_folder_of_another_user(place: Path) -> None:
     os.chown(place, STRANGER, STRANGER)
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     assert cache.folder() is None
     cache.write("other", b"another object")
     assert [p.name for p in place.iterdir()] == ["key.o"]
@@ -69,7 +69,7 @@ def test_nothing_is_read_from_or_written_to_a_folder_of_another_user(place: Path
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_an_entry_that_others_may_write_is_not_read(place: Path, mode: int) -> None:
     (place / "key.o").chmod(mode)
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     assert "others may write" in cache.refused[-1]
 
 
@@ -77,7 +77,7 @@ def test_an_entry_that_others_may_write_is_not_read(place: Path, mode: int) -> N
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
 def test_a_folder_that_others_may_write_is_not_used(place: Path, mode: int) -> None:
     place.chmod(mode)
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     assert cache.folder() is None
 
 
@@ -85,9 +85,9 @@ def test_a_folder_that_others_may_write_is_not_used(place: Path, mode: int) -> N
 def test_an_entry_that_is_a_link_is_not_read(place: Path, tmp_path: Path) -> None:
     (place / "key.o").rename(tmp_path / "elsewhere")
     (place / "key.o").symlink_to(tmp_path / "elsewhere")
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     cache.write("key", b"a new object")
-    assert cache.read("key") == b"a new object"
+    assert cache.read_object("key") == b"a new object"
     assert not (place / "key.o").is_symlink()
     assert (tmp_path / "elsewhere").read_bytes().endswith(b"the object")
 
@@ -96,7 +96,7 @@ def test_an_entry_that_is_a_link_is_not_read(place: Path, tmp_path: Path) -> Non
 def test_a_folder_may_be_a_link_of_the_users_own(place: Path, tmp_path: Path) -> None:
     place.rename(tmp_path / "far")
     place.symlink_to(tmp_path / "far")
-    assert cache.read("key") == b"the object"
+    assert cache.read_object("key") == b"the object"
 
 
 @root
@@ -104,7 +104,7 @@ def test_a_folder_that_is_a_link_of_another_user_is_not_used(place: Path, tmp_pa
     place.rename(tmp_path / "far")
     place.symlink_to(tmp_path / "far")
     os.lchown(place, STRANGER, STRANGER)
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     assert "a link that belongs" in cache.refused[-1]
 
 
@@ -112,17 +112,17 @@ def test_a_folder_that_is_a_link_of_another_user_is_not_used(place: Path, tmp_pa
 def test_a_pipe_or_a_folder_in_an_entrys_place_is_not_waited_for(place: Path) -> None:
     (place / "key.o").unlink()
     os.mkfifo(place / "key.o")
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     (place / "key.o").unlink()
     (place / "key.o").mkdir()
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     cache.write("key", b"the object")  # can't be, and is no error
     assert [p.name for p in place.iterdir()] == ["key.o"]
 
 
 def test_an_entry_under_another_name_is_not_read(place: Path) -> None:
     os.link(place / "key.o", place / "other.o")
-    assert cache.read("other") is None
+    assert cache.read_object("other") is None
     assert "damaged" in cache.refused[-1]
 
 
@@ -131,16 +131,16 @@ def test_every_shorter_or_altered_entry_is_recognised(place: Path) -> None:
     whole = entry.read_bytes()
     for cut in range(len(whole)):
         entry.write_bytes(whole[:cut])
-        assert cache.read("key") is None
+        assert cache.read_object("key") is None
     for at in range(len(whole)):
         changed = bytearray(whole)
         changed[at] ^= 1 << at % 8
         entry.write_bytes(bytes(changed))
-        assert cache.read("key") is None
+        assert cache.read_object("key") is None
     entry.write_bytes(whole + b"\0")
-    assert cache.read("key") is None
+    assert cache.read_object("key") is None
     entry.write_bytes(whole)
-    assert cache.read("key") == b"the object"
+    assert cache.read_object("key") == b"the object"
 
 
 def test_what_a_writer_left_unfinished_is_removed_later(place: Path) -> None:
@@ -165,7 +165,7 @@ def test_readers_beside_writers_see_whole_entries(place: Path) -> None:
     ]
     seen = 0
     while any(w.poll() is None for w in writers):
-        body = cache.read("shared")
+        body = cache.read_object("shared")
         if body is not None:
             assert len(body) == 50_000 and body == body[:1] * 50_000
             seen += 1

@@ -90,8 +90,8 @@ def test_the_entries_used_longest_ago_go_first(
     for number in range(4):
         cache.write(f"entry{number}", bytes([number]) * 300)
         os.utime(tmp_path / "small" / f"entry{number}.o", (number, number))
-    assert cache.read("entry0") is None
-    assert cache.read("entry3") == bytes([3]) * 300
+    assert cache.read_object("entry0") is None
+    assert cache.read_object("entry3") == bytes([3]) * 300
 
 
 def test_code_that_llvm_refuses_raises_runtime_error() -> None:

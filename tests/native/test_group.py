@@ -21,7 +21,7 @@ from rushlight._formula.ir import (
     trace,
     where,
 )
-from rushlight._native.fusion.schedule import planned
+from rushlight._native.fusion.schedule import plan_group
 
 
 def softmax(x: Symbol) -> Symbol:
@@ -98,7 +98,7 @@ def test_a_value_must_be_there_before_it_is_used() -> None:
 
 
 def test_an_exponential_is_kept_in_the_output_until_the_row_sum_is_known() -> None:
-    plan = planned(trace("softmax", softmax, {"x": ("f", "f32")}))
+    plan = plan_group(trace("softmax", softmax, {"x": ("f", "f32")}))
     assert len(plan.stages) == 3
     assert plan.kept == {3: 0} and not plan.scratch
 
@@ -108,7 +108,7 @@ def test_a_difference_is_computed_again_rather_than_kept() -> None:
         d = x - row_sum(x)
         return d * row_sum(d * d)
 
-    plan = planned(trace("centred", centred, {"x": ("f", "f32")}))
+    plan = plan_group(trace("centred", centred, {"x": ("f", "f32")}))
     assert len(plan.stages) == 3 and not plan.kept
 
 
@@ -116,13 +116,13 @@ def test_what_is_written_over_an_operand_waits_until_nothing_reads_it() -> None:
     def twisted(x: Symbol, y: Symbol) -> tuple[object, ...]:
         return into(x, y * 2.0), y - row_sum(x)
 
-    plan = planned(trace("twisted", twisted, {"x": ("f", "f32"), "y": ("f", "f32")}))
+    plan = plan_group(trace("twisted", twisted, {"x": ("f", "f32"), "y": ("f", "f32")}))
     assert [stage.stores for stage in plan.stages] == [[0], [1]]
 
     def late(x: Symbol) -> tuple[object, ...]:
         return into(x, x * 2.0), x - row_sum(x)
 
-    plan = planned(trace("late", late, {"x": ("f", "f32")}))
+    plan = plan_group(trace("late", late, {"x": ("f", "f32")}))
     assert [sorted(stage.stores) for stage in plan.stages] == [[], [0, 1]]
 
 
@@ -131,7 +131,7 @@ def test_scratch_rows_are_asked_for_where_no_output_is_free() -> None:
         e = exp(x)
         return row_sum(where(e > row_sum(e), e, 0.0))
 
-    plan = planned(trace("spread", spread, {"x": ("f", "f32")}))
+    plan = plan_group(trace("spread", spread, {"x": ("f", "f32")}))
     assert plan.scratch == ["f32"]
 
 

@@ -129,11 +129,11 @@ def run(
     import ctypes
     import struct
 
-    from rushlight._native.fusion.row_loops import lanes_for, lowered
+    from rushlight._native.fusion.row_loops import lanes_for, lower_group
     from rushlight._native.llvm import loader as engine
 
     lanes = lanes_for(group, target.machine().width)
-    module = lowered(group, lanes, -(-columns // lanes) if constant else None)
+    module = lower_group(group, lanes, -(-columns // lanes) if constant else None)
     code = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(
         engine.load(module)[f"{group.name}_all"]
     )
@@ -225,11 +225,11 @@ def test_the_last_row_of_a_flat_array_may_be_short() -> None:
     import ctypes
     import struct
 
-    from rushlight._native.fusion.row_loops import lanes_for, lowered
+    from rushlight._native.fusion.row_loops import lanes_for, lower_group
     from rushlight._native.llvm import loader as engine
 
     group = trace("doubled", lambda x: (x * 2.0, total(x)), {"x": ("f", "f32")})
-    module = lowered(group, lanes_for(group, target.machine().width), ragged=True)
+    module = lower_group(group, lanes_for(group, target.machine().width), ragged=True)
     code = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(
         engine.load(module)["doubled_all"]
     )

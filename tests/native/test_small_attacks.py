@@ -16,7 +16,7 @@ import rushlight as torch
 import rushlight.nn.functional as F
 from rushlight._array import numpy_namespace
 from rushlight._array.elementwise import chains, erf
-from rushlight._array.elementwise.masks import ordered
+from rushlight._array.elementwise.masks import order_results
 from rushlight._array.reduce import extreme, reduce, scan, sort, variance
 from rushlight._array.shape import concatenate, rearrange, scatter
 from rushlight._native import ufunc_loops
@@ -65,7 +65,7 @@ def chained(function: Function, kinds: str) -> tuple[Any, Plain]:
 @pytest.mark.parametrize("function", [erf.erf, erf.erfc, erf.gelu])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_functions_that_numpy_lacks(function: Function, dtype: str) -> None:
-    made, plain = chained(ordered(function), "f")
+    made, plain = chained(order_results(function), "f")
     taken = 64 if function is not erf.gelu else 2048 if dtype == "f4" else 0
     rng = np.random.default_rng(1)
     for size in (1, 3, 16, 63, 64, 65, 255, 256, 257, 2048, 2049):
@@ -81,7 +81,7 @@ def test_functions_that_numpy_lacks(function: Function, dtype: str) -> None:
         np.broadcast_to(x[0, 0], (3, 4)), np.zeros(17 * 4 + 1, np.uint8)[1:].view("f4"),
     ):  # fmt: skip
         before = plain.calls
-        assert same(made(odd), ordered(function)(odd))
+        assert same(made(odd), order_results(function)(odd))
         assert plain.calls == before + 1
 
 

@@ -18,7 +18,7 @@ from rushlight._core.storage import TensorBase
 from rushlight._table import ROWS, Row
 from rushlight._table.coverage import has, vocabulary
 from rushlight._table.rows import tensor_namespace as traced
-from rushlight._table.rows.gradient_kernels import calling, recorded
+from rushlight._table.rows.gradient_kernels import calling, record_gradient
 from rushlight._table.rows.node_classes import NODE_CLASSES
 from rushlight._table.rows.row import Unsettled, declare, settle, when_settled
 from tests.table._expected_failures import EXPECTED
@@ -71,7 +71,7 @@ def test_a_recorded_gradient_and_its_override_take_the_same_arguments() -> None:
         return "operations", g_low, g_high, self, dim, need
 
     text = "split(Tensor self, int dim) -> (Tensor low, Tensor high)"
-    joint = recorded(gradient, override=lambda *args: ("kernel", *args))
+    joint = record_gradient(gradient, override=lambda *args: ("kernel", *args))
     row = declare("general", text, raw.multiply, joint=joint)
     for world, name in ((raw, "kernel"), (traced, "operations")):
         found = row.op.joint(world, [None, 2], 3, 1, [True])

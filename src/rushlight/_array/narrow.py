@@ -43,7 +43,7 @@ def is_narrow(raw: RawType) -> bool:
     return Narrow.loaded and wide_of(raw) is not None
 
 
-def fitted(array: Array, raw: RawType) -> Array:
+def fit(array: Array, raw: RawType) -> Array:
     """An array as NumPy's conversion to an 8-bit type must be given it, to do what PyTorch's does.
 
     PyTorch's float8_e4m3fn takes what is too large, infinities too, for its largest number; its
@@ -57,8 +57,8 @@ def fitted(array: Array, raw: RawType) -> Array:
     return array
 
 
-def rounded_to(array: Array, raw: RawType) -> Array:
+def round_to(array: Array, raw: RawType) -> Array:
     """A copy with elements of a type that may be one that is only stored."""
     if raw.itemsize == 1 and raw.kind == "V":
-        array = fitted(array, raw)
+        array = fit(array, raw)
     return array.astype(raw)

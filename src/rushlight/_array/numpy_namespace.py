@@ -93,7 +93,7 @@ _LATE: Final[dict[str, str]] = {
     "index_fill": "_array.shape.scatter:index_fill",
     "index_select": "_array.shape.scatter:index_select",
     "index_select_backward": "_array.shape.scatter:index_select_backward",
-    "masked_place": "_array.shape.scatter:masked_place",
+    "masked_place": "_array.shape.scatter:place_masked",
     "masked_scatter": "_array.shape.scatter:masked_scatter",
     "masked_scatter_source": "_array.shape.scatter:masked_scatter_source",
     "masked_select": "_array.shape.scatter:masked_select",

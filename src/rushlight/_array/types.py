@@ -15,7 +15,7 @@ from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
-from .narrow import Narrow as Narrow, fitted, is_complex32, is_narrow as is_narrow, wide_of
+from .narrow import Narrow as Narrow, fit, is_complex32, is_narrow as is_narrow, wide_of
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
@@ -309,7 +309,7 @@ def require_writable(array: Array) -> None:
 def write_into(array: Array, value: Any) -> None:
     """Writes `value` into `array`, converting as PyTorch's `copy_` does."""
     if array.itemsize == 1 and array.dtype.kind == "V" and value.dtype is not array.dtype:
-        value = fitted(value, array.dtype)
+        value = fit(value, array.dtype)
     np.copyto(array, value, casting="unsafe")
 
 
@@ -459,7 +459,7 @@ def convert_array(array: Array, dtype: D.dtype) -> Any:
         if wide is not None:
             array = array.astype(wide)
         if raw.itemsize == 1 and raw.kind == "V":
-            array = fitted(array.real if array.dtype.kind == "c" else array, raw)
+            array = fit(array.real if array.dtype.kind == "c" else array, raw)
     if array.dtype.kind == "c" and raw.kind != "W" and raw.kind != "c" and raw.kind != "b":
         if array.size:
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=6)

@@ -25,7 +25,7 @@ def text_of(name: str, parameters: str, lines: list[str]) -> str:
     return "\n".join([f"def {name}({parameters}):", *("    " + x for x in lines)])
 
 
-def compiled_text(name: str, parameters: str, lines: list[str], names: dict[str, object]) -> Any:
+def compile_text(name: str, parameters: str, lines: list[str], names: dict[str, object]) -> Any:
     """A function from its lines, and what they name; tracebacks show its text."""
     source = text_of(name, parameters, [line for x in lines for line in x.split("\n")])
     names.update(NAMES)

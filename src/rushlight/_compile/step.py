@@ -23,23 +23,23 @@ from .._base.notebook_forms import Laid
 from .._core.mode import CURRENT, current, derive, ready
 from .._tensor import dispatch_modes as watching  # noqa: F401
 from .capture import element_reads as reads
-from .capture.argument_effects import ArgumentsBefore, returned_container, standing_in
+from .capture.argument_effects import ArgumentsBefore, returns_container, standing_in
 from .capture.code_observation import Observation
 from .capture.forward_backward import live_outputs, record_gradients
-from .capture.number_sources import Numbers, Substitution, freed
-from .capture.output_structure import described
+from .capture.number_sources import Numbers, Substitution, free_numbers
+from .capture.output_structure import describe_result
 from .capture.recorder import Recorder
 from .capture.side_effects import SideEffects
 from .diagnostics import advice_for, formats, place_of
-from .guards.branch_guards import hoisted, misses, outcomes
+from .guards.branch_guards import hoist, misses, outcomes
 from .guards.captured_state import State
 from .guards.environment import ask_library, take_up
 from .guards.guards import ArgumentPlace, check_inputs
 from .guards.names_in_code import compares_identity
 from .guards.unwatchable import names_of, refuse_opaque
-from .ir.messages import settled
+from .ir.messages import settle_messages
 from .ir.program import Program, difference
-from .passes import improved
+from .passes import improve
 from .refusal import Refusal, Unreached
 from .runtime.replay import Variant
 from .runtime.tiering import FAILED, warm
@@ -273,7 +273,7 @@ class CompiledStep:
         program = recorder.program
         program.joint = recorder.joint
         program.stores = keeping.effects(result, recorder, arguments)
-        program.outputs = described(result, recorder, arguments)
+        program.outputs = describe_result(result, recorder, arguments)
         program.conditions, program.effects = recorder.conditions, numbers.effects
         keeping.loosen_numbers(program.effects)
         self.numbers.settle(program.conditions)
@@ -300,9 +300,9 @@ class CompiledStep:
         if "state" in names:
             state.take_state()
         ask_library(state, observation)
-        if returned_container(result, given.containers, state.seen):
+        if returns_container(result, given.containers, state.seen):
             raise Refusal("the step returns a list or dict that was there before")
-        structure = freed(given.structure, state, numbers.found)
+        structure = free_numbers(given.structure, state, numbers.found)
         kept = standing_in(arguments, program, state)
         mine = Recording(program, structure, kept, state, mode.grad)
         mine.apart = any(compares_identity(code) for code in observation.own())
@@ -325,9 +325,9 @@ class CompiledStep:
             self._refuse(Refusal(why, where), final=False)
 
     def _compile(self, recording: Recording) -> None:
-        program = improved(recording.program)
-        hoisted(program)
-        settled(program)
+        program = improve(recording.program)
+        hoist(program)
+        settle_messages(program)
         recording.state.apart = recording.apart
         parts = (recording.structure, recording.arguments, recording.state, recording.grad)
         try:

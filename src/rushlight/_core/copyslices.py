@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from .._array import types as T
 from .._array.shape import strided as S
 from .._base import errors
-from .formulas import WORLDS, input_gradients, traced_world
+from .formulas import WORLDS, choose_world, input_gradients
 from .mode import CURRENT, derive, ready
 from .node import GENERAL, Node, fill_node, new_node
 from .op import ARG, Op
@@ -72,7 +72,7 @@ class CopySlices(Node):
             if self.steps is not None:
                 return whole, replay(self.steps, whole, False)
             return whole, S.part_of(whole, size, stride, offset)
-        xp = traced_world()
+        xp = choose_world()
         if self.dense and self.steps is None:  # of its shape from the start: no window over it
             whole = g.new_zeros(self.shape) if g._layered else xp.zeros(self.shape, T.dtype_of(g))
             whole.copy_(g)

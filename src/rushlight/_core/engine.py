@@ -24,17 +24,24 @@ from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .arrivals import RENUMBERED, in_order, youngest_first
 from .former_data import NOTED, expect_former_shapes
-from .formulas import WORLDS as WORLDS, call_formula, fixed, input_gradients, look_at, look_at_all
+from .formulas import (
+    WORLDS as WORLDS,
+    call_formula,
+    fix_gradient,
+    input_gradients,
+    look_at,
+    look_at_all,
+)
 from .hooks import (
     GRAD_DTYPE,
     Hooks,
     before,
     enter,
-    known_outputs,
     retain,
     run_post_hooks,
     run_pre_hooks,
     run_tensor_hooks,
+    select_known,
 )
 from .leaf import receive
 from .mode import CURRENT, Mode, current
@@ -458,7 +465,7 @@ def execute(order: list[Node], run: Run) -> None:
                     else:
                         r = call_formula(node, op.small_formulas[i], op.picks[i], g, None, traced)
                     if special:
-                        r = fixed(node, i, r, traced)
+                        r = fix_gradient(node, i, r, traced)
                     if nrs is not None and nrs[i]:
                         deliver(child, nrs[i], r, run)
                         continue
@@ -517,7 +524,7 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
     if hooks is not None and hooks.post:
         outs: list[Any] = []  # given up, as in PyTorch, where no hook had asked for them by then
         if awaited:
-            outs = known_outputs(node, g) if type(g) is list else [g]
+            outs = select_known(node, g) if type(g) is list else [g]
         return run_post_hooks(hooks, grads, outs, traced)
     return grads
 

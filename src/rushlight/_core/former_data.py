@@ -109,7 +109,7 @@ def _renewals(leaf: Vertex) -> list[int]:
     return [note[0] for note, other in zip(notes, changed, strict=True) if other or note[3]]
 
 
-def unused_since(vertices: list[Vertex], roots: list[Vertex]) -> set[int]:
+def find_unused(vertices: list[Vertex], roots: list[Vertex]) -> set[int]:
     """The identities of vertices to which `roots` lead only as to the leaves that they were before.
 
     One walk for all of them, over the nodes that are younger than the oldest renewal.

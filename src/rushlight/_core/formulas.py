@@ -13,7 +13,7 @@ from .._base import errors
 from .mode import Mode, current
 from .node import CHECKED, PACKED, Node
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
-from .saved import unpack, unpacked
+from .saved import unpack, unpack_all
 from .storage import TensorBase
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Worlds:
 WORLDS: Final = Worlds()
 
 
-def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
+def fix_gradient(node: Node, i: int, r: Any, traced: bool) -> Any:
     """A gradient brought to its input's shape and dtype."""
     fixes = node.fix
     if fixes is None or r is None:
@@ -47,7 +47,7 @@ def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
     fix = fixes[i]
     if fix is None:
         return r
-    world = traced_world() if traced else WORLDS.raw
+    world = choose_world() if traced else WORLDS.raw
     shape, dtype = fix
     if shape is not None:
         if node.special & (PACKED | CHECKED):  # what a hook has unpacked may have any shape
@@ -73,7 +73,7 @@ def check_fits(node: Node, i: int, have: tuple[int, ...], shape: tuple[int, ...]
         raise RuntimeError(errors.invalid_gradient(type(node).__name__, i, have, shape))
 
 
-def traced_world() -> Any:
+def choose_world() -> Any:
     """The namespace of a backward over Tensors: a recorder's own, where it isn't part of a graph.
 
     What it computes there are the digits of the raw namespace.
@@ -144,7 +144,7 @@ def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
     meta = node.out_meta
     assert meta is not None
     shape, dtype = meta[k]
-    return (traced_world() if traced else WORLDS.raw).zeros(shape, dtype)
+    return (choose_world() if traced else WORLDS.raw).zeros(shape, dtype)
 
 
 def input_gradients(
@@ -157,8 +157,8 @@ def input_gradients(
     op = node.op
     if op.kind == "custom":
         return node.call(g if type(g) is list else [g], need, traced)
-    world = traced_world() if traced else WORLDS.raw
-    values = unpacked(node, traced) if node.special & PACKED else None
+    world = choose_world() if traced else WORLDS.raw
+    values = unpack_all(node, traced) if node.special & PACKED else None
     if node.conj:
         g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
     if op.joint is not None and True not in need:
@@ -183,7 +183,7 @@ def input_gradients(
     if node.conj:
         grads = [None if r is None else world.conj(r) for r in grads]
     if fit and node.fix is not None:
-        grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
+        grads = [fix_gradient(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
     return grads
 
 
@@ -191,7 +191,7 @@ def look_at_all(node: Node, traced: bool) -> None:
     """Unpacks what the formulas of a node read that no gradient has reached."""
     op = node.op
     if node.special & PACKED:
-        unpacked(node, traced)
+        unpack_all(node, traced)
     elif op.joint is not None:
         for k in op.joint_picks:
             if k >= 0:

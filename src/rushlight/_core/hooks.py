@@ -92,7 +92,7 @@ class Sparse:
 SPARSE: Final = Sparse()
 
 
-def wrapped(g: Any, traced: bool) -> Any:
+def wrap_gradient(g: Any, traced: bool) -> Any:
     """A gradient as hooks see it."""
     if g is None or traced or isinstance(g, TensorBase):
         return g
@@ -108,7 +108,7 @@ def wrapped(g: Any, traced: bool) -> Any:
     return new_tensor(T.as_array(g))
 
 
-def unwrapped(g: Any, traced: bool) -> Any:
+def unwrap_gradient(g: Any, traced: bool) -> Any:
     """A gradient from a hook as the engine carries it."""
     if traced or not isinstance(g, TensorBase):
         return g
@@ -129,12 +129,12 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
     former = CURRENT.get()
     try:
         enter(run.traced)
-        t = wrapped(g, run.traced)
+        t = wrap_gradient(g, run.traced)
         for hook in list(hooks.values()):
             result = hook(t)
             if result is not None:
-                t = checked_hook_result(hook, result, t)
-        return unwrapped(t, run.traced)
+                t = check_hook_result(hook, result, t)
+        return unwrap_gradient(t, run.traced)
     finally:
         CURRENT.set(former)
 
@@ -144,7 +144,7 @@ def hook_name(hook: AnyCallable) -> str:
     return f"hook '{getattr(hook, '__name__', '<unknown>')}'"
 
 
-def checked_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
+def check_hook_result(hook: AnyCallable, result: Any, before_: Any) -> Any:
     """A hook's replacement of a gradient.
 
     Raises:
@@ -198,7 +198,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
             if position is not None:
                 run.results[position] = parts[nr] if node in run.ends else arrived
     if hooks is not None and hooks.pre and node not in run.ends:
-        known = run_pre_hooks(hooks, known_outputs(node, parts), traced)
+        known = run_pre_hooks(hooks, select_known(node, parts), traced)
         if len(known) == len(parts):
             parts = known
         else:
@@ -212,7 +212,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
     return parts[0]
 
 
-def known_outputs(node: Node, grads: list[Any]) -> list[Any]:
+def select_known(node: Node, grads: list[Any]) -> list[Any]:
     """The gradients of a node's outputs that PyTorch's node knows of: those that have any."""
     flags = node.op.differentiable_out
     if len(flags) != len(grads):
@@ -236,7 +236,7 @@ def retain(hooks: Hooks, nr: int, g: Any, traced: bool) -> None:
 
 def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
     """Adds a gradient to a tensor that asked to retain it."""
-    shown = wrapped(g, traced)
+    shown = wrap_gradient(g, traced)
     old = keeper._grad
     if old is None or (old._layered and _is_over(old)):
         keeper._grad = shown.clone() if traced else new_tensor(T.copy(shown._raw))
@@ -255,12 +255,12 @@ def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
     former = CURRENT.get()
     try:
         enter(traced)
-        shown = tuple([wrapped(p, traced) for p in grads])
+        shown = tuple([wrap_gradient(p, traced) for p in grads])
         for hook in list(hooks.pre.values()):
             result = hook(shown)
             if result is not None:
                 shown = checked_hook_results(hook, result, shown)
-        return [unwrapped(p, traced) for p in shown]
+        return [unwrap_gradient(p, traced) for p in shown]
     finally:
         CURRENT.set(former)
 
@@ -270,13 +270,13 @@ def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool
     former = CURRENT.get()
     try:
         enter(traced)
-        shown_outs = tuple([wrapped(x, traced) for x in outs])
-        shown = tuple([wrapped(x, traced) for x in grads])
+        shown_outs = tuple([wrap_gradient(x, traced) for x in outs])
+        shown = tuple([wrap_gradient(x, traced) for x in grads])
         for hook in list(hooks.post.values()):
             result = hook(shown, shown_outs)
             if result is not None:
                 shown = checked_hook_results(hook, result, shown)
-        return [unwrapped(x, traced) for x in shown]
+        return [unwrap_gradient(x, traced) for x in shown]
     finally:
         CURRENT.set(former)
 
@@ -299,7 +299,7 @@ def checked_hook_results(
         )
     return tuple(
         [
-            None if r is None else checked_hook_result(hook, r, before_[i])
+            None if r is None else check_hook_result(hook, r, before_[i])
             for i, r in enumerate(results)
         ]
     )

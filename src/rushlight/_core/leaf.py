@@ -15,7 +15,7 @@ from typing import Any, Final
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .._base.fork_locks import lock as make_lock
-from .hooks import SPARSE, Hooks, checked_hook_result
+from .hooks import SPARSE, Hooks, check_hook_result
 from .interposers import received
 from .mode import CURRENT, current, derive, ready, with_grad
 from .storage import TensorBase, bump, new_tensor
@@ -83,7 +83,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
             CURRENT.set(with_grad(ready(), traced))
             for hook in list(hooks.accumulated.values()):
                 result = hook(leaf)
-                if result is not None and checked_hook_result(hook, result, leaf) is not leaf:
+                if result is not None and check_hook_result(hook, result, leaf) is not leaf:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         finally:
             CURRENT.set(before)

@@ -103,7 +103,7 @@ def ask_class(cls: type) -> None:
     ASKED_CLASSES.append(cls)
 
 
-def interposed() -> bool:
+def is_interposed() -> bool:
     """Whether somebody is on, or any class is to be asked; for where `ALERTED` isn't empty."""
     return current().slow or bool(ASKED_CLASSES)
 

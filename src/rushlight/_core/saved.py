@@ -227,7 +227,7 @@ def order_of_names(op: Op) -> list[int]:
     return sorted(range(len(op.entries)), key=lambda k: (k >= op.n_args, op.entries[k][2]))
 
 
-def unpacked(node: Node, traced: bool) -> list[Any]:
+def unpack_all(node: Node, traced: bool) -> list[Any]:
     """All saved values of a node that hooks have packed: each is unpacked once for a run."""
     values: list[Any] = list(node.saved)
     for k in order_of_names(node.op):

@@ -68,7 +68,7 @@ def warn_if_has_hooks(tensor: Tensor) -> None:
             )
 
 
-def copied(t: Tensor) -> Tensor:
+def copy_leaf(t: Tensor) -> Tensor:
     """A leaf over the same memory, of the same class and with the same attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -87,7 +87,7 @@ def take_kind(made: Tensor, t: Tensor) -> None:
     made._plain = not (made._layered or made._inference)
 
 
-def reduced(t: Tensor) -> object:
+def reduce_leaf(t: Tensor) -> object:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -99,7 +99,7 @@ def reduced(t: Tensor) -> object:
 
 #: How plain pickles hold tensors and storages: this package's way, or PyTorch's where `torch` is
 #: this package.
-PICKLED: Final[dict[str, Callable[[Any], Any]]] = {"tensor": reduced}
+PICKLED: Final[dict[str, Callable[[Any], Any]]] = {"tensor": reduce_leaf}
 
 
 def rebuilt(

@@ -29,7 +29,7 @@ from .._table.names import aten as _aten
 from .._table.names.aten import FORMS
 from .._table.names.aten_forms import classify_call, parts_of
 from .._table.rows.out_argument import run_into
-from .factories import FACTORIES, shown
+from .factories import FACTORIES, show_calls
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -305,5 +305,5 @@ interpose("modes", _Modes())
 for _name, _overload in FACTORIES.items():
     if _name != "tensor":
         _schema = f"{_overload.removesuffix('.default')}(Any size) -> Tensor"
-        FORMS[_overload] = (_schema, _without_place(shown(_ops.PUBLIC["", _name], _overload)))
+        FORMS[_overload] = (_schema, _without_place(show_calls(_ops.PUBLIC["", _name], _overload)))
     ATEN.__dict__.pop(_overload.partition(".")[0], None)

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Final
 
 from .._core.interposers import MAKE, NOT_HANDLED, Interposer, interpose
-from .._core.mode import ALERTED, Mode, current, interposed
+from .._core.mode import ALERTED, Mode, current, is_interposed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ FACTORIES: Final = {
 FACTORY_METHODS: Final = {"detach": "detach.default", "item": "_local_scalar_dense.default"}
 
 
-def shown(function: Callable[..., object], name: str) -> Any:
+def show_calls(function: Callable[..., object], name: str) -> Any:
     """A function that makes tensors, which shows those who watch operations its calls.
 
     `name` is the overload that they see.
@@ -38,7 +38,7 @@ def shown(function: Callable[..., object], name: str) -> Any:
 
     @functools.wraps(function)
     def made(*args: object, **kwargs: object) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             mode = current()
             for interposer in MAKE:
                 handled = interposer.make(function, name, args, kwargs, mode)

@@ -118,7 +118,7 @@ def _make_subclass(
     made = TensorBase.__new__(cls)
     init_tensor(made, data._raw)
     if not data._plain and _meta.is_meta(data):
-        _meta.marked(made)
+        _meta.mark_without_data(made)
     if data._inference:
         if require_grad and not current().inference:
             raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
@@ -192,7 +192,7 @@ def _new_like(self: Any, *args: Any, device: DeviceLike | None = None, **kwargs:
     if kwargs:
         raise _no_such_call(args, kwargs)
     made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
-    return _meta.emptied(made) if _meta.beside(self, device) else made
+    return _meta.strip_data(made) if _meta.beside(self, device) else made
 
 
 Tensor.new = _new_like  # type: ignore[method-assign]

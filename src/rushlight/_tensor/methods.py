@@ -21,7 +21,7 @@ from .._base.lazy import LOCK, load
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED, call_whole, misfit
-from .._core.mode import ALERTED, interposed
+from .._core.mode import ALERTED, is_interposed
 from .._core.op import Op
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
@@ -176,7 +176,7 @@ def _matmul() -> Binary:
     function = TENSOR_METHODS["matmul"]
 
     def operator(self: Tensor, other: Tensor) -> object:
-        if ALERTED and isinstance(other, TensorBase) and interposed():
+        if ALERTED and isinstance(other, TensorBase) and is_interposed():
             handled = call_whole(Tensor.matmul, (self, other), {})
             if handled is not NOT_HANDLED:
                 return handled
@@ -223,7 +223,7 @@ def _reciprocal_times() -> Binary:
     reciprocal, times = _simple("reciprocal"), _simple("mul")
 
     def operator(self: Tensor, other: float) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             handled = call_whole(Tensor.__rtruediv__, (self, other), {})
             if handled is not NOT_HANDLED:
                 return handled
@@ -280,7 +280,7 @@ def _make_invert() -> Unary:
 
     def operator(self: Tensor) -> object:
         if self._raw.dtype.kind not in "biu":
-            if ALERTED and interposed():
+            if ALERTED and is_interposed():
                 handled = call_whole(Tensor.__invert__, (self,), {})
                 if handled is not NOT_HANDLED:
                     return handled
@@ -296,7 +296,7 @@ def _matmul_reflected() -> Binary:
     function = TENSOR_METHODS["matmul"]
 
     def operator(self: Tensor, other: Tensor) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             handled = call_whole(Tensor.__rmatmul__, (self, other), {})
             if handled is not NOT_HANDLED:
                 return handled

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-def printed(t: Tensor, contents: str | None = None) -> str:
+def format_tensor(t: Tensor, contents: str | None = None) -> str:
     """The printed form of a tensor, as PyTorch prints it."""
     if DERIVATIVES.get() and (written := levels_text(t)) is not None:
         return written
@@ -36,7 +36,9 @@ def printed(t: Tensor, contents: str | None = None) -> str:
     if not t._plain and slow.TANGENTS.find is not None and current().forward_grad:
         tangent = slow.TANGENTS.find(t)
         if tangent is not None:
-            suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
+            suffixes.append(
+                f"tangent={tangent.item() if not tangent.ndim else format_tensor(tangent)}"
+            )
     name = "tensor" if type(t) is CLASSES.tensor or type(t)._printed_as_tensor else type(t).__name__
     if type(t._raw) is MetaArray:
         return text.text_without_data(

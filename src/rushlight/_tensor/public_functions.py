@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._base.lazy import Pending, Space
 from .._base.own_packages import package_name
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import ALERTED, Mode, current, interposed
+from .._core.mode import ALERTED, Mode, current, is_interposed
 from .._core.op import Op
 from .._native.cpython.unbound import function_of, unbound
 from .._native.ufunc_loops import types_of
@@ -36,7 +36,7 @@ from .._table.rows.composite import (  # fmt: skip
     METHODS,
     POSITIONAL,
 )
-from .factories import FACTORIES, FACTORY_METHODS, shown
+from .factories import FACTORIES, FACTORY_METHODS, show_calls
 from .help_texts import describe, help_text
 from .tensor import Tensor
 from .torch_function import (
@@ -78,7 +78,7 @@ def asking_function(function: object, name: str, overload: str = "", module: str
         return function
     if function in ASK_THEMSELVES:
         return _named(ASK_THEMSELVES[function], name, module)
-    whole = shown(function, overload) if overload else function
+    whole = show_calls(function, overload) if overload else function
     if overload and name in FACTORY_METHODS:
         made = _alone(function, whole)
     else:
@@ -107,7 +107,7 @@ def _quick(function: Callable[..., object], whole: object, plain: Any) -> object
 
     @functools.wraps(function)
     def asking(*args: object, **kwargs: object) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
             if kwargs:
@@ -131,7 +131,7 @@ def _checked(
 
     @functools.wraps(function)
     def asking(*args: object, **kwargs: object) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
             if not kwargs and types_of(args) in settled:
@@ -151,7 +151,7 @@ def _alone(function: Callable[..., object], whole: object) -> Any:
 
     @functools.wraps(function)
     def asking(self: Tensor) -> object:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             return _slowly(asking, whole, (self,), {})
         return function(self)
 
@@ -406,7 +406,7 @@ _SHOWN: Final[Pending[tuple[str, str]]] = Pending()
 
 def _show(key: tuple[str, str]) -> object:
     own = not key[0] and key[1] in FACTORIES
-    return shown(PUBLIC[key], FACTORIES[key[1]]) if own else PUBLIC[key]
+    return show_calls(PUBLIC[key], FACTORIES[key[1]]) if own else PUBLIC[key]
 
 
 _SHOWN.all_later(PUBLIC, _show)

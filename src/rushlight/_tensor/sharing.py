@@ -9,7 +9,7 @@ from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
 from .._core.storage import TensorBase, init_tensor
-from .copies import Attributes, attributes_of, reduced, set_attributes
+from .copies import Attributes, attributes_of, reduce_leaf, set_attributes
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -58,11 +58,11 @@ def reduce_tensor(t: Tensor) -> Any:
     if t._requires_grad and not t.is_leaf:
         raise RuntimeError(NOT_A_LEAF)
     if not POSSIBLE:
-        return reduced(t)
+        return reduce_leaf(t)
     share(t)
     block = S.block_of(t._raw)
     if block is None:  # a view of memory that is itself a view: sent by value
-        return reduced(t)
+        return reduce_leaf(t)
     from multiprocessing.reduction import DupFd
 
     attributes = attributes_of(t) or None

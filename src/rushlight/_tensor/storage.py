@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
-    "StorageBase", "TypedStorage", "UntypedStorage", "is_storage", "tensor_over", "typed", "untyped"
+    "StorageBase", "TypedStorage", "UntypedStorage", "is_storage", "tensor_over", "type_storage",
+    "untyped",
 ]  # fmt: skip
 
 _REMOVAL: Final = (
@@ -334,7 +335,7 @@ class TypedStorage:
     def _to(self, dtype: D.dtype) -> TypedStorage:
         if not isinstance(dtype, D.dtype):
             raise TypeError(f"Argument 'dtype' must be torch.dtype, not {type(dtype)}")
-        return _typed(self._tensor().to(dtype, copy=True))
+        return _type_storage(self._tensor().to(dtype, copy=True))
 
     def _str(self) -> str:
         bare = self._untyped_storage.device.type == "meta"
@@ -572,20 +573,20 @@ def is_storage(obj: object) -> bool:
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
-def _typed(t: Tensor) -> TypedStorage:
+def _type_storage(t: Tensor) -> TypedStorage:
     return _over(of_tensor(t), T.from_raw(t._raw.dtype))
 
 
-def typed(t: Tensor) -> TypedStorage:
+def type_storage(t: Tensor) -> TypedStorage:
     """The memory behind a tensor, as elements; warns that it will go."""
     _warn_typed_storage_removal()
-    return _typed(t)
+    return _type_storage(t)
 
 
 def storage_type(t: Tensor) -> type | None:
-    """The old class of storages with elements of a tensor's type, if there is one; see `typed`."""
+    """The old class of storages with elements of a tensor's type, if there is one."""
     _warn_typed_storage_removal()
-    return _typed(t)._get_legacy_storage_class()
+    return _type_storage(t)._get_legacy_storage_class()
 
 
 for _name in ("_tensor_over", "_taken_by"):  # what `Tensor.set_` asks for

@@ -30,7 +30,7 @@ from .._core.storage import (
 )
 from .._core.views import current_node
 from .._table import PUBLIC
-from .._table.calls.dimension_argument import dimension, named_axis
+from .._table.calls.dimension_argument import dimension, read_axis
 from .._table.elementwise import complexes
 from .._table.rows import meta as _meta
 from .._table.rows.warn_once import warn_of_lost_history
@@ -210,7 +210,7 @@ class Tensor(_Methods):
         if self._layered or value._layered:
             if self.layout is not value.layout:
                 raise RuntimeError(errors.DATA_LAYOUT)
-            _meta.adopted(self, value)
+            _meta.adopt(self, value)
         if self._requires_grad and (
             self._raw.shape != value._raw.shape or self._raw.dtype != value._raw.dtype
         ):
@@ -242,7 +242,7 @@ class Tensor(_Methods):
     def size(self, dim: int | None = None, *, axis: int | None = None) -> Size | int:
         """The shape, or the size of one dimension."""
         if axis is not None:
-            dim = named_axis("size", dim, axis)
+            dim = read_axis("size", dim, axis)
         if dim is None:
             return _new_size(Size, self._raw.shape)
         dim = dim if type(dim) is int else dimension("size", dim)
@@ -272,7 +272,7 @@ class Tensor(_Methods):
     def stride(self, dim: int | None = None, *, axis: int | None = None) -> int | Shape:
         """How many elements lie between neighbours along each dimension, or along one."""
         if axis is not None:
-            dim = named_axis("stride", dim, axis)
+            dim = read_axis("stride", dim, axis)
         strides = T.byte_strides(self._raw)
         dim = dim if dim is None or type(dim) is int else dimension("stride", dim)
         if dim is not None and not -len(strides) <= dim < len(strides):
@@ -380,9 +380,9 @@ class Tensor(_Methods):
 
     # ---- to Python ----------------------------------------------------------------------------
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        from .printed_form import printed
+        from .printed_form import format_tensor
 
-        return printed(self, tensor_contents)
+        return format_tensor(self, tensor_contents)
 
     def _repr_html_(self) -> str:
         from .printed_form import in_notebook
@@ -480,7 +480,7 @@ class Tensor(_Methods):
         return DLDeviceType.kDLCPU, 0
 
     def __copy__(self) -> Tensor:
-        return copies.copied(self)
+        return copies.copy_leaf(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         return copies.deep_copied(self, memo)
@@ -570,10 +570,10 @@ def set_grad(t: TensorBase, value: Tensor | float | None) -> None:
         TypeError: where the value is neither a tensor nor None.
         RuntimeError: where its shape or dtype differs from the tensor's.
     """
-    t._grad = None if value is None else checked_grad(t, value)
+    t._grad = None if value is None else check_grad(t, value)
 
 
-def checked_grad(t: TensorBase, value: object) -> Any:
+def check_grad(t: TensorBase, value: object) -> Any:
     """What is assigned to `.grad`.
 
     Raises:

@@ -88,7 +88,7 @@ def make_wrapper_subclass(
     elif place.type != "cpu":
         raise RuntimeError(f"Rushlight has no device {place}: a wrapper is on the CPU or on meta")
     made._requires_grad = bool(requires_grad)
-    return noted(_meta.marked(made))
+    return noted(_meta.mark_without_data(made))
 
 
 def noted(made: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ def _again(t: Any) -> Any:
     init_tensor(made, t._raw)
     set_attributes(made, attributes_of(t))
     if type(t)._dispatches:
-        noted(_meta.marked(made))
+        noted(_meta.mark_without_data(made))
     return made
 
 

@@ -27,7 +27,7 @@ from .._base.errors import type_name
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
 from .._table.rows.meta import NO_DATA
-from .._table.rows.resizing import NOT_RESIZABLE, STORAGES, grown, relocated
+from .._table.rows.resizing import NOT_RESIZABLE, STORAGES, grown, relocate
 from . import copies
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ class UntypedStorage(StorageBase):
         if type(self._data) is MetaArray:
             raise RuntimeError(f"_share_{how}_: only available on CPU")
         if not self.is_shared():
-            relocated(self, _shared.share(stored.bytes_of(self._data)))
+            relocate(self, _shared.share(stored.bytes_of(self._data)))
 
     def _share_fd_cpu_(self) -> tuple[int, int]:
         self._share("fd")

@@ -45,7 +45,7 @@ def show() -> str:
         f"  NumPy: {installation.numpy_version()}",
         f"  BLAS: {installation.blas()}",
         f"  threads: {installation.threads()}",
-        f"  kernels of the package: {prebuilt.shown()}",
+        f"  kernels of the package: {prebuilt.describe()}",
         f"  objects read by machine code: {_read()}",
         "  optional packages:",
     ]

@@ -41,7 +41,7 @@ class SobolEngine:
             self.shift = (bits * weights).sum(-1)
             square = (dimension, self.MAXBIT, self.MAXBIT)
             triangles = _T.randint(2, square, generator=generator).tril()
-            state = quasi.scrambled(state, triangles._raw)
+            state = quasi.scramble(state, triangles._raw)
         else:
             self.shift = _T.zeros(dimension, dtype=D.int64)
         self.sobolstate = tensor_of(state)

@@ -30,7 +30,7 @@ def detach_results(inputs: Any, create_graph: bool) -> object:
     return tuple(detach_results(x, create_graph) for x in inputs)
 
 
-def unpacked(res: Any, to_unpack: object) -> object:
+def unpack(res: Any, to_unpack: object) -> object:
     """Results without the tuples that the caller did not give."""
     if isinstance(to_unpack, tuple):
         outer, inner = to_unpack

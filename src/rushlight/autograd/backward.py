@@ -13,8 +13,8 @@ from .._array.memory import meta as meta_arrays
 from .._base import errors
 from .._base.device import META
 from .._core import engine
-from .._core.former_data import NOTED, unused_since
-from .._core.hooks import SPARSE, unwrapped, wrapped
+from .._core.former_data import NOTED, find_unused
+from .._core.hooks import SPARSE, unwrap_gradient, wrap_gradient
 from .._core.mode import CURRENT, derive, ready
 from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
@@ -108,7 +108,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     if g._raw.dtype != t._raw.dtype:
         wanted = T.from_raw(t._raw.dtype)
         g = g.to(wanted) if traced else new_tensor(g._raw.astype(t._raw.dtype))  # type: ignore[attr-defined]
-    return g if type(g)._dispatches else unwrapped(g, traced)
+    return g if type(g)._dispatches else unwrap_gradient(g, traced)
 
 
 def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> Any:
@@ -249,7 +249,7 @@ def _start(g: TensorLike) -> Tensor:
     """A gradient that a run starts with as a Tensor."""
     if type(g) is meta_arrays.MetaArray:
         return _meta.without_data(g)
-    return wrapped(g, False)
+    return wrap_gradient(g, False)
 
 
 def _run_watched(
@@ -449,7 +449,7 @@ def _places(
     """The places that gradients are wanted for; nowhere for a leaf that is another one since."""
     places = [place_of(x) for x in wanted]
     if NOTED.any:
-        unused = unused_since([vertex for vertex, _ in places], roots)
+        unused = find_unused([vertex for vertex, _ in places], roots)
         for i, (vertex, _) in enumerate(places):
             if isinstance(wanted[i], TensorBase) and id(vertex) in unused:
                 places[i] = (Vertex(), 0)
@@ -461,14 +461,14 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: Arguments, keep: boo
                given: Sequence[object] = ()) -> list[Any]:  # fmt: skip
     distinct = list(dict.fromkeys(places))
     found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False, given)))
-    shown = {place: wrapped(g, traced) for place, g in found.items()}
+    shown = {place: wrap_gradient(g, traced) for place, g in found.items()}
     return [shown[place] for place in places]
 
 
 def _run_batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: bool, traced: bool,
              places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     """One run on whole batches, whose entries are along the gradients' first dimension."""
-    from .._tensor.batching import Batching, unwrapped, wrap
+    from .._tensor.batching import Batching, unwrap, wrap
 
     former_mode = CURRENT.get()
     try:
@@ -482,7 +482,7 @@ def _run_batched(roots: list[Vertex], nrs: list[int], values: Arguments, keep: b
         with Batching(sizes[0], "unsupported") as layer:
             inside = [wrap(g, 0, layer) for g in values]
             found = _gradients(roots, nrs, inside, keep, True, places)
-        return [None if g is None else unwrapped(g, layer) for g in found]
+        return [None if g is None else unwrap(g, layer) for g in found]
     finally:
         CURRENT.set(former_mode)
 

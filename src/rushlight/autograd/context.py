@@ -22,7 +22,7 @@ from .._array import types as T
 from .._base import errors
 from .._core import engine, slow
 from .._core.formulas import check_fits
-from .._core.hooks import GRAD_DTYPE, enter, unwrapped, wrapped
+from .._core.hooks import GRAD_DTYPE, enter, unwrap_gradient, wrap_gradient
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode, Vertex
 from .._core.op import FREED
@@ -273,7 +273,7 @@ class FunctionNode(CoreNode):
                 if g is None and self.materialize and meta is not None:
                     shown.append(new_tensor(engine.WORLDS.raw.zeros(meta[0], meta[1])))
                 else:
-                    shown.append(wrapped(g, traced))
+                    shown.append(wrap_gradient(g, traced))
             result = self.function._backward_method()(self.shown(), *shown)
             return self._checked(result, need, traced)
         finally:
@@ -316,7 +316,7 @@ class FunctionNode(CoreNode):
                 found.append(None)
             else:
                 fitted = self._fitted(g, edge)
-                found.append(unwrapped(fitted, traced))
+                found.append(unwrap_gradient(fitted, traced))
         return found
 
     def _fitted(self, g: Tensor, edge: int) -> Tensor:

@@ -19,7 +19,7 @@ from .._base.handles import RemovableHandle, register
 from .._core.arrivals import RENUMBERED
 from .._core.copyslices import custom_op
 from .._core.formulas import input_gradients
-from .._core.hooks import hooks_of, wrapped
+from .._core.hooks import hooks_of, wrap_gradient
 from .._core.leaf import receive
 from .._core.mode import current, ready
 from .._core.node import STEP, Node as CoreNode, Vertex, new_node, note_output
@@ -160,7 +160,7 @@ def _call(self: Any, *grads: Any) -> Any:
     found = input_gradients(
         node, values[0] if node.out_meta is None else values, need, traced, False
     )
-    shown = tuple(wrapped(g, traced) for g in found)
+    shown = tuple(wrap_gradient(g, traced) for g in found)
     return shown[0] if len(shown) == 1 else shown
 
 

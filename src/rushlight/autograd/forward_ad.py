@@ -186,7 +186,7 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
         expand_over = batches.expand_over
         layers = batches.layers_of([tensor])
         whole = make_dual(expand_over(tensor, layers), expand_over(tangent, layers), level=level)
-        return batches.gathered(whole, layers)
+        return batches.gather_layers(whole, layers)
     if tangent_of(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
@@ -241,7 +241,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
         layers = batches.layers_of([tensor])
         parts = unpack_dual(batches.expand_over(tensor, layers), level=level)
-        found = [None if p is None else batches.gathered(p, layers) for p in parts]
+        found = [None if p is None else batches.gather_layers(p, layers) for p in parts]
         return UnpackedDualTensor(*found)
     mode = ready()
     tangent = tangent_of(tensor) if mode.forward_grad and not level else None

@@ -14,14 +14,14 @@ from .._base.lazy import list_names as _listed
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
-from .._tensor.batching import Batching, unwrapped, wrap
+from .._tensor.batching import Batching, unwrap, wrap
 from .._tensor.tensor import zeros_of
 from . import forward_ad
 from ._functional_parts import (
     detach_results as _grad_postprocess,  # noqa: F401
     gradient as _autograd_grad,  # noqa: F401
     standard_basis as _construct_standard_basis_for,  # noqa: F401
-    unpacked as _tuple_postprocess,  # noqa: F401
+    unpack as _tuple_postprocess,  # noqa: F401
 )
 from .backward import grad
 from .functional_checks import (
@@ -399,7 +399,7 @@ def _jacobian_forward(func: Callable[..., object], inputs: tuple[Tensor, ...]) -
             tangent = part.tangent
             if tangent is None:
                 tangent = zeros_of(part.primal)
-            columns.append(PUBLIC[("", "movedim")](unwrapped(tangent, layer), 0, -1))
+            columns.append(PUBLIC[("", "movedim")](unwrap(tangent, layer), 0, -1))
     split = PUBLIC[("", "split")]
     blocks = [
         [p.reshape((*c._raw.shape[:-1], *x._raw.shape)) for p, x in zip(split(c, sizes, -1), group)]

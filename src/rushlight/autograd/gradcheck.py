@@ -37,7 +37,7 @@ from .gradcheck_messages import FAST_BUT_CLOSE, FAST_NOTE, NONDETERMINISTIC
 from .jacobians import (
     GradcheckError,
     analytical_jacobians,
-    checked_gradient,
+    check_gradient,
     close,
     complex_unit,
     differences,
@@ -45,8 +45,8 @@ from .jacobians import (
     live_inputs,
     numerical_jacobians,
     plain,
-    pulled,
-    pushed,
+    pull,
+    push,
     random_unit,
     sequence,
 )
@@ -391,7 +391,7 @@ def _compare_fast(
         return
     seeds = [random_unit(everything[place].real._raw, draws) for place in places]
     if part.forward:
-        pushed_ = [pushed(func, inputs, k, u) for k, u in zip(live, directions)]
+        pushed_ = [push(func, inputs, k, u) for k, u in zip(live, directions)]
     else:
         pulled_ = [_dots(everything[p], inputs, live, directions, v, settings)
                    for p, v in zip(places, seeds)]  # fmt: skip
@@ -422,8 +422,8 @@ def _dots(o: Tensor, inputs: tuple[Tensor, ...], live: list[int], directions: li
     wanted = [inputs[k] for k in live]
     seed = new_tensor(v.astype(o._raw.dtype))
     runs = [
-        [checked_gradient(g, x, settings.check_grad_dtypes)
-         for g, x in zip(pulled(o, wanted, seed), wanted)]
+        [check_gradient(g, x, settings.check_grad_dtypes)
+         for g, x in zip(pull(o, wanted, seed), wanted)]
         for _ in range(2)
     ]  # fmt: skip
     for a, b in zip(*runs):

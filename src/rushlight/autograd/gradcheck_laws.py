@@ -10,14 +10,14 @@ from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
 from .._table import PUBLIC
 from .._table.random.generator import Generator
-from .._tensor.batching import Batching, unwrapped, wrap
+from .._tensor.batching import Batching, unwrap, wrap
 from .._tensor.of_values import OTHER_FORMS
 from . import forward_ad
 from .backward import grad, is_sparse
 from .function import Function
 from .grad_mode import no_grad
 from .gradcheck_messages import BATCHED, BATCHED_FORWARD, UNDEFINED
-from .jacobians import GradcheckError, close, complex_unit, live_inputs, plain, pulled, sequence
+from .jacobians import GradcheckError, close, complex_unit, live_inputs, plain, pull, sequence
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
@@ -152,7 +152,7 @@ def check_batched(inputs: tuple[Tensor, ...], output: Tensor, i: int) -> None:
     """A batch of output gradients at once must give what one after the other gives."""
     wanted = [inputs[k] for k in live_inputs(inputs)]
     seeds = _batch_of_two(output)
-    each = [pulled(output, wanted, s) for s in (seeds[0], seeds[1])]
+    each = [pull(output, wanted, s) for s in (seeds[0], seeds[1])]
     try:
         batch = grad(output, wanted, seeds, retain_graph=True, allow_unused=True,
                      is_grads_batched=True)  # fmt: skip
@@ -183,9 +183,7 @@ def check_batched_forward(func: Func, inputs: tuple[Tensor, ...]) -> None:
         each = [_push(func, inputs, k, t) for t in (tangents[0], tangents[1])]
         try:
             with Batching(2, "unsupported") as layer:
-                found = [
-                    unwrapped(t, layer) for t in _push(func, inputs, k, wrap(tangents, 0, layer))
-                ]
+                found = [unwrap(t, layer) for t in _push(func, inputs, k, wrap(tangents, 0, layer))]
         except RuntimeError as error:
             raise GradcheckError(
                 f"While computing batched gradients, got: {error}\n\n{BATCHED_FORWARD}"

@@ -160,23 +160,23 @@ def analytical_jacobians(
     for position in range(output._raw.size):
         seed = WORLDS.raw.zeros(output._raw.shape, output._raw.dtype)
         seed[T.unravel(position, seed.shape)] = 1
-        found = pulled(output, wanted, new_tensor(seed))
+        found = pull(output, wanted, new_tensor(seed))
         for column, g, x in zip(columns, found, wanted):
-            column.append(checked_gradient(g, x, check_dtypes).reshape(-1))
+            column.append(check_gradient(g, x, check_dtypes).reshape(-1))
     return [
         T.stack_rows(column, x._raw.dtype).T if column else T.empty((x._raw.size, 0), x._raw.dtype)
         for column, x in zip(columns, wanted)
     ]
 
 
-def pulled(output: Tensor, wanted: list[Tensor], seed: Any) -> tuple[Any, ...]:
+def pull(output: Tensor, wanted: list[Tensor], seed: Any) -> tuple[Any, ...]:
     """The gradients of the wanted inputs for one gradient of the output; None where unreached."""
     if not output.requires_grad:
         return (None,) * len(wanted)
     return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
 
 
-def checked_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Array:
+def check_gradient(g: Tensor | None, x: Tensor, check_dtypes: bool) -> Array:
     """A gradient as an array, zeros for None.
 
     Raises:
@@ -200,7 +200,7 @@ def forward_jacobians(
     for position in range(x._raw.size):
         unit = T.zeros_like(x._raw)
         unit[T.unravel(position, unit.shape)] = 1
-        rows.append(pushed(func, inputs, k, unit))
+        rows.append(push(func, inputs, k, unit))
     if not rows:
         return [
             None if o is None else T.empty((0, o.size), x._raw.dtype)
@@ -212,7 +212,7 @@ def forward_jacobians(
     ]
 
 
-def pushed(
+def push(
     func: Callable[..., Tensor | Sequence[Tensor]], inputs: tuple[Tensor, ...], k: int, unit: Any
 ) -> list[Any]:
     """The tangents of all outputs for a tangent of input `k`; None for what isn't a tensor."""

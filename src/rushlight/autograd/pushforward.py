@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
 from .._core import formulas, slow
-from .._core.hooks import wrapped
+from .._core.hooks import wrap_gradient
 from .._core.inplace import any_tangent, apply_inplace
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, Mode, derive, ready
@@ -233,7 +233,7 @@ def _by_formulas(
         total = part if total is None else total + part
     if traced and not recorded:
         total = total.detach()  # a saved output comes with its history
-    return wrapped(total, traced)
+    return wrap_gradient(total, traced)
 
 
 def _by_two_backwards(op: Op, args: Arguments, outs: list[Tensor], tangents: dict[Any, Any],

@@ -54,7 +54,7 @@ class _Star:
         return "*"
 
 
-def pictured(spec: Spec | None) -> str:
+def picture(spec: Spec | None) -> str:
     """The containers of a spec with stars for leaves."""
     return repr(unflatten([_Star()] * leaf_count(spec), spec))
 

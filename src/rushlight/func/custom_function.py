@@ -16,7 +16,7 @@ from .._core.mode import CURRENT, ready
 from .._core.run import TRANSFORMS as DERIVATIVES
 from .._core.storage import TensorBase
 from .._table import PUBLIC
-from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+from .._tensor.batching import BatchedTensor, Batching, Layer, unwrap, wrap
 from ..autograd.function import TRANSFORMS, Function, _is_setup_context_defined
 from ._tree import broadcast_prefix, flatten, format_spec, unflatten
 
@@ -201,7 +201,7 @@ def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) 
             result = cls.jvp(BatchContext(ctx, inner, key), *given)
         parts = result if isinstance(result, tuple) else (result,)
         found = [
-            t if t is None or d is None else unwrapped(t, inner, d)
+            t if t is None or d is None else unwrap(t, inner, d)
             for t, d in zip(parts, made.out_dims)
         ]
         return tuple(found) if isinstance(result, tuple) else found[0]
@@ -226,7 +226,7 @@ def _fit(g: Tensor, dim: int | None, layer: Layer) -> Tensor:
     if g is None:
         return None
     if dim is not None:
-        return unwrapped(g, layer, dim)
+        return unwrap(g, layer, dim)
     if isinstance(g, BatchedTensor) and g._layer is layer:
         out: Tensor = PUBLIC[("", "sum")](g._value, g._dim)
         return out

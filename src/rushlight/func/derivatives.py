@@ -26,14 +26,14 @@ from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
 from .._table import PUBLIC
 from .._table.rows.row import ROWS
-from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
+from .._tensor.batching import BatchedTensor, Layer, expand_over, gather_layers
 from .._tensor.printed_levels import ENDS
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.edges import GradientEdge
 from ..autograd.grad_mode import inference_mode
 from ._captures import captured_by
 from ._checks import only_tensors, refuse_discrete, refuse_discrete_outputs
-from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
+from ._tree import Spec, flatten, format_spec, picture, tree_map, unflatten
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable, Arguments
@@ -178,7 +178,7 @@ class Aliases:
                 x if y._node is None else GradientEdge(y._node, 0)
                 for x, y in zip(self.leaves, shown)
             ]
-        self.shown = [gathered(x, self.layers) for x in shown]
+        self.shown = [gather_layers(x, self.layers) for x in shown]
         running = DERIVATIVES.get()[-1]
         running.ends.update(map(view_target, self.leaves))
         for x in self.leaves:
@@ -221,7 +221,8 @@ class Aliases:
                 [o for o, _ in live], self.leaves, [c for _, c in live], create_graph
             )
         return [
-            gathered(_zeros(x) if g is None else g, self.layers) for g, x in zip(found, self.leaves)
+            gather_layers(_zeros(x) if g is None else g, self.layers)
+            for g, x in zip(found, self.leaves)
         ]
 
 
@@ -310,8 +311,8 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         if given_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of "
-                f"outputs to the function. cotangents: {pictured(given_spec)}, primal output: "
-                f"{pictured(out_spec)}"
+                f"outputs to the function. cotangents: {picture(given_spec)}, primal output: "
+                f"{picture(out_spec)}"
             )
         for k, (c, o) in enumerate(zip(given, outs)):
             if isinstance(c, TensorBase) and c._raw.shape != o._raw.shape:
@@ -330,7 +331,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
     return value, pull_back
 
 
-def _picked(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
+def _pick(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
     """The chosen arguments, counted from zero.
 
     Raises:
@@ -375,7 +376,7 @@ def grad_and_value(
     def run(*args: Any, **kwargs: object) -> Any:
         recording = ready().grad
         with Level(function=func, given=(*args, *kwargs.values())):
-            picked = _picked(argnums, len(args))
+            picked = _pick(argnums, len(args))
             leaves, spec = flatten([args[k] for k in picked])
             aliases = Aliases(leaves)
             full = list(args)
@@ -497,7 +498,7 @@ class Linear:
                     found = differentiated(
                         [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
                     )[0]
-            results.append(_zeros(o) if found is None else gathered(found, a.layers))
+            results.append(_zeros(o) if found is None else gather_layers(found, a.layers))
         return results
 
     def value(self) -> Any:

@@ -80,7 +80,7 @@ def _strictly(
 
 
 @contextmanager
-def reparametrized(
+def reparametrize(
     module: Module, given: Keywords, tie_weights: bool = False, strict: bool = False
 ) -> Iterator[None]:
     """A context in which the module has the given tensors in place of its own.
@@ -175,7 +175,7 @@ def functional_call(
         raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
     given = _merge(parameter_and_buffer_dicts)
     call_args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with reparametrized(module, given, tie_weights, strict):
+    with reparametrize(module, given, tie_weights, strict):
         return module(*call_args, **(kwargs or {}))
 
 

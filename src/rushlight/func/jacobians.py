@@ -13,7 +13,7 @@ from .._table import PUBLIC
 from ..random import get_rng_state, set_rng_state
 from ._checks import refuse_complex
 from ._tree import flatten, tree_map, unflatten
-from .derivatives import Level, Linear, _picked, vjp
+from .derivatives import Level, Linear, _pick, vjp
 from .vmap import check_randomness, vmap
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def jacrev(
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: object) -> Any:
-        picked = _picked(argnums, len(args))
+        picked = _pick(argnums, len(args))
         wanted = [args[k] for k in picked]
         refuse_complex(flatten(args)[0], "jacrev", "inputs")
         result = vjp(_only(func, args, kwargs, picked), *wanted, has_aux=has_aux)
@@ -140,7 +140,7 @@ def jacfwd(
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: object) -> Any:
-        picked = _picked(argnums, len(args))
+        picked = _pick(argnums, len(args))
         leaves, spec = flatten(tuple(args[k] for k in picked))
         for x in leaves:
             if not isinstance(x, TensorBase):

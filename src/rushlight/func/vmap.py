@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._core.storage import TensorBase
 from .._table import PUBLIC
-from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+from .._tensor.batching import BatchedTensor, Batching, Layer, unwrap, wrap
 from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, broadcast_prefix, flatten, format_spec, unflatten
 
@@ -67,7 +67,7 @@ def vmap(
         _check_out_dims(out_dims, func)
         if REPLACED and (staged := REPLACED[0]()) is not None:
             return staged(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
-        dims, leaves, spec, size = placed(in_dims, args, func)
+        dims, leaves, spec, size = place_batches(in_dims, args, func)
         if chunk_size is not None and size > chunk_size:
             return _in_chunks(
                 func, dims, leaves, spec, size, out_dims, randomness, chunk_size, kwargs
@@ -98,7 +98,7 @@ def name_of(func: Callable[..., object]) -> str:
 
 
 # ---- arguments --------------------------------------------------------------------------------
-def placed(
+def place_batches(
     in_dims: object, args: tuple[object, ...], func: Callable[..., object]
 ) -> tuple[list[int | None], list[object], Spec | None, int]:
     """The batch dimension of each leaf of the arguments, the leaves, their build, and the size.
@@ -234,7 +234,7 @@ def _results(
                 "you mean to set out_dims= to None for output?"
             )
         else:
-            made.append(unwrapped(t, layer, dim))
+            made.append(unwrap(t, layer, dim))
     return unflatten(made, spec)
 
 

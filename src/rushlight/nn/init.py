@@ -12,7 +12,7 @@ from typing import ParamSpec, cast
 
 from .._array.linalg import factorizations as factor
 from .._base.lazy import list_names as _listed
-from .._core.mode import ALERTED, interposed
+from .._core.mode import ALERTED, is_interposed
 from .._tensor.torch_function import ask_about_one, is_asked_about
 from ._ground import Generator, Tensor, dtypes, f, no_grad
 
@@ -95,7 +95,7 @@ def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
 
     @functools.wraps(function)
     def asking(*args: _P.args, **kwargs: _P.kwargs) -> Tensor:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             bound = inspect.signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             tensor = bound.arguments["tensor"]

@@ -199,7 +199,7 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, p: Tensor, group: ParamGroup) -> None:
         """Updates one parameter in tensor operations: differentiable, for any dtype."""
-        (state,), (key,) = self._begin([p], group, counted)
+        (state,), (key,) = self._begin([p], group, count_step)
         update = self._chosen(group, key)
         numbers = [as_operand(x) for x in (*self._numbers(group), *self._factors(group, key))]
         grad = gradient_of(p)
@@ -271,7 +271,7 @@ COUPLED: Final = 1
 DECOUPLED: Final = 2
 
 
-def decayed(
+def apply_decay(
     p: TensorLike, g: TensorLike, decay: Operand, kind: int, maximize: bool
 ) -> tuple[TensorLike, TensorLike]:
     """As a part of formulas: the parameter and the gradient to go against."""
@@ -284,7 +284,7 @@ def decayed(
     return p, g
 
 
-def moved(average: TensorLike, g: TensorLike, part: Operand, near: bool) -> TensorLike:
+def move_average(average: TensorLike, g: TensorLike, part: Operand, near: bool) -> TensorLike:
     """As a part of formulas: the average moved towards g, by lerp's two formulas, which differ in
     the last digit; `part` is g's, or the average's where this is the smaller one."""
     d = g - average
@@ -316,7 +316,7 @@ def as_real(*tensors: Tensor) -> list[Tensor]:
     return [f.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in tensors]
 
 
-def counted(count: Tensor) -> float:
+def count_step(count: Tensor) -> float:
     """A step count as a number, after counting one more."""
     count += 1
     return float(count.item())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
+from ._rule import RuleOptimizer, apply_decay, decay_kind, plain_rate_of
 from .optimizer import check_at_least_zero, check_lr
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _adadelta(
     kind: int,
 ) -> tuple[TensorLike | None, ...]:
     """Zeiler 2012, algorithm 1, with a learning rate on top."""
-    p, g = decayed(p, g, decay, kind, maximize)
+    p, g = apply_decay(p, g, decay, kind, maximize)
     square = square_avg * rho + g * rest * g
     step = words.sqrt(acc_delta + eps) / words.sqrt(square + eps) * g
     return p - step * lr, square, acc_delta * rho + step * rest * step

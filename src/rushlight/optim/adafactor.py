@@ -8,7 +8,7 @@ from .._array.optimizers import adafactor as arrays
 from .._array.types import FLOAT32, FLOAT64
 from ._ground import Tensor, bump, f, finfo
 from ._plain import gradient_of, next_step, with_gradient
-from ._rule import RuleOptimizer, counted, fits, new_count
+from ._rule import RuleOptimizer, count_step, fits, new_count
 from .optimizer import scalar
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Adafactor(RuleOptimizer):
         grad = gradient_of(p)
         if group["maximize"]:
             grad = -grad
-        count = counted(state["step"])
+        count = count_step(state["step"])
         least, smallest = group["eps"]
         if least is None:
             least = finfo(p.dtype).eps

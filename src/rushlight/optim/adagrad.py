@@ -10,10 +10,10 @@ from ._ground import Tensor, f, words
 from ._plain import gradient_of
 from ._rule import (
     RuleOptimizer,
+    apply_decay,
     as_operand,
-    counted,
+    count_step,
     decay_kind,
-    decayed,
     new_count,
     rate_of,
     rows_of,
@@ -40,7 +40,7 @@ def _adagrad(
     kind: int,
 ) -> tuple[TensorLike | None, ...]:
     """Duchi, Hazan and Singer 2011."""
-    p, g = decayed(p, g, decay, kind, maximize)
+    p, g = apply_decay(p, g, decay, kind, maximize)
     sum = sum + g * g
     return p - g * rate / (words.sqrt(sum) + eps), sum
 
@@ -129,7 +129,7 @@ class Adagrad(RuleOptimizer):
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self._state(p, group)
-        count = counted(state["step"])
+        count = count_step(state["step"])
         grad = gradient_of(p)
         where, rows = rows_of(-grad if group["maximize"] else grad)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])

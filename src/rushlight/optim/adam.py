@@ -8,10 +8,10 @@ from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
 from ._rule import (
     RuleOptimizer,
+    apply_decay,
     decay_kind,
     decay_number,
-    decayed,
-    moved,
+    move_average,
     new_count,
     rate_of,
     zeros_for,
@@ -54,8 +54,8 @@ def _adam(
 ) -> tuple[TensorLike | None, ...]:
     """Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2, for decoupled
     decay; Reddi et al. 2018 for the largest square. `scaled` keeps the rate in the divisor."""
-    p, g = decayed(p, g, decay, kind, maximize)
-    average = moved(exp_avg, g, part, near)
+    p, g = apply_decay(p, g, decay, kind, maximize)
+    average = move_average(exp_avg, g, part, near)
     square = largest = exp_avg_sq * beta2 + g * second * g
     if max_exp_avg_sq is not None:
         largest = words.maximum(max_exp_avg_sq, square)

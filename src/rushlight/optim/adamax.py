@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decayed, moved, rate_of
+from ._rule import RuleOptimizer, apply_decay, decay_kind, move_average, rate_of
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _adamax(
     near: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Kingma and Ba 2015, algorithm 2."""
-    p, g = decayed(p, g, decay, kind, maximize)
-    average = moved(exp_avg, g, part, near)
+    p, g = apply_decay(p, g, decay, kind, maximize)
+    average = move_average(exp_avg, g, part, near)
     largest = words.maximum(exp_inf * beta2, words.absolute(g) + eps)
     return p - average * rate / largest, average, largest
 

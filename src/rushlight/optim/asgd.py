@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, dtypes, f
-from ._rule import RuleOptimizer, decay_kind, decayed, new_count, zeros_for
+from ._rule import RuleOptimizer, apply_decay, decay_kind, new_count, zeros_for
 from .optimizer import check_at_least_zero, check_lr, number, scalar
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _asgd(
     starts: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Polyak and Juditsky 1992; rates as in Bottou's averaged SGD."""
-    p, g = decayed(p, g, decay, kind, maximize)
+    p, g = apply_decay(p, g, decay, kind, maximize)
     p = p * shrink - g * eta
     return p, p if starts else ax + (p - ax) * mu
 

@@ -8,10 +8,10 @@ from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, dtypes, f, words
 from ._rule import (
     RuleOptimizer,
+    apply_decay,
     decay_kind,
     decay_number,
-    decayed,
-    moved,
+    move_average,
     new_count,
     rate_of,
     zeros_for,
@@ -45,8 +45,8 @@ def _nadam(
     near: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Dozat 2016."""
-    p, g = decayed(p, g, decay, kind, maximize)
-    average = moved(exp_avg, g, part, near)
+    p, g = apply_decay(p, g, decay, kind, maximize)
+    average = move_average(exp_avg, g, part, near)
     square = exp_avg_sq * beta2 + g * second * g
     divisor = words.sqrt(square / correction) + eps
     return p + g * of_grad / divisor + average * of_average / divisor, average, square

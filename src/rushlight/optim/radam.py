@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decay_number, decayed, moved, rate_of
+from ._rule import RuleOptimizer, apply_decay, decay_kind, decay_number, move_average, rate_of
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _radam(
     rectified: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Liu et al. 2020, algorithm 2."""
-    p, g = decayed(p, g, decay, kind, maximize)
-    average = moved(exp_avg, g, part, near)
+    p, g = apply_decay(p, g, decay, kind, maximize)
+    average = move_average(exp_avg, g, part, near)
     square = exp_avg_sq * beta2 + g * second * g
     step = average / first * lr
     if rectified:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, words
-from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, plain_rate_of, zeros_for
+from ._rule import (
+    RuleOptimizer,
+    apply_decay,
+    decay_kind,
+    move_average,
+    new_count,
+    plain_rate_of,
+    zeros_for,
+)
 from .optimizer import check_at_least_zero, check_lr
 
 if TYPE_CHECKING:
@@ -36,10 +44,10 @@ def _rmsprop(
     near: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Hinton 2012, lecture 6e; Graves 2013, equations 38-45, for the centred version."""
-    p, g = decayed(p, g, decay, kind, maximize)
+    p, g = apply_decay(p, g, decay, kind, maximize)
     square = variance = square_avg * alpha + g * second * g
     if grad_avg is not None:
-        grad_avg = moved(grad_avg, g, part, near)
+        grad_avg = move_average(grad_avg, g, part, near)
         variance = square - grad_avg * grad_avg
     divisor = words.sqrt(variance) + eps
     if momentum_buffer is None:

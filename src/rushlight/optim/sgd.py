@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
 from ._plain import gradient_of
-from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
+from ._rule import RuleOptimizer, apply_decay, decay_kind, plain_rate_of
 from .optimizer import check_implementation, check_lr, number
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _sgd(
     fresh: bool,
 ) -> tuple[TensorLike | None, ...]:
     """Sutskever et al. 2013, where the rate multiplies the velocity instead of being part of it."""
-    p, g = decayed(p, g, decay, kind, maximize)
+    p, g = apply_decay(p, g, decay, kind, maximize)
     if momentum_buffer is None:
         return p - g * lr, None
     if fresh:

@@ -16,7 +16,7 @@ from .archive import MARK, ArchiveReader, check_version
 from .budget import Budget
 from .names import Rebuilding, rebuilding, without_data
 from .places import Place, place_of
-from .unpickle import unpickled
+from .unpickle import read_pickle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,7 +202,7 @@ def _from_archive(
         archive.read_into(name, M.writable_bytes(flat))
         return M.swap_bytes(flat) if swap else flat
 
-    return unpickled(archive.read(pickles[0]), storage, budget, encoding)
+    return read_pickle(archive.read(pickles[0]), storage, budget, encoding)
 
 
 def _small(archive: ArchiveReader, name: str) -> bytes:

@@ -25,7 +25,7 @@ from .._base.memory_format import (
 )
 from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
-from .._table.rows.meta import emptied, empty_strided_meta
+from .._table.rows.meta import empty_strided_meta, strip_data
 from .._tensor.storage import TypedStorage, UntypedStorage
 from .._tensor.tensor import Tensor
 from .._tensor.untyped_storage import over_array
@@ -91,7 +91,7 @@ def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_g
             flat = (rebuilding.get() or Rebuilding()).resolve(flat, conjugate, negative)
     t: Any = new_tensor(M.view_into(flat, offset, shape, strides))
     if without_data.get():
-        t = emptied(t)
+        t = strip_data(t)
     t._requires_grad = bool(requires_grad)
     return t
 
@@ -342,7 +342,7 @@ def torch_name(module: str, name: str) -> tuple[str, str]:
     return _MOVED.get(module) or "torch" + module[len("rushlight") :], name
 
 
-def known_place(module: str, name: str) -> bool:
+def has_known_place(module: str, name: str) -> bool:
     """Whether a private module's object has a place of its own in PyTorch."""
     return module in _MOVED or (module, name) in ELSEWHERE
 

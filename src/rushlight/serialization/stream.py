@@ -17,7 +17,7 @@ from .flow import read_into, write_all
 from .metering import describe
 from .names import Rebuilding, rebuilding
 from .places import Place
-from .unpickle import unpickled
+from .unpickle import read_pickle
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
@@ -57,13 +57,13 @@ def read(file: IO[bytes], budget: Budget | None, encoding: str, place: Place) ->
     def nothing(key: str, kind: D.dtype, count: int, location: str) -> object:
         raise pickle.UnpicklingError("a storage where none can be")
 
-    magic = unpickled(file, nothing, budget, encoding)
+    magic = read_pickle(file, nothing, budget, encoding)
     if magic != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
-    version = unpickled(file, nothing, budget, encoding)
+    version = read_pickle(file, nothing, budget, encoding)
     if version != PROTOCOL_VERSION:
         raise RuntimeError(f"Invalid protocol version: {describe(version)}")
-    machine = unpickled(file, nothing, budget, encoding)
+    machine = read_pickle(file, nothing, budget, encoding)
     swap = isinstance(machine, dict) and machine.get("little_endian") is False
     flats: dict[str, Any] = {}
     left = size_left(file)
@@ -81,10 +81,10 @@ def read(file: IO[bytes], budget: Budget | None, encoding: str, place: Place) ->
     later: list[Callable[[], None]] = []
     token = rebuilding.set(Rebuilding(later))
     try:
-        result = unpickled(file, storage, budget, encoding)
+        result = read_pickle(file, storage, budget, encoding)
     finally:
         rebuilding.reset(token)
-    keys = unpickled(file, nothing, budget, encoding)
+    keys = read_pickle(file, nothing, budget, encoding)
     known = isinstance(keys, list) and all(isinstance(key, str) and key in flats for key in keys)
     if not known:
         raise RuntimeError("the file lists storages that it doesn't use; corrupt file?")

@@ -220,7 +220,7 @@ def _may_be_deep(body: bytes) -> bool:
     return sum(map(body.count, (b"t", b"\x85", b"\x86", b"\x87"))) > _SAFE_TUPLES
 
 
-def unpickled(body: Any, storage: Storage, budget: Budget | None, encoding: str = "utf-8") -> Any:
+def read_pickle(body: Any, storage: Storage, budget: Budget | None, encoding: str = "utf-8") -> Any:
     """What a pickle holds, read from bytes or from a file at its position.
 
     With a budget the file is anybody's, and read carefully; without one it is trusted.

@@ -406,7 +406,7 @@ def unsqueezed(input: SparseTensor, dim: int) -> SparseTensor:
 
 
 @rule("select")
-def selected(input: SparseTensor, dim: int, index: int) -> Tensor:
+def select(input: SparseTensor, dim: int, index: int) -> Tensor:
     """The part at one place of a dimension; dense where no sparse dimension is left."""
     d = dim % input.dim()
     size = [n for i, n in enumerate(input.shape) if i != d]
@@ -433,7 +433,7 @@ def _getitem(input: SparseTensor, index: object) -> object:
     for one in index if isinstance(index, tuple) else (index,):
         if not isinstance(one, int):
             raise lacking("slice")
-        result = selected(result, 0, one) if _is_sparse(result) else result[one]
+        result = select(result, 0, one) if _is_sparse(result) else result[one]
     return result
 
 

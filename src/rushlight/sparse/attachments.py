@@ -157,16 +157,16 @@ def storage(self: Tensor) -> object:
         >>> torch.ones(3)[1:].storage().tolist()
         [1.0, 1.0, 1.0]
     """
-    from .._tensor.storage import typed
+    from .._tensor.storage import type_storage
 
-    return typed(self)
+    return type_storage(self)
 
 
 def _typed_storage(self: Tensor) -> object:
     """The same, without a warning."""
-    from .._tensor.storage import _typed
+    from .._tensor.storage import _type_storage
 
-    return _typed(self)
+    return _type_storage(self)
 
 
 def storage_type(self: Tensor) -> object:

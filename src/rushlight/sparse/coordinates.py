@@ -21,11 +21,11 @@ from .._array.shape import sparse as raw
 from .._base import dtypes as D, errors
 from .._base.lazy import load
 from .._base.memory_format import sparse_coo
-from .._core.hooks import SPARSE, checked_hook_result
+from .._core.hooks import SPARSE, check_hook_result
 from .._core.storage import TensorBase, init_tensor, new_tensor
 from .._tensor.methods import OPERATIONS, REFLECTED
 from .._tensor.of_values import OTHER_FORMS, TensorOfValues
-from .._tensor.tensor import Tensor, checked_grad
+from .._tensor.tensor import Tensor, check_grad
 from .._tensor.torch_function import DisableTorchFunctionSubclass
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class SparseTensor(TensorOfValues):
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        if value is not None and checked_grad(self, value).layout is not self.layout:
+        if value is not None and check_grad(self, value).layout is not self.layout:
             raise RuntimeError(errors.ASSIGNED_GRAD_LAYOUT)
         self.held.grad, self.assigned = None, value
 
@@ -222,7 +222,7 @@ class SparseTensor(TensorOfValues):
             after = hook(before)
             if after is None:
                 return None
-            after = checked_hook_result(hook, after, before)
+            after = check_hook_result(hook, after, before)
             form, noted = (after.sparse_dim(), after.dense_dim()), OTHER_FORMS.get()
             if noted is not None and form != (like.sparse_dim(), like.dense_dim()):
                 noted.append(form)
@@ -338,7 +338,7 @@ class SparseTensor(TensorOfValues):
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         # By its name: what makes sparse tensors again imports this file.
-        return load("sparse.pickles:reduced")(self)
+        return load("sparse.pickles:reduce_tensor")(self)
 
     def _text(self) -> str:
         tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]
@@ -415,7 +415,7 @@ def text_of(parts: dict[str, Tensor], tail: str, held: Tensor) -> str:
     return "".join(lines) + ")"
 
 
-def checked_type(held: object, dtype: dtype | None) -> Tensor:
+def check_type(held: object, dtype: dtype | None) -> Tensor:
     """Values as a dense tensor of the wanted type."""
     made: Any = held if isinstance(held, TensorBase) else functions.tensor(held)
     return made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)

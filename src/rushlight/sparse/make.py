@@ -13,7 +13,7 @@ from . import (
     compressed,
     products,  # noqa: F401 -- it says what is done with what is made here
 )
-from .coordinates import SparseTensor, checked_type, functions, lacking, sparse
+from .coordinates import SparseTensor, check_type, functions, lacking, sparse
 
 if TYPE_CHECKING:
     from .._base.annotations import DeviceLike, Shape
@@ -71,8 +71,8 @@ def sparse_coo_tensor(
         size = _lone_size(indices, values, size)
         indices = functions.empty((len(size), 0), dtype=D.int64)
         values = functions.empty(0, dtype=dtype)
-    places = checked_type(indices, D.int64)
-    held = checked_type(values, dtype)
+    places = check_type(indices, D.int64)
+    held = check_type(values, dtype)
     if places.dim() != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
     if held.dim() == 0:

@@ -81,7 +81,7 @@ def _in_order(made: SparseTensor) -> bool:
     return all(a < b for a, b in pairwise(columns))
 
 
-def reduced(x: SparseTensor) -> tuple[object, ...]:
+def reduce_tensor(x: SparseTensor) -> tuple[object, ...]:
     """What a pickle keeps of a sparse tensor."""
     parts: tuple[object, ...] = (x.places, x.held.detach(), x.shape, x.coalesced)
     if isinstance(x, CompressedTensor):

@@ -10,7 +10,7 @@ from .._core.storage import new_tensor
 from .._table.calls.argument_parser import complaint_of_c
 from .._table.shape.sparse import _sparse_product
 from .._tensor.tensor import Tensor
-from .arithmetic import rule, selected
+from .arithmetic import rule, select
 from .coordinates import SparseTensor, functions, sparse
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: flo
 
 @rule("bmm")
 def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
-    return functions.stack([mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))])
+    return functions.stack([mm(select(input, 0, i), mat2[i]) for i in range(input.size(0))])
 
 
 @rule("softmax")

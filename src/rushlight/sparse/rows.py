@@ -10,7 +10,7 @@ from .._base.memory_format import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .._core.storage import new_tensor
 from .._tensor.tensor import Tensor
 from .compressed import CLASSES, convert, of_parts
-from .coordinates import checked_type, functions
+from .coordinates import check_type, functions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,9 +124,9 @@ def sparse_compressed_tensor(
             f"{'none' if layout is None else _SHOWN.get(str(layout), str(layout))}"
         )
     cls = CLASSES[layout]
-    starts = checked_type(compressed_indices, D.int64)
-    plain = checked_type(plain_indices, D.int64)
-    held = checked_type(values, dtype)
+    starts = check_type(compressed_indices, D.int64)
+    plain = check_type(plain_indices, D.int64)
+    held = check_type(values, dtype)
     if plain.numel() != held.size(0) or int(starts[-1]) != held.size(0):
         name = "crow_indices" if cls.by_rows else "ccol_indices"
         raise RuntimeError(

@@ -511,7 +511,7 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
             "Expected `treespec` to be an instance of PyTreeSpec but got item of type "
             f"{type(treespec)}."
         )
-    return _pytree_text.dumped(treespec, protocol)
+    return _pytree_text.dump_spec(treespec, protocol)
 
 
 def treespec_loads(serialized: str) -> TreeSpec:
@@ -519,7 +519,7 @@ def treespec_loads(serialized: str) -> TreeSpec:
 
     Raises: NotImplementedError for a class of containers that isn't registered.
     """
-    return _pytree_text.loaded(serialized, LeafSpec, TreeSpec)
+    return _pytree_text.load_spec(serialized, LeafSpec, TreeSpec)
 
 
 pytree_to_str, str_to_pytree = treespec_dumps, treespec_loads

@@ -157,14 +157,14 @@ def _protocol_known(protocol: int) -> None:
         )
 
 
-def dumped(spec: object, protocol: int | None) -> str:
+def dump_spec(spec: object, protocol: int | None) -> str:
     """The spec as text. Raises: NotImplementedError for a class that has no name in files."""
     number = DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL if protocol is None else protocol
     _protocol_known(number)
     return json.dumps((number, _as_plain(spec)), default=_plain)
 
 
-def loaded(text: str, leaf: Callable[[], object], node: Callable[[Any, Any, Any], Any]) -> Any:
+def load_spec(text: str, leaf: Callable[[], object], node: Callable[[Any, Any, Any], Any]) -> Any:
     """The spec that a text tells. Raises: NotImplementedError for a class that isn't known."""
     protocol, plain = json.loads(text)
     _protocol_known(protocol)

@@ -19,7 +19,7 @@ from ..._formula.words import with_formula
 from .. import kernels
 from ..number import largest, number_like
 from ..types import from_raw, single
-from .blocked import INF, LARGE, fits, mapped
+from .blocked import INF, LARGE, fits, map_blocks
 from .generated import generate
 from .masks import anywhere, where
 
@@ -81,7 +81,7 @@ def sigmoid(x: Array) -> Array:
         if found is not None:
             return found
     if fits(x):
-        return mapped(_write_sigmoid, x)
+        return map_blocks(_write_sigmoid, x)
     t = np.exp(np.negative(x))
     if not x.ndim:
         return np.reciprocal(t + ONE.get(t.dtype, 1))
@@ -105,7 +105,7 @@ def leaky_relu(x: Array, negative_slope: float) -> Array | None:
     if not 0 < negative_slope < INF:
         return None
     if x.size >= LARGE and fits(x):
-        return mapped(_leaking(negative_slope), x)
+        return map_blocks(_leaking(negative_slope), x)
     t = np.multiply(x, negative_slope)
     return (np.maximum if negative_slope <= 1 else np.minimum)(x, t, out=t)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .blocked import mapped
+from .blocked import map_blocks
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -78,22 +78,22 @@ def _body(order: int, scaled: bool, other: AnyCallable) -> Callable[..., None]:
 
 def i0(x: Array, other: AnyCallable) -> Array:
     """I0 of each element; `other` serves blocks with infinities and NaN."""
-    return mapped(_body(0, False, other), x)
+    return map_blocks(_body(0, False, other), x)
 
 
 def i0e(x: Array, other: AnyCallable) -> Array:
     """exp(-|x|) I0(x) of each element."""
-    return mapped(_body(0, True, other), x)
+    return map_blocks(_body(0, True, other), x)
 
 
 def i1(x: Array, other: AnyCallable) -> Array:
     """I1 of each element."""
-    return mapped(_body(1, False, other), x)
+    return map_blocks(_body(1, False, other), x)
 
 
 def i1e(x: Array, other: AnyCallable) -> Array:
     """exp(-|x|) I1(x) of each element."""
-    return mapped(_body(1, True, other), x)
+    return map_blocks(_body(1, True, other), x)
 
 
 # Stirling's series from 7 on: log Γ(z) = (z - 1/2) log z - z + log(2π) / 2 + 1 / 12 z - ...
@@ -134,4 +134,4 @@ def lgamma(x: Array, other: AnyCallable) -> Array:
             if places.any():
                 out[places] = 0
 
-    return mapped(body, x)
+    return map_blocks(body, x)

@@ -73,7 +73,7 @@ def fits(x: Array, *others: object) -> bool:
     return True
 
 
-def mapped(body: AnyCallable, x: Array, *others: Array, dtype: Any = None) -> Array:
+def map_blocks(body: AnyCallable, x: Array, *others: Array, dtype: Any = None) -> Array:
     """What `body` writes for each block of arrays that `fits`; of the type of `x` by default.
 
     A 0-d array among the others is handed to each block as it is.
@@ -97,7 +97,7 @@ def mapped(body: AnyCallable, x: Array, *others: Array, dtype: Any = None) -> Ar
     return out
 
 
-def summed(body: Callable[..., float], length: int, x: Array, *others: Array) -> float:
+def sum_blocks(body: Callable[..., float], length: int, x: Array, *others: Array) -> float:
     """The sum of what `body(scratch, piece, ...)` gives for pieces of arrays, of some length.
 
     A body may use `scratch`, of the piece's size.

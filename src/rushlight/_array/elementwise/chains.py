@@ -263,9 +263,9 @@ def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
     if usual:
         asked = tuple((names.index(p), float(n)) for p, n in usual.items())
         function = W.formula_of(raw, True)
-        group = generated.traced(raw.__name__, function, arrays, names, {})
+        group = generated.trace_function(raw.__name__, function, arrays, names, {})
         found.append(_chain(group, kinds, asked))
-    group = generated.traced(raw.__name__, row["formula"], arrays, names, {})
+    group = generated.trace_function(raw.__name__, row["formula"], arrays, names, {})
     found.append(_chain(group, kinds))
     return tuple(found)
 

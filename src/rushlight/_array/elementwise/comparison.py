@@ -9,7 +9,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import FLOAT, get_default_dtype, scalar_name
 from ..types import from_raw, is_half, to_raw
-from .blocked import BLOCK, SIGN_BITS, fits, mapped
+from .blocked import BLOCK, SIGN_BITS, fits, map_blocks
 from .masks import where
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _logic(ufunc: AnyCallable) -> AnyCallable:
         ufunc(out, np.not_equal(b, 0), out)
 
     def combined(a: Array, b: Array) -> Array:
-        return mapped(body, a, b, dtype=np.bool_) if fits(a, b) else ufunc(a, b)
+        return map_blocks(body, a, b, dtype=np.bool_) if fits(a, b) else ufunc(a, b)
 
     return combined
 
@@ -204,7 +204,7 @@ def logical_not(x: Array) -> Array:
 def nextafter(x: Array, other: Array) -> Array:
     """The next number after `x` in the direction of `other`."""
     if fits(x, other):
-        return mapped(_write_nextafter, x, other)
+        return map_blocks(_write_nextafter, x, other)
     return np.nextafter(x, other)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..._base import dtypes as D
 from ..memory import dense_layout as dense
 from ..types import FLOAT32, FLOAT64, from_raw, to_raw
-from .blocked import SIGN_BITS, fits, mapped
+from .blocked import SIGN_BITS, fits, map_blocks
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def angle(x: Array) -> Array:
     if x.dtype.kind in "biu":
         x = x.astype(to_raw(D.get_default_dtype()))
     if fits(x):
-        return mapped(_write_angle, x)
+        return map_blocks(_write_angle, x)
     half_turn = _HALF_TURN.get(x.dtype)
     if half_turn is None:
         flat = where(np.less(x, 0), x.dtype.type(np.pi), x.dtype.type(0))

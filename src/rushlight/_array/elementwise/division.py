@@ -12,7 +12,7 @@ from ..._formula import words
 from ..._formula.words import with_formula
 from ..number import largest, type_number
 from ..types import FLOAT32, FLOAT64, INT64, broadcast_shape, in_single, to_raw
-from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
+from .blocked import INF, LARGE, SIGN_BITS, fits, map_blocks
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def floor_divide(a: Any, b: Any) -> Array:
     if type(b) is int and b and a.dtype is INT64:
         return np.floor_divide(a, b)
     if _fits_float32(a, b):
-        return mapped(_write_floor_divide, a, b)
+        return map_blocks(_write_floor_divide, a, b)
     result = np.floor_divide(a, b)
     if result.dtype.kind in "biu":
         _refuse_zero(b, result)
@@ -161,7 +161,7 @@ def remainder(a: Array, b: Any) -> Array:
     if type(b) is int and b and a.dtype is INT64:
         return np.remainder(a, b)
     if _fits_float32(a, b):
-        return mapped(_write_remainder, a, b)
+        return map_blocks(_write_remainder, a, b)
     zero = _ZERO.get(a.dtype)
     if zero is not None:
         rest = np.remainder(a, b)
@@ -188,7 +188,7 @@ def fmod(a: Array, b: Any) -> Array:
         RuntimeError: for integer division by zero.
     """
     if _fits_float32(a, b):
-        return mapped(_write_fmod, a, b)
+        return map_blocks(_write_fmod, a, b)
     rest = np.fmod(a, b)
     if rest.dtype.kind in "biu":
         _refuse_zero(b, rest)
@@ -316,7 +316,7 @@ def _write_rsqrt(out: Array, x: Array) -> None:
 def rsqrt(x: Array) -> Array:
     """1 / √x."""
     if fits(x):
-        return mapped(_write_rsqrt, x)
+        return map_blocks(_write_rsqrt, x)
     root = np.sqrt(x)
     return np.reciprocal(root, root if type(root) is np.ndarray else None)
 
@@ -354,7 +354,7 @@ def _adding(ufunc: AnyCallable, value: float) -> Callable[..., None]:
 def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
-        return mapped(_adding(np.multiply, value), x, a, b)
+        return map_blocks(_adding(np.multiply, value), x, a, b)
     t = np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
@@ -363,7 +363,7 @@ def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
 def add_quotient(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a / b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
-        return mapped(_adding(np.divide, value), x, a, b)
+        return map_blocks(_adding(np.divide, value), x, a, b)
     t = np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
@@ -407,7 +407,7 @@ def lerp(start: Any, end: Any, weight: Any) -> Array:
         broadcast_shape(start.shape, end.shape)  # PyTorch asks for shapes first
         weight = type_number(weight, start.dtype)
     if number and start.size >= LARGE and fits(start, end):
-        return mapped(_mixing(weight), start, end)
+        return map_blocks(_mixing(weight), start, end)
     gap = np.subtract(end, start)
     if number and type(gap) is np.ndarray and (gap.dtype is FLOAT32 or gap.dtype is FLOAT64):
         if abs(weight) < 0.5:
@@ -442,5 +442,5 @@ def _write_hypot(out: Array, a: Array, b: Array) -> None:
 def hypot(a: Array, b: Array) -> Array:
     """√(a² + b²)."""
     if _fits_float32(a, b):
-        return mapped(_write_hypot, a, b)
+        return map_blocks(_write_hypot, a, b)
     return np.hypot(a, b)

@@ -257,7 +257,7 @@ _REDUCTIONS: Final = (*ROW_REDUCTIONS, "row_dot", "column_sum", "row_product", "
 SUMS: Final = ("dot", "total")
 
 
-def traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
+def trace_function(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
             given: Mapping[str, Any]) -> Group:  # fmt: skip
     """The group of a formula, with numbers for those parameters that `given` has."""
     operands = {p: ("f" if p in arrays else "s", "f32") for p in names if p not in given}
@@ -323,7 +323,7 @@ def generate(
     )
     known = {p: defaults[p] for p in numbers if p in defaults}
     asked = " and ".join(f"{p} == {n!r}" for p, n in known.items())
-    general = Code(traced(name, function, arrays, names, {}))
+    general = Code(trace_function(name, function, arrays, names, {}))
     limit = "large" if general.calls > SHORT else "huge"
     lines = [
         f"if type({first}) is not ndarray:",
@@ -344,7 +344,7 @@ def generate(
     if override is not None:
         lines += [f"found = override({listed})", "if found is not None:", "    return found"]
     if known:
-        short = Code(traced(name, function, arrays, names, known))
+        short = Code(trace_function(name, function, arrays, names, known))
         lines.append(f"if {asked}:")
         lines += ["    " + line for line in body_of(short, space, "a")]
     lines += body_of(general, space, "b")
@@ -352,7 +352,7 @@ def generate(
     space |= {"elsewhere": _elsewhere, "mixed": _write_mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
     assert space.keys().isdisjoint(names), f"{name}: a parameter is called as a helper is"
-    made = defined(name, source, name, space)
+    made = define_here(name, source, name, space)
     space["me"] = made
     function.__name__ = name  # kernels are called so
     made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
@@ -360,7 +360,7 @@ def generate(
     return made
 
 
-def defined(name: str, source: str, title: str, space: dict[str, object]) -> Any:
+def define_here(name: str, source: str, title: str, space: dict[str, object]) -> Any:
     """The function of a text, as if it stood in this folder."""
     return define(name, source, f"{__file__} <{title}>", space)
 
@@ -441,7 +441,9 @@ def _large(me: Any, known: bool, *args: Any) -> Any:
     if me.override is not None or x.size < getattr(LIMITS, me.limit) or not blocked.fits(*arrays):
         return None
     body, constants = block(me, x.dtype, known)
-    return blocked.mapped(lambda out, *pieces: body(out, *pieces, *numbers, *constants), *arrays)
+    return blocked.map_blocks(
+        lambda out, *pieces: body(out, *pieces, *numbers, *constants), *arrays
+    )
 
 
 @cache
@@ -451,10 +453,10 @@ def block(me: Any, dtype: RawType, known: bool) -> tuple[Function, list[Any]]:
     One that sums gives sums of parts of the block, which are exact enough to be added in float64.
     """
     names = (*me.arrays, *me.numbers)
-    code = Code(traced(me.__name__, formula_of(me, known), me.arrays, names, {}), "buffer")
+    code = Code(trace_function(me.__name__, formula_of(me, known), me.arrays, names, {}), "buffer")
     text = "".join(f"    {line}\n" for line in [*code.lines, f"return {code.result}"])
     space = SPACE | {"dot": blocked.products, "total": _total_of_block}
     listed = ", ".join(["buffer", *names, *code.constants])
     source = f"def block({listed}):\n{text}"
-    made = defined("block", source, f"{me.__name__}, a block", space)
+    made = define_here("block", source, f"{me.__name__}, a block", space)
     return made, [np.array(n, dtype) for n in code.constants.values()]

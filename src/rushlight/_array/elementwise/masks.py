@@ -90,7 +90,7 @@ def where(condition: Array, a: Array | float, b: Array | Scalar) -> Any:
     )
 
 
-def ordered(raw: Function) -> AnyCallable:
+def order_results(raw: Function) -> AnyCallable:
     """`raw`, whose result is C-ordered, with results laid out like its first operand."""
 
     def laid_out(x: Array, *rest: str) -> Array:

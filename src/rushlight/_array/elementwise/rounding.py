@@ -12,7 +12,7 @@ from ..._formula import words
 from ..._formula.words import with_formula
 from ..memory import dense_layout as dense
 from ..types import from_raw
-from .blocked import INF, LARGE, SIGN_BITS, clip, fits, mapped
+from .blocked import INF, LARGE, SIGN_BITS, clip, fits, map_blocks
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def frac(x: Array) -> Array:
             errors.not_implemented("frac_cpu", scalar_name(from_raw(x.dtype)))
         )
     if fits(x):
-        return mapped(_write_frac, x)
+        return map_blocks(_write_frac, x)
     return np.subtract(x, np.trunc(x))
 
 
@@ -97,7 +97,7 @@ def sign(x: Array) -> Array:
             "instead."
         )
     if fits(x):
-        return mapped(_write_sign, x)
+        return map_blocks(_write_sign, x)
     if kind == "f":
         if x.ndim and x.size < LARGE:
             result = np.sign(x)
@@ -142,7 +142,7 @@ def signbit(x: Array) -> Array:
 def copysign(x: Array, other: Any) -> Any:
     """The size of `x` with the sign of `other`."""
     if fits(x, other):
-        return mapped(_write_copysign, x, other)
+        return map_blocks(_write_copysign, x, other)
     return np.copysign(x, other)
 
 

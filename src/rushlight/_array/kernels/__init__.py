@@ -18,7 +18,7 @@ from ..._native import prebuilt
 
 
 def _installed() -> bool:
-    if prebuilt.present() and not prebuilt.turned_off():
+    if prebuilt.present() and not prebuilt.is_turned_off():
         return True
     # `importlib.util` asks the same, and takes a third of a millisecond to load.
     return "llvmlite" in sys.modules or PathFinder.find_spec("llvmlite") is not None

@@ -29,7 +29,7 @@ from ..._native.emitted import (
     small_convolution as planes_code,
     transpose as transpose_code,
 )
-from ..._native.emitted.embedding_gradient import added_rows
+from ..._native.emitted.embedding_gradient import emit_added_rows
 from ..._native.fusion.row_loops import REGISTERS
 from ..._native.llvm import loader, target
 from ..._native.llvm.emit import F32, F64
@@ -86,7 +86,7 @@ def emitted() -> None:
             module.load(kind)
         transpose_code.load(kind)
         gemm_code.load_chunks(kind)
-        loader.load(added_rows(kind, target.lanes(kind)))
+        loader.load(emit_added_rows(kind, target.lanes(kind)))
         for is_product in (False, True):
             scan_code.load(kind, is_product)
         for axes, nearest, border, align in product((2, 3), *[(False, True)] * 3):

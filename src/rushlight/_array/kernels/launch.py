@@ -32,8 +32,8 @@ import numpy as np
 from ..._formula.ir import Group, Symbol, trace
 from ..._native.cpython import kernel_call as launcher
 from ..._native.cpython.ndarray import elements_at
-from ..._native.fusion.row_loops import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
-from ..._native.fusion.schedule import expensive, planned
+from ..._native.fusion.row_loops import REGISTERS, ROW_LIMIT, Frame, lanes_for, lower_group
+from ..._native.fusion.schedule import expensive, plan_group
 from ..._native.llvm import loader as engine, target
 from ..._native.threads import thread_pool as pool
 from .. import kernels
@@ -205,7 +205,7 @@ class _Compiled(Code):
     __slots__ = ("frame", "group", "launch", "mode", "pack", "strides")
 
     def __init__(self, group: Group, vectors: int | None, ragged: bool) -> None:
-        module = lowered(
+        module = lower_group(
             group, lanes_for(group, target.machine().width), vectors=vectors, ragged=ragged
         )
         super().__init__(module, _cost(group))
@@ -309,7 +309,7 @@ class Kernel:
     def takes(self, columns: int) -> bool:
         """Whether rows can be that long."""
         if self.long is None:
-            self.long = not planned(self.group("f32")).scratch
+            self.long = not plan_group(self.group("f32")).scratch
         return self.long or columns <= ROW_LIMIT
 
     def flat(

@@ -34,7 +34,7 @@ _KINDS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
 def is_given(value: object) -> bool:
     """Whether a value is a capsule, or gives one."""
-    return hasattr(type(value), "__dlpack__") or capsules.held(value) is not None
+    return hasattr(type(value), "__dlpack__") or capsules.read_capsule(value) is not None
 
 
 def capsule_of(array: Array, wishes: dict[str, object]) -> object:
@@ -43,7 +43,7 @@ def capsule_of(array: Array, wishes: dict[str, object]) -> object:
     if bits is array.dtype:
         return _ask(array, wishes)
     capsule = _ask(array.view(bits), wishes)
-    held = capsules.held(capsule)
+    held = capsules.read_capsule(capsule)
     if held is not None:
         held[0].tensor.code = _CODES[from_raw(array.dtype)]
     return capsule
@@ -71,7 +71,7 @@ def array_from(value: Any, copy: bool | None) -> Array:
     if isinstance(value, np.ndarray):  # the capsule was made to ask whether there is one
         refuse_backwards(value.strides)
         return value.copy() if copy else fix(value.view(np.ndarray))
-    found = capsules.held(capsule)
+    found = capsules.read_capsule(capsule)
     if found is None:
         raise RuntimeError(
             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "

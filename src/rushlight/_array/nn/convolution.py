@@ -63,7 +63,7 @@ def wide(*arrays: Any) -> tuple[Any, list[Any]]:
     return dtype, list(arrays)
 
 
-def padded(x: Array, pad: Sizes) -> Array:
+def pad_planes(x: Array, pad: Sizes) -> Array:
     """`x` with zeros around its last dimensions."""
     if not any(pad):
         return x
@@ -141,9 +141,9 @@ def correlate(
     elif (found := _natively(x, w, bias, stride, pad, dilation, groups, out)) is not None:
         return found.astype(dtype, copy=False)
     elif groups > 1 and all(s == 1 for s in stride):
-        y = _correlate_lines(padded(x, pad), w, out, dilation, groups)
+        y = _correlate_lines(pad_planes(x, pad), w, out, dilation, groups)
     else:
-        y = _correlate_columns(padded(x, pad), w, out, stride, dilation, groups)
+        y = _correlate_columns(pad_planes(x, pad), w, out, stride, dilation, groups)
     if bias is not None:
         y += _column(bias, len(out))
     return y.astype(dtype, copy=False)
@@ -298,7 +298,7 @@ def _mirror(y: Array, w: Array, size: Sizes, pad: Sizes, dilation: Sizes, groups
     around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, k, pad)])
     ones = (1,) * len(k)
     return _correlate_columns(
-        padded(y, around), _transpose_weights(w, groups), size, ones, dilation, groups
+        pad_planes(y, around), _transpose_weights(w, groups), size, ones, dilation, groups
     )
 
 
@@ -403,7 +403,7 @@ def _transposed_depthwise(
         around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, k, pad)])
         turned = w[(slice(None), slice(None), *[slice(None, None, -1)] * len(k))]
         turned = np.ascontiguousarray(turned)  # BLAS takes no negative strides
-        return _correlate_lines(padded(y, around), turned, size, dilation, channels)
+        return _correlate_lines(pad_planes(y, around), turned, size, dilation, channels)
     room = _room(size, tuple(out), k, stride, pad, dilation)
     x = np.zeros((count, channels, *room), y.dtype)
     column = (channels,) + (1,) * len(k)
@@ -438,11 +438,11 @@ def weigh(
     inputs: Any = None
     view: Any = None
     if all(s == 1 for s in stride) and not _plain(k, stride, pad):
-        return _weigh_lines(padded(x, pad), y, k, dilation, groups).astype(dtype, copy=False)
+        return _weigh_lines(pad_planes(x, pad), y, k, dilation, groups).astype(dtype, copy=False)
     if _plain(k, stride, pad) and x.shape[2:] == y.shape[2:]:
         inputs = x.reshape(count, groups, per_group, area)
     else:
-        roomy = _with_room(padded(x, pad), tuple(out), k, stride, dilation)
+        roomy = _with_room(pad_planes(x, pad), tuple(out), k, stride, dilation)
         view = windows(roomy, k, tuple(out), stride, dilation)
     block = _samples_at_once(channels * prod(k) * area, count)
     for start in range(0, count, block):

@@ -55,7 +55,7 @@ def any_negative(x: Array) -> bool:
     return bool(np.less(x, 0).any())
 
 
-def filled(value: float, dtype: RawType) -> Array:
+def make_filled(value: float, dtype: RawType) -> Array:
     """A number as an array without dimensions."""
     return np.full((), value, dtype)
 
@@ -75,7 +75,7 @@ def total(x: Array) -> Any:
     return np.add.reduce(x, axis=None)
 
 
-def reduced(each: Array, reduction: int, dtype: RawType) -> Array:
+def reduce_losses(each: Array, reduction: int, dtype: RawType) -> Array:
     """Losses by element, reduced, in `dtype`."""
     if reduction == 0:
         result = each

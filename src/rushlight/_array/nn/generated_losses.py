@@ -31,7 +31,7 @@ from ..._base.schema import REQUIRED, Schema
 from ..._formula.ir import total
 from ..._formula.words import WORLDS
 from .. import kernels
-from ..elementwise.blocked import BLOCK, summed as sum_of_pieces
+from ..elementwise.blocked import BLOCK, sum_blocks as sum_of_pieces
 from ..elementwise.generated import (
     LIMITS,
     SHORT,
@@ -39,14 +39,14 @@ from ..elementwise.generated import (
     Code,
     block,
     body_of,
-    defined,
+    define_here,
     generate,
-    traced,
+    trace_function,
 )
 from ..memory import dense_layout as dense
 from ..reduce.row_sums import lift
 from ..types import to_raw
-from .element_losses import broadcast_shape, reduced, require_dtype
+from .element_losses import broadcast_shape, reduce_losses, require_dtype
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Positional, TensorLike
@@ -215,7 +215,7 @@ def _made(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
         "large": _large, "more": _More(form, maker),
         "other": _other_gradient if form.key else _other_loss,
     }  # fmt: skip
-    made = defined(form.name, source, form.name, space)
+    made = define_here(form.name, source, form.name, space)
     space["me"] = made
     made.loss, made.source = form, source
     return made
@@ -245,7 +245,7 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     names = given + form.numbers
     listed = ", ".join(names)
     end = "" if short else " if reduction == 1 else s"
-    general = Code(traced(form.name, summed_.formula, given, names, {}))
+    general = Code(trace_function(form.name, summed_.formula, given, names, {}))
     summed_.piece = BLOCK if general.calls > SHORT else _SHORT_PIECE
     asked = " and ".join(f"{p} == {n!r}" for p, n in summed_.usual.items())
     lines = [f"check_values({', '.join(form.required)})"] if form.formula.check_values else []
@@ -263,7 +263,7 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     }  # fmt: skip
     if summed_.usual:
         lines.append(f"if {asked}:")
-        code = Code(traced(form.name, summed_.formula, given, names, summed_.usual))
+        code = Code(trace_function(form.name, summed_.formula, given, names, summed_.usual))
         lines += [f"    {line}" for line in _write_mean(body_of(code, space, "a"), end)]
     return lines + _write_mean(body_of(general, space, "b"), end), space
 
@@ -386,7 +386,7 @@ def _other_loss(me: Any, *args: Any) -> Any:
         each = form.by_element(names)(*operands, *numbers)
     else:
         each = np.asarray(form.bound(names)(*operands, *numbers))
-    found = reduced(each, known["reduction"], dtype)
+    found = reduce_losses(each, known["reduction"], dtype)
     like = known[formula.result]
     return found if not found.ndim or found.shape != like.shape else _lay_out_like(found, like)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..types import FLOAT32
-from .convolution import Sizes, padded, places, windows
+from .convolution import Sizes, pad_planes, places, windows
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -19,11 +19,11 @@ def columns(x: Array, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation:
     shape = (x.shape[0], x.shape[1] * prod(k), prod(out))
     if not x.size:
         return np.zeros(shape, x.dtype)
-    view = windows(padded(x, pad), k, out, stride, dilation)
+    view = windows(pad_planes(x, pad), k, out, stride, dilation)
     return np.array(view, order="C").reshape(shape)
 
 
-def folded(
+def fold(
     x: Array, size: Sizes, k: Sizes, out: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
 ) -> Array:
     """The sums of columns (N, C · k, patches), each at its place in planes of `size`."""
@@ -42,7 +42,7 @@ def folded(
     return np.ascontiguousarray(inner).astype(dtype, copy=False)
 
 
-def shuffled(x: Array, r: int) -> Array:
+def shuffle(x: Array, r: int) -> Array:
     """(*, C r², H, W) as (*, C, H r, W r)."""
     *lead, c, h, w = x.shape
     n = len(lead)
@@ -51,7 +51,7 @@ def shuffled(x: Array, r: int) -> Array:
     return np.array(moved, order="C").reshape(*lead, c // (r * r), h * r, w * r)
 
 
-def unshuffled(x: Array, r: int) -> Array:
+def unshuffle(x: Array, r: int) -> Array:
     """(*, C, H r, W r) as (*, C r², H, W)."""
     *lead, c, h, w = x.shape
     n = len(lead)
@@ -60,7 +60,7 @@ def unshuffled(x: Array, r: int) -> Array:
     return np.array(moved, order="C").reshape(*lead, c * r * r, h // r, w // r)
 
 
-def exchanged(x: Array, groups: int) -> Array:
+def exchange(x: Array, groups: int) -> Array:
     """The channels (dimension 1) of `groups` groups taken in turns."""
     if not x.size:
         return np.array(x)

@@ -303,7 +303,7 @@ def pick_from_planes(x: Array, indices: Array, dims: int) -> Array:
     return x.reshape(-1)[_flat(indices, dims, area)].reshape(indices.shape)
 
 
-def unpooled(x: Array, indices: Array, size: Sizes) -> Array:
+def unpool(x: Array, indices: Array, size: Sizes) -> Array:
     """Zeros with planes of `size`, and each element of x at its position: the last one stays.
 
     Raises:

@@ -32,7 +32,7 @@ import numpy as np
 from ..._formula.ir import Group, into, trace
 from ..._native import ufunc_loops
 from .. import kernels
-from ..elementwise.generated import _UFUNCS, SPACE, Code, constants_of, defined
+from ..elementwise.generated import _UFUNCS, SPACE, Code, constants_of, define_here
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Update:
         source += "".join(f"    {line}\n" for line in lines)
         chosen = [f"{key}={x!r}" for key, x in self.flags.items()]
         text = f"{self.name} of {', '.join([parameters[0], 'g', *self.states, *chosen])}"
-        return defined(self.name, source, text, space)
+        return define_here(self.name, source, text, space)
 
     @cached_property
     def _block(self) -> tuple[Callable[..., None], list[float], int]:

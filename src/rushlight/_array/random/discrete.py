@@ -483,6 +483,6 @@ def leaky(x: Array, slope: Array | float) -> Array:
     return np.where(np.greater(x, 0), x, x * slope)
 
 
-def masked(x: Array, mask: Array, scale: float) -> Array:
+def scale_masked(x: Array, mask: Array, scale: float) -> Array:
     """`x` times `scale` where the mask is true, else zero."""
     return (x * mask * np.asarray(scale).astype(x.dtype)).astype(x.dtype, copy=False)

@@ -21,9 +21,9 @@ from .draws import (
     FLOATS,
     PART,
     doubles,
-    fused,
     in_memory_order,
     kernel_name,
+    multiply_add,
     name_of,
     parts,
     refuse,
@@ -108,7 +108,7 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
             with np.errstate(over="ignore"):
                 _normal(stream, flat, float(mean), float(std))
         else:
-            flat[...] = _narrow(fused(_standard(stream, flat.size), std, mean), flat.dtype)
+            flat[...] = _narrow(multiply_add(_standard(stream, flat.size), std, mean), flat.dtype)
 
     return _fill(stream, out, draw)
 
@@ -165,7 +165,9 @@ def check_cauchy(out: Array, sigma: float) -> None:
 def cauchy_(stream: Stream, out: Array, median: float = 0.0, sigma: float = 1.0) -> Array:
     """`out`, filled with Cauchy draws; see `check_cauchy`."""
     check_cauchy(out, sigma)
-    return _each_double(stream, out, lambda u: fused(np.tan((u - 0.5) * np.pi), sigma, median))
+    return _each_double(
+        stream, out, lambda u: multiply_add(np.tan((u - 0.5) * np.pi), sigma, median)
+    )
 
 
 def log_normal_(stream: Stream, out: Array, mean: float = 1.0, std: float = 2.0) -> Array:
@@ -180,7 +182,9 @@ def log_normal_(stream: Stream, out: Array, mean: float = 1.0, std: float = 2.0)
 
     def draw(flat: Array, _: bool) -> None:
         with np.errstate(over="ignore"):
-            flat[...] = _narrow(np.exp(fused(_standard(stream, flat.size), std, mean)), flat.dtype)
+            flat[...] = _narrow(
+                np.exp(multiply_add(_standard(stream, flat.size), std, mean)), flat.dtype
+            )
 
     return _fill(stream, out, draw)
 
@@ -244,7 +248,7 @@ def _uniform(stream: Stream, flat: Array, low: float, high: float) -> None:
         n = part.stop - part.start
         if double:
             u = doubles(stream, n)
-            values = u if plain else fused(u, high - low, low)
+            values = u if plain else multiply_add(u, high - low, low)
         elif plain:
             values = _singles(stream, n)
         else:
@@ -354,8 +358,8 @@ def _blocks64(u: Array, flat: Array, mean: float, std: float) -> None:
     u = u.reshape(-1, 2, 8)
     polar = Polar.close(u[:, 0], u[:, 1])
     out = flat.reshape(-1, 2, 8)
-    out[:, 0] = fused(polar.radius * polar.cos, std, mean)
-    out[:, 1] = fused(polar.radius * polar.sin, std, mean)
+    out[:, 0] = multiply_add(polar.radius * polar.cos, std, mean)
+    out[:, 1] = multiply_add(polar.radius * polar.sin, std, mean)
 
 
 def _points(units: Array, stream: Stream) -> Polar:

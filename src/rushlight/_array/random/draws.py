@@ -126,7 +126,7 @@ def in_memory_order(raw: Array, *others: Array) -> tuple[Array, ...]:
     return tuple(array.transpose(order[::-1]) for array in arrays)
 
 
-def fused(x: TensorLike, scale: float, shift: float) -> Array:
+def multiply_add(x: TensorLike, scale: float, shift: float) -> Array:
     """`x * scale + shift` with one rounding, for float64 arrays and Python floats.
 
     Dekker's exact product and Knuth's exact sum; the rounding of their two small remainders is

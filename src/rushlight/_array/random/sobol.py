@@ -33,7 +33,7 @@ def directions(dimension: int) -> Array:
     return np.asarray(engine._sv, dtype=np.int64)
 
 
-def scrambled(state: Any, triangles: Any) -> Array:
+def scramble(state: Any, triangles: Any) -> Array:
     """The direction numbers, as bits, multiplied by lower triangular matrices."""
     matrices = triangles.copy()
     places = np.arange(BITS)

@@ -17,7 +17,7 @@ import numpy as np
 from ..._base.schema import Schema
 from ..._formula.ir import Symbol, trace
 from .. import kernels
-from ..elementwise.generated import Code, constants_of, defined
+from ..elementwise.generated import Code, constants_of, define_here
 from .generated_rows import LIMITS, LONG_ROWS, SHORT_ROWS
 from .row_sums import lift, ones, row_blocks
 
@@ -138,7 +138,7 @@ class Variant:
         lines = [*constants_of(code, space, "a"), *code.lines, f"return {', '.join(results)},"]
         text = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
         name = head.partition("(")[0]
-        return defined(name, text, f"{self.norm.name}, {name}", space)
+        return define_here(name, text, f"{self.norm.name}, {name}", space)
 
 
 def generate_norm(name: str, formula: NormFormula, schema: Schema) -> AnyCallable:
@@ -173,7 +173,7 @@ def generate_norm(name: str, formula: NormFormula, schema: Schema) -> AnyCallabl
         "elsewhere": _elsewhere, "general": _general, "limits": LIMITS, "kernels": kernels,
         "prepare": formula.prepare, "variants": norm.variants, "norm": norm,
     }  # fmt: skip
-    made = defined(name, source, name, space)
+    made = define_here(name, source, name, space)
     space["me"] = made
     made.norm, made.source = norm, source
     return made

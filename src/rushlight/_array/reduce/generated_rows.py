@@ -25,7 +25,7 @@ from ..._base.schema import Schema
 from ..._formula.ir import ROW_REDUCTIONS, Group, Symbol, trace
 from ..._formula.words import WORLDS
 from .. import kernels
-from ..elementwise.generated import SPACE, Code, body_of, defined
+from ..elementwise.generated import SPACE, Code, body_of, define_here
 from .row_sums import LONG_ROW, lift, ones, row_blocks, row_dot, row_max, row_sum
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Form:
             scratch = code.scratch or []
             listed = ", ".join(["buffer", *self.arrays, "dim", *code.constants, *scratch])
             text = "".join(f"    {line}\n" for line in code.lines)
-            made = defined("block", f"def block({listed}):\n{text}", f"{self.name}, a block",
+            made = define_here("block", f"def block({listed}):\n{text}", f"{self.name}, a block",
                            dict(_ALONG if along else LONG_ROWS))  # fmt: skip
             constants = [np.array(n, dtype) for n in code.constants.values()]
             known = self.bodies[along, dtype] = made, constants, len(scratch)
@@ -189,7 +189,7 @@ def generate_rows(name: str, formula: RowFormula, schema: Schema, gradient: bool
         "elsewhere": _elsewhere, "general": _general, "contiguous": np.ascontiguousarray,
         "LAST": (1, -1, (1,), (-1,)), "limits": LIMITS, "kernels": kernels,
     }  # fmt: skip
-    made = defined(name, source, name, space)
+    made = define_here(name, source, name, space)
     space["me"] = made
     made.rows, made.source = form, source
     return made
@@ -224,7 +224,9 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     listed = ", ".join([*form.arrays, "dim", "d"])
     text = "".join(f"    {line}\n" for line in _in_order(form, body_of(along, space, "b")))
     names = dict(space, **_ALONG, contiguous=np.ascontiguousarray)
-    space["along"] = defined("along", f"def along({listed}):\n{text}", f"{form.name}, along", names)
+    space["along"] = define_here(
+        "along", f"def along({listed}):\n{text}", f"{form.name}, along", names
+    )
     return [
         *asked,
         f"    if type(dim) is int and dim != -1 and -{main}.ndim <= dim < {main}.ndim - 1:",

@@ -12,7 +12,7 @@ import numpy as np
 
 from rushlight._array.reduce.row_sums import (
     LONG_ROW,
-    gathered_rows,
+    gather_rows,
     lift,
     ones,
     reduced_axes,
@@ -41,7 +41,7 @@ def var_mean(
     """
     raw = lift(np.asarray(x))
     axes = reduced_axes(raw.ndim, axis)
-    rows, shape = gathered_rows(raw, axes)
+    rows, shape = gather_rows(raw, axes)
     count = rows.shape[1]
     sums = np.empty(rows.shape[0], np.float64)
     squares = np.empty(rows.shape[0], np.float64)

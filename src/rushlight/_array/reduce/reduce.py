@@ -315,7 +315,7 @@ def _trailing(ndim: int, axis: int | Shape | None) -> int | None:
     return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
 
 
-def checked_for_logsumexp(x: Array, dim: Shape | None, keepdim: bool = False) -> Array:
+def check_for_logsumexp(x: Array, dim: Shape | None, keepdim: bool = False) -> Array:
     """The operand, integers in the default float type.
 
     Raises:

@@ -134,7 +134,7 @@ def reduced_axes(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[int, ..
     return tuple(sorted(a % ndim for a in axes)) if ndim else ()
 
 
-def gathered_rows(x: Array, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+def gather_rows(x: Array, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """`x` as a C-ordered matrix with `axes` as its columns, and the shape of what remains."""
     kept = tuple(a for a in range(x.ndim) if a not in axes)
     shape = tuple(x.shape[a] for a in kept)

@@ -71,10 +71,10 @@ def ones(shape: tuple[int, ...], dtype: D.dtype) -> Array:
 def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set."""
     made = _empty(shape, to_raw(dtype))
-    return marked(made) if DETERMINISM.filling else made
+    return mark_unset(made) if DETERMINISM.filling else made
 
 
-def marked(array: Array) -> Array:
+def mark_unset(array: Array) -> Array:
     """The array, whose elements nobody has set, filled with nan or with the largest number."""
     kind = array.dtype.kind
     array.fill(True if kind == "b" else np.iinfo(array.dtype).max if kind in "iu" else math.nan)
@@ -91,7 +91,7 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
     if fill is not None:
         made.fill(filling(fill, made.dtype, made.size))
     elif DETERMINISM.filling:
-        marked(made)
+        mark_unset(made)
     return made
 
 
@@ -255,7 +255,7 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dty
     count = span(shape, strides, target.itemsize)
     steps = [s * target.itemsize for s in strides]
     made = np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
-    return marked(made) if DETERMINISM.filling else made
+    return mark_unset(made) if DETERMINISM.filling else made
 
 
 def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Array:

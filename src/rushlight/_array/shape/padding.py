@@ -48,7 +48,7 @@ def _thin(padding: Padding) -> bool:
     return all(0 <= n <= _THIN for n in padding)
 
 
-def borrowed(x: Array, padding: Padding, mode: str) -> Array:
+def borrow(x: Array, padding: Padding, mode: str) -> Array:
     """`x` with borders of its own elements, by "reflect", "replicate" or "circular"."""
     axes = _axes(x.ndim, x.shape, padding, mode)
     if not axes:
@@ -87,8 +87,8 @@ def _add_borders(x: Array, axes: list[tuple[int, Any]], padding: Padding) -> Arr
     return out
 
 
-def borrowed_backward(g: Array, shape: tuple[int, ...], padding: Padding, mode: str) -> Array:
-    """The gradient of `borrowed` for an input of `shape`."""
+def borrow_backward(g: Array, shape: tuple[int, ...], padding: Padding, mode: str) -> Array:
+    """The gradient of `borrow` for an input of `shape`."""
     thin = _thin(padding) and g.size
     for axis, at in reversed(_axes(len(shape), shape, padding, mode)):
         if thin:

@@ -324,7 +324,7 @@ def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def unraveled(x: Array, shape: tuple[int, ...]) -> list[Array]:
+def unravel(x: Array, shape: tuple[int, ...]) -> list[Array]:
     """The index in every dimension of the elements at flat places of an array of `shape`."""
     steps = [1] * len(shape)
     for d in range(len(shape) - 2, -1, -1):

@@ -584,7 +584,7 @@ def masked_scatter_source(g: Array, mask: Array, shape: tuple[int, ...]) -> Arra
     return out
 
 
-def masked_place(g: Array, mask: Array, shape: tuple[int, ...]) -> Array:
+def place_masked(g: Array, mask: Array, shape: tuple[int, ...]) -> Array:
     """The elements of the vector `g` where `mask` is true in zeros of `shape`, in order."""
     out = np.zeros(shape, g.dtype)
     out[np.broadcast_to(mask, shape)] = g

@@ -30,7 +30,7 @@ _VIEW_ERROR: Final = (
 
 
 # ---- shapes -----------------------------------------------------------------------------------
-def resolved_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
+def resolve_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
     """`size` with its -1 filled in.
 
     Raises:
@@ -63,7 +63,7 @@ def resolved_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{errors.shape_text(size)}' is invalid for input of size {count}")
 
 
-def reshaped(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
+def reshape_array(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     """`x` in another shape, and whether that is a view.
 
     Raises:
@@ -74,11 +74,11 @@ def reshaped(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     except MemoryError as error:
         raise refusal(error) from None
     except ValueError:
-        resolved_shape(x.size, size)
+        resolve_shape(x.size, size)
         raise
     if x.flags.c_contiguous:
         if not x.size:
-            resolved_shape(0, size)
+            resolve_shape(0, size)
         return found, True
     base = found.base
     return found, base is x or (base is not None and base is x.base) or not x.size
@@ -91,17 +91,17 @@ def view(x: Array, size: tuple[int, ...]) -> TensorLike:
         RuntimeError: where `x` has no such shape, or its layout doesn't allow it.
     """
     if not x.flags.c_contiguous:
-        found, shared = reshaped(x, size)
+        found, shared = reshape_array(x, size)
         if not shared:
             raise RuntimeError(_VIEW_ERROR)
     else:
         try:
             found = x.reshape(size)
         except ValueError:
-            resolved_shape(x.size, size)
+            resolve_shape(x.size, size)
             raise
     if found.shape != size and size != _FLAT:
-        resolved_shape(x.size, size)
+        resolve_shape(x.size, size)
     return found
 
 

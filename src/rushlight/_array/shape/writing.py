@@ -38,7 +38,7 @@ def _is_same_memory(x: Array, y: Array) -> bool:
     )
 
 
-def copied(x: Array, src: Array, non_blocking: bool = False) -> Array:
+def copy_like(x: Array, src: Array, non_blocking: bool = False) -> Array:
     """`src` in the shape and type of `x`, as a copy."""
     out = np.empty(x.shape, x.dtype)
     copy_into(out, src)
@@ -89,7 +89,7 @@ def zero_into(x: Array) -> None:
     x.fill(0)
 
 
-def filled(x: Array, value: Scalar) -> Array:
+def fill_like(x: Array, value: Scalar) -> Array:
     """An array like `x` with a Python number everywhere."""
     out = np.empty_like(x)
     out.fill(filling(value, x.dtype, x.size))
@@ -111,7 +111,7 @@ def fill_tensor_into(x: Array, value: Array) -> None:
     write_converted(x, value)
 
 
-def filled_tensor(x: Array, value: Array) -> Array:
+def fill_from(x: Array, value: Array) -> Array:
     """An array like `x` with the only element of `value` everywhere."""
     out = np.empty_like(x)
     fill_tensor_into(out, value)

@@ -14,7 +14,7 @@ from ..._array.memory import arena
 from ..._formula.ir import trace
 from ..._native.emitted import embedding_gradient as scatter, gemm, skinny_gemm as narrow, transpose
 from ..._native.emitted.max_pool_plane import max_pool
-from ..._native.fusion.row_loops import REGISTERS, Frame, lowered
+from ..._native.fusion.row_loops import REGISTERS, Frame, lower_group
 from ..._native.llvm import loader as engine, target
 from ..._native.llvm.emit import F32, F64, Module, Type
 from ..ir.iteration_values import DTYPES
@@ -46,7 +46,7 @@ def kernel_address(group: Group, vectors: int | None, ragged: bool) -> int:
     key = (str(group), lanes, vectors, ragged)
     found = _KERNELS.get(key)
     if found is None:
-        module = lowered(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
+        module = lower_group(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
         found = _KERNELS[key] = engine.load(module)[group.name]
     return found
 
@@ -124,7 +124,7 @@ class Frames:
                    width: int) -> tuple[int, int, int]:  # fmt: skip
         """Rows added to the rows of a table that indices name."""
         type = type_of(table.dtype)
-        module = scatter.added_rows(type, target.lanes(type))
+        module = scatter.emit_added_rows(type, target.lanes(type))
         address = engine.load(module)[f"add_rows_{type.suffix}"]
         chunks = -(-width // 64) if count * width >= THREADED else 1
         self.threaded = self.threaded or chunks > 1

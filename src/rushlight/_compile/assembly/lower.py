@@ -34,7 +34,7 @@ from ..lowering.fusion import Kernel
 from ..lowering.gemm import Matrix, Product
 from ..lowering.optimizer_sweeps import Sweep
 from ..passes.layout import copy_unordered
-from ..passes.memory import placed
+from ..passes.memory import place_items
 from ..passes.norms import apart
 from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
@@ -150,7 +150,7 @@ class ExecutablePlan(Frames):
     # ---- memory --------------------------------------------------------------------------------
     def _lay_out(self) -> None:
         """Offsets in the arena."""
-        self.offsets, self.top, self.reused = placed(
+        self.offsets, self.top, self.reused = place_items(
             self.plan.items, self.kept, reads_of, results_of, self.groups
         )
 
@@ -434,7 +434,7 @@ def _without_owner(program: Program) -> bool:
     return any(v.view and v.root not in owners for i in program.instructions for v in i.reads())
 
 
-def planned(program: Program, found: list[str] | None = None) -> ExecutablePlan | None:
+def plan_native(program: Program, found: list[str] | None = None) -> ExecutablePlan | None:
     """The native form of a program; None where it isn't worth it, or not possible here.
 
     `found` gets the reasons why not, or which calls stay with Python.

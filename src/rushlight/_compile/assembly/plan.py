@@ -23,7 +23,7 @@ from ..lowering.fusion import Kernel
 from ..lowering.gemm import Product
 from ..lowering.optimizer_sweeps import Sweep
 from ..passes.epilogues import with_product, with_relu
-from ..passes.fuse import fused
+from ..passes.fuse import has_joined
 from ..passes.sweep import swept
 from ..passes.writes import forget, is_fused
 
@@ -68,7 +68,10 @@ class Plan:
             return
         if id(i) not in self.refused:
             if i.kind == "call" and (
-                with_product(self, i) or with_relu(self, i) or fused(self, i) or self._command(i)
+                with_product(self, i)
+                or with_relu(self, i)
+                or has_joined(self, i)
+                or self._command(i)
             ):
                 return
             if (i.kind == "write" and is_fused(self, i)) or swept(self, i):

@@ -83,14 +83,14 @@ def standing_in(tensors: list[Tensor], program: Program, state: State) -> list[A
     return [t if id(t) in own else StandIn(t, arrays) for t in tensors]
 
 
-def returned_container(result: Any, containers: set[int], seen: dict[int, object]) -> bool:
+def returns_container(result: Any, containers: set[int], seen: dict[int, object]) -> bool:
     """Whether a list or dict that was there before is returned: a program would return a copy."""
     if type(result) in (list, dict) and (id(result) in containers or id(result) in seen):
         return True
     if type(result) in (list, tuple):
-        return any(returned_container(x, containers, seen) for x in result)
+        return any(returns_container(x, containers, seen) for x in result)
     if type(result) is dict:
-        return any(returned_container(x, containers, seen) for x in result.values())
+        return any(returns_container(x, containers, seen) for x in result.values())
     return False
 
 

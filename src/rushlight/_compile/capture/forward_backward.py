@@ -23,7 +23,7 @@ from ...autograd.edges import place_of
 from ..ir.program import Instruction, Program, Value
 from ..refusal import Refusal
 from .output_structure import outlives
-from .replay_safety import check_backward, rehearsed
+from .replay_safety import check_backward, try_backward
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -108,7 +108,7 @@ def record_gradients(
     before = CURRENT.get()
     try:
         CURRENT.set(derive(mode, recorder=recorder))
-        found = rehearsed(
+        found = try_backward(
             lambda: grad(outputs, tensors, given, retain_graph=True, allow_unused=True)
         )
         values = [None if g is None else recorder.value_of(g) for g in found]
@@ -226,7 +226,7 @@ _MODIFIED: Final = (
 _OP = custom_op("CompiledFunction", CompiledFunctionBackward)
 
 
-def joined(
+def join_graph(
     run: AnyCallable, kept: list[Array], read: list[Tensor], tensors: list[Tensor], metas: object
 ) -> CompiledFunctionBackward:
     """The node of one call; `tensors` are what gradients go to."""
@@ -244,7 +244,7 @@ def joined(
     return node
 
 
-def guarded(t: Tensor, node: CompiledFunctionBackward) -> Tensor:
+def guard_result(t: Tensor, node: CompiledFunctionBackward) -> Tensor:
     """A result in whose memory something lies that the node has saved."""
     cell = version_cell(t)
     node.given.append((cell, cell.n))

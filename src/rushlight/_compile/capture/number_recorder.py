@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..._array.memory import aliasing as A
 from ..ir.expressions import READ, Expr, as_it_is
 from ..ir.program import Instruction, Program
-from .symbolic_numbers import NUMBERS, identical, plain_number, read, released, used
+from .symbolic_numbers import NUMBERS, identical, plain_number, read, release_numbers, used
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -168,7 +168,7 @@ class NumberRecorder:
     def close(self) -> None:
         """Makes ordinary numbers of those that were given out: the recording is over."""
         self.options.clear()
-        released(self.numbers)
+        release_numbers(self.numbers)
 
 
 def settle_reads(recorder: Recorder) -> None:

@@ -234,7 +234,7 @@ class Substitution:
                 ):  # fmt: skip
                     # A constant, as are the numbers from which it was computed: all are guarded.
                     self._effect(place, key, now, Expr(as_it_is, now))
-        self.placed.clear()  # what still holds a number must give it up, see `released`
+        self.placed.clear()  # what still holds a number must give it up, see `release_numbers`
 
     def _effect(
         self,
@@ -254,7 +254,7 @@ def _alike(old: float | str | None, now: float | str | None) -> bool:
     return old is now or (type(old) is type(now) and identical(old, now))
 
 
-def freed(
+def free_numbers(
     structure: Any, state: State, found: dict[Any, tuple[Source, Any]]
 ) -> tuple[tuple[object, ...], object]:
     """The structure of arguments with numbers that may be any; marks places in the state, too."""

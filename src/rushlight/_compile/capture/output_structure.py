@@ -107,7 +107,7 @@ class ExistingTensor:
         return f"argument {self.holder}" if self.kind == "argument" else f"the {self.kind} itself"
 
 
-def described(result: object, recorder: Recorder, arguments: list[Tensor]) -> Any:
+def describe_result(result: object, recorder: Recorder, arguments: list[Tensor]) -> Any:
     """The structure of a result, with a `FreshTensor` or `ExistingTensor` for each tensor.
 
     Raises:
@@ -233,7 +233,7 @@ def _share_counts(recorder: Recorder, arguments: Arguments) -> None:
             other.shared = Shared(source, None, 0)
 
 
-def repeated(x: Any) -> set[int]:
+def find_repeated(x: Any) -> set[int]:
     """The ids of what a result's structure holds more than once."""
     seen: set[int] = set()
     twice: set[int] = set()

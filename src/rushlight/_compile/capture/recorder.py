@@ -21,7 +21,7 @@ from ..._core.engine import WORLDS
 from ..._core.mode import CURRENT, current, derive
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from ..._tensor import settings
-from ..guards.memory_overlap import separated
+from ..guards.memory_overlap import separate
 from ..ir.expressions import Expr
 from ..ir.program import Instruction, Program, Value, cells
 from ..refusal import Refusal, is_rushlight, user_line
@@ -571,7 +571,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
         if self.problem is not None:
             raise Refusal(*self.problem)
-        separated(self.program)
+        separate(self.program)
 
     def close(self) -> None:
         """Lets go of everything: the recording is over."""

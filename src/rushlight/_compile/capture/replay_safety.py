@@ -59,7 +59,7 @@ def check_backward(outputs: list[Tensor]) -> None:
             stack.extend(vertex.next)
 
 
-def rehearsed(run: AnyCallable) -> tuple[Tensor, ...]:
+def try_backward(run: AnyCallable) -> tuple[Tensor, ...]:
     """The result of a backward that the user hasn't asked for.
 
     Raises:

@@ -24,7 +24,7 @@ from ..guards.places import SCALARS, Place, current_entries, is_library_class
 from ..guards.unwatchable import names_of
 from ..ir.program import same
 from ..refusal import Refusal, is_standard
-from .output_structure import described
+from .output_structure import describe_result
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -250,11 +250,11 @@ class SideEffects:
         self._check(result)
         found: list[Any] = []
         for place, items in self.grown:
-            shown = [described(x, recorder, arguments) for x in items]
+            shown = [describe_result(x, recorder, arguments) for x in items]
             found.append(Added(place.container, shown))
             self._unwatch(place)
         for place, key, value in self.stored:
-            shown = described(value, recorder, arguments)
+            shown = describe_result(value, recorder, arguments)
             found.append(Stored(place.kind, place.container, key, shown))
             self.loosen(place, key)
         return found

@@ -161,7 +161,7 @@ def identical(x: object, y: object) -> bool:
     return type(x) is type(y) and (x == y or x != x) and repr(x) == repr(y)
 
 
-def released(numbers: list[Any]) -> None:
+def release_numbers(numbers: list[Any]) -> None:
     """Makes ordinary numbers of them: the recording is over.
 
     One that the step has put somewhere, or that a node has saved for its backward, is replaced

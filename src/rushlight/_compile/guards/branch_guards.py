@@ -25,7 +25,7 @@ from ..._array import types as T
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase, version_of
 from ..._table.random.generator import Generator, default_generator
-from ..ir.messages import failed
+from ..ir.messages import has_failed
 from ..ir.program import Instruction, Program, cells
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def may_refuse(i: Instruction) -> bool:
     )
 
 
-def hoisted(program: Program) -> None:
+def hoist(program: Program) -> None:
     """Moves each condition up to where the last number that it asks for is made.
 
     Conditions stay in their order; one that was asked before needs no second answer.
@@ -197,7 +197,7 @@ class Expectations:
             caught = ["except Exception:"]
             if self.messages:
                 caught = ["except Exception as error:",
-                          f"    if {lines.name(failed)}(error): raise"]  # fmt: skip
+                          f"    if {lines.name(has_failed)}(error): raise"]  # fmt: skip
             lines.text[at:] = [
                 "try:", *("    " + line for line in lines.text[at:]), *caught,
                 *("    " + line for line in (*back, *closing, slow)),

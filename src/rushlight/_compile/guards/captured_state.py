@@ -34,7 +34,7 @@ from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..refusal import is_library, is_rushlight
 from .name_lookups import SPECIAL, Lookups, space_of
-from .names_in_code import asks, asks_by_any_name, imported, matches_classes, questions
+from .names_in_code import asks, asks_by_any_name, list_imported, matches_classes, questions
 from .own_affairs import own_affairs, reads_itself
 from .places import (
     SCALARS,
@@ -47,10 +47,10 @@ from .places import (
     in_c,
     is_library_class,
     is_set,
+    is_unchanged,
     items_of,
     slot_of,
     slots_of,
-    unchanged,
 )
 from .unwatchable import LASTING, SMALL, Opaque, inner_of, why_opaque, why_uncertain
 
@@ -350,7 +350,7 @@ class State:
         self.globals_of[id(space)] |= names
         self.anything = self.anything or asks_by_any_name(code)
         self.matches = self.matches or matches_classes(code)
-        for name in imported(code, space):
+        for name in list_imported(code, space):
             self.lookups.ask(sys.modules, [name], "the modules")
             found = sys.modules.get(name)
             if found is not None:
@@ -590,7 +590,7 @@ class State:
             if place.kind == "dict" and list(now) != list(old):
                 return f"the order of {place.label}'s entries was changed by the step"
             for key, value in old.items():
-                if key not in now or not unchanged(value, now[key]):
+                if key not in now or not is_unchanged(value, now[key]):
                     if (id(place.container), key) in self.moved:
                         continue
                     if key in ("_grad", "grad"):

@@ -26,10 +26,10 @@ from .places import (
     SlotReader,
     current_entries,
     is_set,
+    is_unchanged,
     plain,
     shows_slot,
     slot_of,
-    unchanged,
 )
 from .records import (
     ArgumentPart,
@@ -59,7 +59,7 @@ from .records import (
     Truth,
     Unless,
     literal,
-    written,
+    write_key,
 )
 
 #: Containers whose methods are those that guards mean.
@@ -279,7 +279,7 @@ class ContainerUnchanged:
                 return False
             if k is not old_k and not (type(k) is type(old_k) and k == old_k):
                 return False
-            if not unchanged(old, x):
+            if not is_unchanged(old, x):
                 return False
         return True
 
@@ -348,7 +348,7 @@ def guard_arguments(
             if structure:
                 lines.unless(Keys(here, tuple(structure)))
             for key, value in structure.items():
-                inner = f"{expression}[{written(key, lines.name)}]"
+                inner = f"{expression}[{write_key(key, lines.name)}]"
                 guard_arguments(value, inner, lines, bound)
         else:
             for place, value in enumerate(structure):

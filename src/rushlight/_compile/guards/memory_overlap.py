@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KINDS = ("argument", "tensor", "gradient")
 
 
-def separated(program: Program) -> None:
+def separate(program: Program) -> None:
     """Takes inputs apart that show different parts of one memory which nobody writes.
 
     Two batches cut out of one data set are such: the next two lie at another distance.

@@ -155,7 +155,7 @@ def matches_classes(code: CodeType) -> bool:
     return any(i.opname == "MATCH_CLASS" for i in dis.get_instructions(code))
 
 
-def imported(code: CodeType, space: dict[str, Any]) -> list[str]:
+def list_imported(code: CodeType, space: dict[str, Any]) -> list[str]:
     """The full names of modules that code imports, and of the packages around them."""
     found: list[str] = []
     for level, name in _imports(code):

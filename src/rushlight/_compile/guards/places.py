@@ -218,7 +218,7 @@ def in_c(kind: type, name: str) -> bool:
     return False
 
 
-def unchanged(old: object, new: object) -> bool:
+def is_unchanged(old: object, new: object) -> bool:
     """Whether an entry holds what it held: the same object, or an equal number or text."""
     if old is new:
         return True

@@ -19,7 +19,7 @@ def literal(key: object) -> bool:
     return type(key) in (str, int, bool)
 
 
-def written(key: object, name: Name) -> str:
+def write_key(key: object, name: Name) -> str:
     """A key as the text has it."""
     return repr(key) if literal(key) else name(key)
 
@@ -87,7 +87,7 @@ class Item:
     get: bool = False
 
     def text(self, name: Name) -> str:
-        key, of = written(self.key, name), self.of.text(name)
+        key, of = write_key(self.key, name), self.of.text(name)
         return f"{of}.get({key})" if self.get else f"{of}[{key}]"
 
 

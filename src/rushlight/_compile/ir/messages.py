@@ -23,7 +23,7 @@ from typing import Any, Final
 from ..refusal import Refusal
 from .program import Instruction, Program, values_in
 
-__all__ = ["Message", "alike_on_all_ranks", "failed", "settled"]
+__all__ = ["Message", "alike_on_all_ranks", "has_failed", "settle_messages"]
 
 _FAILED: Final = "_of_a_message"
 
@@ -66,7 +66,7 @@ class Message:
         return self.final is other.final and function == other.function
 
 
-def failed(error: BaseException) -> bool:
+def has_failed(error: BaseException) -> bool:
     """Whether a message has failed, and not a row."""
     return _FAILED in getattr(error, "__dict__", ())
 
@@ -96,7 +96,7 @@ def _settles(settles: list[Callable[[], None]]) -> Callable[[], None]:
     return settle_all
 
 
-def settled(program: Program) -> None:
+def settle_messages(program: Program) -> None:
     """Has a program let go of what its messages keep as soon as its run is certain.
 
     Raises:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def written_by(row: Row | None) -> tuple[int, ...]:
+def list_written(row: Row | None) -> tuple[int, ...]:
     """The places of the operands that a row writes: running statistics."""
     params = () if row is None else row.schema.params
     return tuple(place for place, p in enumerate(params) if "!" in p.alias)
@@ -119,7 +119,7 @@ class Instruction:
         if self.kind == "write":
             return {self.inputs[0].root}
         if self.kind == "call":
-            found = (self.inputs[k] for k in written_by(self.row))
+            found = (self.inputs[k] for k in list_written(self.row))
             return {x.root for x in found if type(x) is Value}
         return {v.root for v in self.reads()} if self.kind == "step" else set()
 
@@ -294,7 +294,7 @@ def values_in(operands: Any) -> Iterator[Value]:
             yield from x.values()
 
 
-def replaced_in(operands: Any, by: dict[int, Any]) -> Any:
+def replace_in(operands: Any, by: dict[int, Any]) -> Any:
     """Operands with some values replaced, by number."""
     kind = type(operands)
     if kind is Value:
@@ -302,7 +302,7 @@ def replaced_in(operands: Any, by: dict[int, Any]) -> Any:
     if kind is Expr:
         return operands.mapped(by)
     if kind is list or kind is tuple:
-        return kind(replaced_in(x, by) for x in operands)
+        return kind(replace_in(x, by) for x in operands)
     return operands
 
 

@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
-from .program import Program, written_by
+from .program import Program, list_written
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -62,7 +62,7 @@ def let_others_run(function: AnyCallable, *args: object) -> None:
 def lasting(program: Program) -> bool:
     """Whether a program changes anything that is there after its call, beside its results."""
     return bool(program.effects or program.stores) or any(
-        i.kind in _LASTING or written_by(i.row) for i in program.instructions
+        i.kind in _LASTING or list_written(i.row) for i in program.instructions
     )
 
 

@@ -90,7 +90,9 @@ def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
 # ---- copies --------------------------------------------------------------------------------------
 
 
-def merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tuple[int, int, int]]:
+def merge_dimensions(
+    shape: tuple[int, ...], to: list[int], source: list[int]
+) -> list[tuple[int, int, int]]:
     """Dimensions with both strides, those that go on from each other as one."""
     found: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, to, source):
@@ -103,7 +105,7 @@ def merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tup
     return found
 
 
-def strided(
+def copy_strided(
     machine: ExecutablePlan,
     to: Value,
     source: Value,
@@ -115,7 +117,7 @@ def strided(
 ) -> Call | None:
     """A copy of elements with strides in bytes; None for too many dimensions."""
     size = to.dtype.itemsize
-    dims = merged(shape, list(strides), list(others))
+    dims = merge_dimensions(shape, list(strides), list(others))
     if not dims or dims[-1][1:] != (size, size):
         dims.append((1, size, size))
     if len(dims) > 5:
@@ -138,11 +140,11 @@ def _lower_copy(i: Instruction, plan: Plan) -> Command | None:
     if i.rule == "in_layout" and x.shape != out.shape:
         return None
     steps = row_major(x.shape, x.dtype.itemsize)
-    if len(merged(x.shape, steps, list(x.strides))) > 4:
+    if len(merge_dimensions(x.shape, steps, list(x.strides))) > 4:
         return None
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        return [strided(machine, out, x, x.shape, steps, x.strides)]  # type: ignore[list-item]
+        return [copy_strided(machine, out, x, x.shape, steps, x.strides)]  # type: ignore[list-item]
 
     return Command([x], [out], write)
 
@@ -161,13 +163,15 @@ def _lower_join(i: Instruction, plan: Plan) -> Command | None:
     for p in parts:
         if type(p) is not Value or p.dtype != out.dtype or len(p.shape) != len(inner):
             return None
-        if 0 in p.shape or len(merged(p.shape, inner, list(p.strides))) > 4:
+        if 0 in p.shape or len(merge_dimensions(p.shape, inner, list(p.strides))) > 4:
             return None
 
     def write(machine: ExecutablePlan) -> list[Call]:
         found, start = [], 0
         for p in parts:
-            found.append(strided(machine, out, p, p.shape, inner, p.strides, start * steps[axis]))
+            found.append(
+                copy_strided(machine, out, p, p.shape, inner, p.strides, start * steps[axis])
+            )
             start += 1 if stacked else p.shape[axis]
         return found  # type: ignore[return-value]
 
@@ -184,13 +188,13 @@ def _select_back(i: Instruction, plan: Plan) -> Command | None:
     axis %= len(shape)
     index %= shape[axis]
     rest = steps[:axis] + steps[axis + 1 :]
-    if len(merged(g.shape, rest, list(g.strides))) > 4 or g.dtype != out.dtype:
+    if len(merge_dimensions(g.shape, rest, list(g.strides))) > 4 or g.dtype != out.dtype:
         return None
 
     def write(machine: Any) -> list[Call]:
         return [
             machine.call("fill", [out, size_of(out.shape) * size]),
-            strided(machine, out, g, g.shape, rest, g.strides, index * steps[axis]),
+            copy_strided(machine, out, g, g.shape, rest, g.strides, index * steps[axis]),
         ]
 
     return Command([g], [out], write)

@@ -14,7 +14,7 @@ from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I8, I32, I64, PTR, Module, Type
 from ..ir.iteration_values import in_order, size_of
 from ..ir.program import Instruction, Value, row_major
-from .commands import Call, Command, merged
+from .commands import Call, Command, merge_dimensions
 
 if TYPE_CHECKING:
     from ..assembly.lower import ExecutablePlan
@@ -95,7 +95,7 @@ def _few(
     shape: tuple[int, ...], to: list[int], source: list[int]
 ) -> list[tuple[int, int, int]] | None:
     """The merged dimensions; None for too many."""
-    found = merged(shape, to, source)
+    found = merge_dimensions(shape, to, source)
     return found if len(found) <= _RANK else None
 
 

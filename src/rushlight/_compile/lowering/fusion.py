@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..._formula import ir as G
 from ..._formula.ir import Group, GroupError
 from ..._native.fusion.row_loops import ROW_LIMIT
-from ..._native.fusion.schedule import planned
+from ..._native.fusion.schedule import plan_group
 from ..ir.iteration_space import Layout
 from ..ir.iteration_values import DTYPES, size_of
 from ..ir.program import Value
@@ -137,7 +137,7 @@ class Kernel:
         self.shared = Shared()
         self.shared.size = self.rows * self.columns
         group = G.trace("kernel", self._traced, names)
-        if self.columns > ROW_LIMIT and not group.elementwise and planned(group).scratch:
+        if self.columns > ROW_LIMIT and not group.elementwise and plan_group(group).scratch:
             raise GroupError("rows are too long for what is kept between passes")
         return group
 

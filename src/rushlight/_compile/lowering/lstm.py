@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
-from .commands import Call, Command, strided
+from .commands import Call, Command, copy_strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
         last = (count - layer.batch) * size * item
         for end, source in ((hy, out), (cy, cells)):
             if end is not None and (end.root in plan.kept or end.root in plan.count):
-                calls.append(strided(machine, end, source, (layer.batch * size,), (item,), (item,),
-                                     0, last))  # fmt: skip
+                calls.append(copy_strided(machine, end, source, (layer.batch * size,), (item,),
+                                          (item,), 0, last))  # fmt: skip
         return calls
 
     reads = [v for v in i.inputs[:7] if v is not None]
@@ -197,11 +197,11 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
             if given is None:
                 calls.append(machine.call("fill", [to, room]))
             else:
-                calls.append(strided(machine, to, given, (batch, size), (size * item, item),
+                calls.append(copy_strided(machine, to, given, (batch, size), (size * item, item),
                                      given.strides))  # fmt: skip
         if expanded:
             lines = (batch * size * item, size * item, item)
-            calls.append(strided(machine, given_out, g_out, g_out.shape, lines, g_out.strides))
+            calls.append(copy_strided(machine, given_out, g_out, g_out.shape, lines, g_out.strides))
         steps = []
         back = Matrix(layer.w_hh, wide, size, size, 1)
         state = Matrix(dh, batch, size, size, 1)
@@ -241,14 +241,14 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
             calls.append(machine.rows(_sums, ("f",), out.dtype, count, wide,
                                       [(dz, 0, wide)], [(biases[0], 0, 0)]))  # fmt: skip
             for other in biases[1:]:
-                calls.append(strided(machine, other, biases[0], (wide,), (item,), (item,)))
+                calls.append(copy_strided(machine, other, biases[0], (wide,), (item,), (item,)))
         if d_x is not None:
             into = layer.rows(d_x, 0, count, layer.features)
             ours = Matrix(layer.w_ih, wide, layer.features, layer.features, 1)
             calls.append(machine.gemm(slopes, ours, into))
         for end, source in ((d_h, dh), (d_c, dc)):
             if end is not None:
-                calls.append(strided(machine, end, source, (batch * size,), (item,), (item,)))
+                calls.append(copy_strided(machine, end, source, (batch * size,), (item,), (item,)))
         return calls
 
     reads = [v for v in i.inputs[:14] if type(v) is Value]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
-from .commands import Call, Command, strided
+from .commands import Call, Command, copy_strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Layer:
                                                     1), into))  # fmt: skip
         if d_h is not None:
             room = (batch * size,)
-            calls.append(strided(machine, d_h, dh, room, (self.item,), (self.item,)))
+            calls.append(copy_strided(machine, d_h, dh, room, (self.item,), (self.item,)))
         return calls
 
 
@@ -185,14 +185,14 @@ def _begin_chain(machine: ExecutablePlan, layer: Layer, dh: Value, g_hy: Value) 
     batch, size, item = layer.batch, layer.size, layer.item
     if g_hy is None:
         return [machine.call("fill", [dh, batch * size * item])]
-    call = strided(machine, dh, g_hy, (batch, size), (size * item, item), g_hy.strides)
+    call = copy_strided(machine, dh, g_hy, (batch, size), (size * item, item), g_hy.strides)
     return [call]  # type: ignore[list-item]
 
 
 def _in_rows(machine: ExecutablePlan, layer: Layer, to: Value, given: Value) -> list[Call]:
     batch, size, item = layer.batch, layer.size, layer.item
     lines = (batch * size * item, size * item, item)
-    return [strided(machine, to, given, given.shape, lines, given.strides)]  # type: ignore[list-item]
+    return [copy_strided(machine, to, given, given.shape, lines, given.strides)]  # type: ignore[list-item]
 
 
 # ---- gated units ---------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def _last(machine: ExecutablePlan, layer: Layer, out: Value, hy: Value, plan: Pl
         return []
     room, item = (layer.batch * layer.size,), (layer.item,)
     first = layer.order[-1] * layer.batch * layer.size * layer.item
-    return [strided(machine, hy, out, room, item, item, 0, first)]  # type: ignore[list-item]
+    return [copy_strided(machine, hy, out, room, item, item, 0, first)]  # type: ignore[list-item]
 
 
 def gru_backward(i: Instruction, plan: Plan) -> Command | None:

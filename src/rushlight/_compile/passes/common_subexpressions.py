@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ir.program import Program, Value, replaced_in, same
+from ..ir.program import Program, Value, replace_in, same
 
 if TYPE_CHECKING:
     from ..ir.program import Instruction
@@ -25,7 +25,7 @@ def without_repeats(program: Program) -> None:
     seen: dict[Any, list[Any]] = {}
     kept = []
     for i in program.instructions:
-        i.inputs = replaced_in(i.inputs, by)
+        i.inputs = replace_in(i.inputs, by)
         for out in i.outputs:
             if out is not None:
                 out.root = roots.get(out.root, out.root)

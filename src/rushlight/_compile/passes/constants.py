@@ -10,7 +10,7 @@ import operator
 from typing import Any, Final
 
 from ..._array.memory import aliasing as A
-from ..ir.program import Instruction, Program, Value, replaced_in
+from ..ir.program import Instruction, Program, Value, replace_in
 
 #: Bytes of memory that a folded result may need.
 LIMIT: Final = 1 << 20
@@ -21,13 +21,13 @@ _UNITS: Final[dict[Any, str]] = {
 }  # fmt: skip
 
 
-def folded(program: Program) -> None:
+def fold_constants(program: Program) -> None:
     """Does pure calls on constants once; their results become constants, kept by the program."""
     fixed = _shared_memory(program)
     by: dict[int, Any] = {}
     kept = []
     for i in program.instructions:
-        i.inputs = replaced_in(i.inputs, by)
+        i.inputs = replace_in(i.inputs, by)
         other = _find_unchanged(i, fixed)
         if other is not None:
             out = i.outputs[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.program import Program, Value, replaced_in
+from ..ir.program import Program, Value, replace_in
 
 
 def without_copies(program: Program) -> None:
@@ -21,7 +21,7 @@ def without_copies(program: Program) -> None:
     by: dict[int, Value] = {}
     kept = []
     for i in program.instructions:
-        i.inputs = replaced_in(i.inputs, by)
+        i.inputs = replace_in(i.inputs, by)
         if i.name == "in_layout" and i.kind == "call" and i.outputs[0] is not None:
             source, leaf = i.inputs
             out = i.outputs[0]

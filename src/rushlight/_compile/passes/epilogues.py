@@ -13,7 +13,7 @@ from ..._array.memory.aliasing import UFUNC_OF
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
 from ..lowering.gemm import Product, product_of, worth_transposing
-from .fuse import fused
+from .fuse import has_joined
 
 if TYPE_CHECKING:
     from ..assembly.plan import Plan
@@ -44,7 +44,7 @@ def with_product(plan: Plan, i: Instruction) -> bool:
             "call", UFUNC_OF[operator.add], "add", (product.out, bias), (out,), pure=True
         )
         plan.origin[id(add)] = i
-        if not fused(plan, add):
+        if not has_joined(plan, add):
             plan.items.pop()
             return False
     for v in product.reads():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..ir.program import Instruction, replaced_in
+from ..ir.program import Instruction, replace_in
 from ..lowering.fusion import Kernel, dtype_of
 from ..lowering.losses import target_of
 from ..lowering.lowering_rule import LoopFormula
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 _NEAR: Final = 48
 
 
-def fused(plan: Plan, i: Instruction) -> bool:
+def has_joined(plan: Plan, i: Instruction) -> bool:
     """Whether the instruction has become part of a kernel of the plan."""
-    m = element_value(renewed(plan, i))
+    m = element_value(renew(plan, i))
     if m is None:
         return False
     named = target_of(i)
     if named is not None and not plan.check(*named):
         return False
-    place = joined(plan, m)
+    place = join_kernel(plan, m)
     if place is None:
         return False
     for out in m.outputs:
@@ -39,11 +39,11 @@ def fused(plan: Plan, i: Instruction) -> bool:
     return True
 
 
-def renewed(plan: Plan, i: Instruction) -> Instruction:
+def renew(plan: Plan, i: Instruction) -> Instruction:
     """The instruction on what has been written in place, so that it may join the writing kernel."""
     if not any(v.number in plan.current for v in i.reads()):
         return i
-    inputs = replaced_in(i.inputs, plan.current)
+    inputs = replace_in(i.inputs, plan.current)
     made = Instruction(i.kind, i.function, i.name, inputs, i.outputs, op=i.op, where=i.where,
                        pure=i.pure, holder=i.holder, several=i.several)  # fmt: skip
     plan.origin[id(made)] = plan.origin.get(id(i), i)
@@ -51,7 +51,7 @@ def renewed(plan: Plan, i: Instruction) -> Instruction:
     return made
 
 
-def joined(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
+def join_kernel(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
     """The place of the kernel that takes a formula, a new one if need be; None where none does."""
     lowest = max(plan.first, len(plan.items) - _NEAR, least)
     for place in range(len(plan.items) - 1, lowest - 1, -1):

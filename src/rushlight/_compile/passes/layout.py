@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..._array.memory import aliasing as A
 from ..ir.iteration_values import in_order, size_of
-from ..ir.program import Instruction, Program, Value, replaced_in, row_major
+from ..ir.program import Instruction, Program, Value, replace_in, row_major
 from ..lowering.gemm import matrix_of
 from ..lowering.lowering_rules import element_value
 
@@ -114,7 +114,7 @@ def _copy(v: Value, made: Value) -> Instruction:
 def _with_operands(i: Instruction, by: dict[int, Value]) -> Instruction:
     """The instruction with other operands."""
     made = Instruction(
-        i.kind, i.function, i.name, replaced_in(i.inputs, by), i.outputs, op=i.op, where=i.where,
+        i.kind, i.function, i.name, replace_in(i.inputs, by), i.outputs, op=i.op, where=i.where,
         pure=i.pure, holder=i.holder, several=i.several,
     )  # fmt: skip
     made.part = i.part

@@ -15,7 +15,7 @@ from ..ir.program import Value
 from ..lowering.fusion import Kernel
 
 
-def placed(
+def place_items(
     items: Sequence[object], kept: set[int], reads: Callable[[Any], list[Value]],
     made: Callable[[Any], list[Value]], groups: dict[int, object],
 ) -> tuple[dict[int, int], int, list[tuple[Value, Value]]]:  # fmt: skip

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
 from ..._array.reduce import reduce
 from ..._formula.words import WORLDS
-from ..._table.nn.normalization import channel_gradients, normalised, unbiased_variance
+from ..._table.nn.normalization import channel_gradients, normalise, unbiased_variance
 from ..ir.iteration_values import FLOATS, in_order
-from ..ir.program import Instruction, Program, Value, replaced_in
+from ..ir.program import Instruction, Program, Value, replace_in
 from .layout import like
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _Steps:
                 needed |= {v.number for v in i.reads()}
                 kept.append(i)
         for i in kept:
-            i.inputs, i.outputs = replaced_in(i.inputs, places), replaced_in(i.outputs, places)
+            i.inputs, i.outputs = replace_in(i.inputs, places), replace_in(i.outputs, places)
         return kept[::-1]
 
 
@@ -140,7 +140,7 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
         return None
     steps, count = _Steps(program, i), x.shape[0]
     x, weight, bias = map(steps.term, (x, weight, bias))
-    results = normalised(x, weight, bias, float(eps), (0,), 1 / count)
+    results = normalise(x, weight, bias, float(eps), (0,), 1 / count)
     if running_mean is not None:
         steps.move(running_mean, results[1], momentum)
         variance = unbiased_variance(results[2], float(eps), count)

@@ -16,7 +16,7 @@ from ..ir.program import Instruction, Value
 from ..lowering.fusion import Kernel
 from ..lowering.lowering_rule import LoopFormula, Shared
 from ..lowering.lowering_rules import element_value
-from .fuse import joined, renewed
+from .fuse import join_kernel, renew
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments
@@ -31,14 +31,14 @@ def is_fused(plan: Plan, i: Instruction) -> bool:
     target = i.inputs[0]
     if type(target) is not Value or 0 in target.shape or target.kind == "constant":
         return False
-    i = renewed(plan, i)
+    i = renew(plan, i)
     m = _new_value(plan, target, i)
     if m is None or any(_clashes(v, target) for v in m.reads):
         return False
     least = plan.readers.get(target.root, 0)
     while least < len(plan.items) and _reads_otherwise(plan.items[least], target):
         least += 1
-    place = joined(plan, m, least)
+    place = join_kernel(plan, m, least)
     if place is None:
         return False
     forget(plan, target.root)

@@ -21,7 +21,7 @@ from ..._core.storage import TensorBase, version_cell
 from ..._native.cpython import dict_clocks
 from ..._native.llvm import target
 from ..assembly import driver
-from ..generated_python import compiled_text
+from ..generated_python import compile_text
 from ..guards.analysis import SortedGuards
 from ..guards.conditions import ObjectReads
 from ..guards.native_guards import NativeGuards, fields, unreadable
@@ -43,7 +43,7 @@ _CODE = "    return k"
 MISS, UNSURE, FRESH, STALE, REFUSED = range(5)
 
 
-def quickened(
+def quicken(
     variant: Variant, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> AnyCallable | None:
     """A variant's `run` with its guards in machine code; None where it stays as it is.
@@ -62,7 +62,7 @@ def quickened(
     guards = SortedGuards(variant.lines.guards, loose)
     if not all(a.complete() for a in guards.arguments.values()):
         return None
-    guarded = compiled_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],
+    guarded = compile_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],
                             own)  # fmt: skip
     names = dict(own)
     machine = variant.machine
@@ -103,7 +103,7 @@ def _guards_only(
         *guards.numbers, *guards.kept, *variant.text[variant.guards :],
     ]  # fmt: skip
     placed = variant.placed([x for x in lines if x], names)
-    return [native], compiled_text("run", "args, kwargs", placed, names)
+    return [native], compile_text("run", "args, kwargs", placed, names)
 
 
 # ---- whole steps ---------------------------------------------------------------------------------
@@ -183,14 +183,14 @@ class FastEntry:
         body = self._body(renew)
         for sweep in machine.sweeps():
             body._numbers(sweep)
-        self.renew = compiled_text("renew", "", [*renew, "return True"], dict(names))
+        self.renew = compile_text("renew", "", [*renew, "return True"], dict(names))
         names["renew"] = self.renew
 
     def way_in(self) -> Any:
         """The function that is called; it leads here, so it isn't kept."""
         lines = ["    return other(args, kwargs, k)" if x == _CODE else x for x in self.lines]
         own = {**self.names, "other": self._other}
-        return compiled_text("run", "args, kwargs", lines, own)
+        return compile_text("run", "args, kwargs", lines, own)
 
     def _body(self, text: list[str]) -> NativeBody:
         program = self.program
@@ -240,7 +240,7 @@ class FastEntry:
                 body._instruction(i, [])
         body._end()
         self.lines = lines
-        return compiled_text("attempt", "args, kwargs", lines, self.names)
+        return compile_text("attempt", "args, kwargs", lines, self.names)
 
     # ---- what the builtin doesn't pass -----------------------------------------------------------
     def _other(self, args: tuple[Tensor, ...], kwargs: dict[str, object], code: int) -> Any:

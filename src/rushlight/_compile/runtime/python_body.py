@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from ..capture.forward_backward import guarded, joined
+from ..capture.forward_backward import guard_result, join_graph
 from ..capture.output_aliasing import aged, sharing
 from ..capture.output_structure import (
     BareArray,
@@ -19,7 +19,7 @@ from ..capture.output_structure import (
     NamedResult,
     ReadNumber,
     TensorWithHistory,
-    repeated,
+    find_repeated,
 )
 from ..capture.side_effects import Added
 from ..guards.branch_guards import Expectations
@@ -109,11 +109,11 @@ class Body:
                 for kind, where in ending.joint.wanted
             ]
             lines.add(
-                f"node = {lines.name(joined)}({lines.name(ending.run)}, [{kept}], "
+                f"node = {lines.name(join_graph)}({lines.name(ending.run)}, [{kept}], "
                 f"[{', '.join(read)}], [{', '.join(tensors)}], {lines.name(ending.joint.metas)})"
             )
         program = self.program
-        self.twice = repeated([program.outputs, *[x.shown for x in program.stores]])
+        self.twice = find_repeated([program.outputs, *[x.shown for x in program.stores]])
         for effect in self.program.effects:
             place, lines = effect.source, self.lines
             where = [lines.name(x) for x in (put_entry, place.kind, place.container, place.key)]
@@ -274,7 +274,7 @@ class Body:
         root = self.program.values[x.value.root]
         saved = () if self.ending is None else self.ending.saved
         if root.kind == "result" and any(v.root == root.number for v in saved):
-            made = f"{lines.name(guarded)}({made}, node)"
+            made = f"{lines.name(guard_result)}({made}, node)"
         return made
 
     def _result(self, x: Any) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._array.memory import aliasing as A
-from ..assembly.lower import planned
+from ..assembly.lower import plan_native
 from ..capture.forward_backward import parts
 from ..capture.output_structure import BareArray, FreshTensor, TensorWithHistory
-from ..generated_python import compiled_text, text_of
+from ..generated_python import compile_text, text_of
 from ..guards.branch_guards import Expectations, outcomes
 from ..guards.guards import (
     SourceText,
@@ -88,7 +88,7 @@ class Variant:
             program, second, saved = parts(whole)
             back = backward_function(second, saved, whole, native)
             ending = SavedForBackward(whole.joint, saved, back, [x.name for x in second.sources()])
-        self.machine = planned(program, self.notes) if native else None
+        self.machine = plan_native(program, self.notes) if native else None
         self.turn = lasting(program)
         if self.turn and self.machine is not None:
             self.machine.gate = TURN.gate
@@ -109,7 +109,7 @@ class Variant:
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
         text = self.placed([*by_versions(lines), *lines.text[self.guards :]], lines.names)
-        self.reference = compiled_text("run", "args, kwargs", text, lines.names)
+        self.reference = compile_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `tiering`
 
     def placed(self, lines: list[str], names: dict[str, object]) -> list[str]:
@@ -358,7 +358,7 @@ def backward_function(
     for k, source in enumerate(second.sources(), len(saved)):
         lines.add(f"{source.name} = kept[{k}]")
     second.outputs = [BareArray(g) for g in whole.joint.grads]
-    machine = planned(second) if native else None
+    machine = plan_native(second) if native else None
     if machine is not None and (machine.plan.checks or not machine.reachable(names)):
         machine = None
     body = (
@@ -366,5 +366,5 @@ def backward_function(
     )
     body.foreign = {v.root for v in (*saved, *whole.joint.incoming)}
     body.write()
-    run = compiled_text("run", "kept, given", lines.text, lines.names)
+    run = compile_text("run", "kept, given", lines.text, lines.names)
     return lambda kept, given: run(kept, given)[0]

@@ -35,10 +35,10 @@ def warm(variant: Variant) -> None:
 
 
 def _quicken(variant: Variant, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-    from .fast_entry import quickened
+    from .fast_entry import quicken
 
     try:
-        variant.run = quickened(variant, args, kwargs) or variant.reference
+        variant.run = quicken(variant, args, kwargs) or variant.reference
     except Exception as error:  # it is never worse off for guards that fail to be made
         FAILED.append(error.with_traceback(None))
         del FAILED[:-8]

@@ -57,7 +57,7 @@ _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
 )
 
 
-def held(capsule: object) -> tuple[Any, bytes] | None:
+def read_capsule(capsule: object) -> tuple[Any, bytes] | None:
     """The structure in a capsule that nobody has read, and the capsule's name."""
     if type(capsule).__name__ == "PyCapsule":
         for name, kind in ((_OLD, _Old), (_NEW, _New)):

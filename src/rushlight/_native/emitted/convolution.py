@@ -214,7 +214,7 @@ def _leave(module: Module, type: Type) -> Function:
     return f
 
 
-def claimed(f: Function, flags: Value, slots: Value) -> Value:
+def emit_claim(f: Function, flags: Value, slots: Value) -> Value:
     """The number of a slot that was free. See Note [Slots]."""
 
     def attempt(carried: list[Value]) -> tuple[Value, list[Value]]:
@@ -282,7 +282,7 @@ def _correlate(
     lanes = target.lanes(type)
     chunk = f.params[1]
     image, part = chunk // c["parts"], chunk % c["parts"]
-    slot = claimed(f, c["flags"], c["slots"])
+    slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
     lines = f.at(memory, c["room"], type)
     sample = f.at(c["x"], image * c["next_x"], type)
@@ -413,7 +413,7 @@ def _weigh(module: Module, type: Type, gather: Function, pairs: dict[int, Functi
     c = words(f, WEIGH, pointers)
     chunk = f.params[1]
     share, run = chunk // c["runs"], chunk % c["runs"]
-    slot = claimed(f, c["flags"], c["slots"])
+    slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
     lines = f.at(memory, c["room"], type)
     first = share * c["share"]

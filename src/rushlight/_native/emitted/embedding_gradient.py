@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..llvm.emit import I64, PTR, Module, Type, Value
 
 
-def added_rows(type: Type, lanes: int) -> Module:
+def emit_added_rows(type: Type, lanes: int) -> Module:
     """The module with the functions `add_rows_<type>` and `add_rows_<type>_all`."""
     name = f"add_rows_{type.suffix}"
     module = Module(name)

@@ -20,7 +20,7 @@ from functools import cache
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
-from .convolution import GATHER, claimed, gather_into, height, words
+from .convolution import GATHER, emit_claim, gather_into, height, words
 from .transpose import emit_transpose
 
 _DEPTH = 1024  # steps of k at a time: their vectors stay in the nearer cache
@@ -130,7 +130,7 @@ def _correlate(
     pointers = ("x", "w", "bias", "y", "flags", "memory", "phase_table", "starts", "offsets")
     c = words(f, CORRELATE, pointers)
     lanes, high = target.lanes(type), height(type)
-    slot = claimed(f, c["flags"], c["slots"])
+    slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
     made = f.at(memory, c["room"], type)
     first = f.params[1] * c["block"]
@@ -169,7 +169,7 @@ def _weigh(
     c = words(f, WEIGH, pointers)
     lanes, high = target.lanes(type), height(type)
     share, run = f.params[1] // c["runs"], f.params[1] % c["runs"]
-    slot = claimed(f, c["flags"], c["slots"])
+    slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
     grads = f.at(memory, c["room"], type)
     begin, line = share * c["share"], c["padded"]

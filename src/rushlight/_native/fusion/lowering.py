@@ -17,7 +17,7 @@ from ..._formula.ir import (
 )
 from ..llvm.emit import F32, F64, I1, I32, I64, PTR, Function, Type, Value
 from ..math import functions as mathematics
-from .schedule import Plan, planned
+from .schedule import Plan, plan_group
 
 TYPES: Final = {"f32": F32, "f64": F64, "i32": I32, "i64": I64, "b1": I1}
 _INFINITY: Final = float("inf")
@@ -108,7 +108,7 @@ class Lowering:
         self.vectors = vectors
         self.ragged = ragged
         self.inline = inline
-        self.plan: Plan = planned(group)
+        self.plan: Plan = plan_group(group)
         self.frame = Frame(len(group.operands), len(group.outputs))
         self.scalars: dict[int, Value] = {}  # values of kind s and r
         self.splats: dict[int, Value] = {}  # the same in all lanes

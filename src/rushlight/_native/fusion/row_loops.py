@@ -26,7 +26,7 @@ from ..llvm.emit import F64, I64, PTR, Module, Type, Value
 from .lowering import TYPES, Frame, Lowering, apply
 from .schedule import Stage, expensive
 
-__all__ = ["REGISTERS", "ROW_LIMIT", "Frame", "lanes_for", "lowered"]
+__all__ = ["REGISTERS", "ROW_LIMIT", "Frame", "lanes_for", "lower_group"]
 
 #: Vectors of a row up to which it stays in registers.
 REGISTERS: Final = 8
@@ -41,7 +41,7 @@ def lanes_for(group: Group, vector_bytes: int) -> int:
     return vector_bytes // (4 if "f32" in dtypes or "f64" not in dtypes else 8)
 
 
-def lowered(
+def lower_group(
     group: Group,
     lanes: int,
     vectors: int | None = None,

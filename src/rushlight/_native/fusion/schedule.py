@@ -110,7 +110,7 @@ def _places(group: Group, level: list[int], count: int) -> list[Stage]:
     return stages
 
 
-def planned(group: Group) -> Plan:
+def plan_group(group: Group) -> Plan:
     """The plan for a group."""
     level = _levels(group)
     stages = _places(group, level, max(level) + 1)

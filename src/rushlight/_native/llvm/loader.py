@@ -68,7 +68,7 @@ def load(module: Module) -> dict[str, int]:
         if foreign():  # compiled, but there is nothing to call
             statistics["compiled"] += 1 if _compile(text) else 0
             return _loaded.setdefault(digest, {f.name: 0 for f in module.functions})
-        body = cache.read(key)
+        body = cache.read_object(key)
         addresses = None
         if body is not None:
             try:

@@ -49,7 +49,7 @@ def folder() -> Path | None:
         return None if found is None else found[0]
 
 
-def read(key: str) -> bytes | None:
+def read_object(key: str) -> bytes | None:
     """The object kept under the key, or None."""
     with _open() as found:
         if found is None:

@@ -63,7 +63,7 @@ def present() -> bool:
     return False
 
 
-def turned_off() -> bool:
+def is_turned_off() -> bool:
     """Whether the environment says that none of these are to be used."""
     return os.environ.get("RUSHLIGHT_PREBUILT", "1") == "0"
 
@@ -71,7 +71,7 @@ def turned_off() -> bool:
 @cache
 def _chosen() -> tuple[str, Any, str]:
     """The name and the module of the set in use, or why there is none."""
-    if turned_off():
+    if is_turned_off():
         return "", None, "RUSHLIGHT_PREBUILT=0"
     if not present():
         return "", None, "the package was built without them"
@@ -107,7 +107,7 @@ def why() -> str:
     return _chosen()[2]
 
 
-def shown() -> str:
+def describe() -> str:
     """Which kernels are used, in words."""
     name, module, reason = _chosen()
     return f"{len(module.keys())} modules for {name}" if name else f"none ({reason})"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def _module(name: str) -> ModuleType | None:
     """An extension module; None where the package was built without it, or for another NumPy."""
-    if prebuilt.turned_off():
+    if prebuilt.is_turned_off():
         return None
     try:
         return load(f"_native.ufunc_loops.{name}")

@@ -19,7 +19,7 @@ from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..._native.ufunc_loops import types_of
-from .python_argument_errors import PASSED, explained
+from .python_argument_errors import PASSED, explain_errors
 from .signature_kinds import PYTHON_NAMES
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ _NO_PINNED_COPY: Final = "Can't pin tensor constructed from a variable"
 def guard(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
     checked = _check(kind, name, function)
-    return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
+    return explain_errors(kind, name, function, checked) if (kind, name) in PASSED else checked
 
 
 def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:

@@ -17,7 +17,7 @@ def dimension(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-def named_axis(name: str, dim: int | None, axis: object) -> int:
+def read_axis(name: str, dim: int | None, axis: object) -> int:
     """The dimension that is given by NumPy's name for it.
 
     Raises:

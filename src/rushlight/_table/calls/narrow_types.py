@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._array import types as T
-from ..._array.narrow import rounded_to, wide_of
+from ..._array.narrow import round_to, wide_of
 from ..._base import dtypes as D, errors
 from ..._core import slow
 from ..._core.mode import current
@@ -101,7 +101,7 @@ def _widen(raw: object) -> object:
 def _round(value: object, dtype: D.dtype) -> Array:
     result: Array = T.as_array(value)
     if dtype is not D.complex32:
-        return rounded_to(result, T.to_raw(dtype)) if result.dtype is T.FLOAT32 else result
+        return round_to(result, T.to_raw(dtype)) if result.dtype is T.FLOAT32 else result
     if result.dtype == T.COMPLEX64:
         return result.astype(T.to_raw(dtype))
     return result.astype(T.to_raw(D.float16)) if result.dtype == T.FLOAT32 else result

@@ -67,7 +67,9 @@ def _read(text: str) -> dict[tuple[str, str], list[str]]:
 PASSED: Final = _read(_CALLS)
 
 
-def explained(kind: str, name: str, function: AnyCallable, checked: AnyCallable) -> AnyCallable:
+def explain_errors(
+    kind: str, name: str, function: AnyCallable, checked: AnyCallable
+) -> AnyCallable:
     """The function, which where it raises says what C says to what is passed on to it."""
 
     @functools.wraps(function)

@@ -49,7 +49,7 @@ class Signature(Row):
         return self.parsed
 
 
-def signed(
+def give_signatures(
     *texts: str, then: tuple[Callable[..., Any], ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function behind the given signatures (`then`: behind the later ones).

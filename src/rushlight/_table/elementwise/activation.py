@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as raw, types as T
-from ..._array.elementwise.masks import ordered
+from ..._array.elementwise.masks import order_results
 from ..._array.number import number_like
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply1, apply_lone
 from ..._core.inplace import apply_inplace
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
-from ..._core.mode import ALERTED, interposed
+from ..._core.mode import ALERTED, is_interposed
 from ..._core.storage import TensorBase
 from ..._formula import gelu as gelu_of
 from ..._formula.words import (
@@ -30,7 +30,7 @@ from ..._formula.words import (
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
 from ..rows.composite import asking_too, composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.out_rules import OutRules
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
@@ -138,14 +138,14 @@ celu_row = elementwise(
 )
 gelu = elementwise(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
-    ordered(erf.gelu),
-    self=recorded(
+    order_results(erf.gelu),
+    self=record_gradient(
         lambda g, self, approximate: gelu_of.FORMULAS[approximate][1](g, self),
         override=erf.gelu_backward,
     ),
     at_defaults={
-        "raw": ordered(erf.gelu),
-        "self": recorded(
+        "raw": order_results(erf.gelu),
+        "self": record_gradient(
             lambda g, self: gelu_of.gelu_backward(g, self), override=erf.gelu_backward
         ),
     },
@@ -437,7 +437,7 @@ def _lone(name: str, row: Row, doc: str) -> AnyCallable:
 
     def make(asking: bool) -> AnyCallable:
         def function(input: Tensor, inplace: bool = False) -> Any:
-            if asking and ALERTED and interposed():
+            if asking and ALERTED and is_interposed():
                 handled = call_whole(function, (input,), {"inplace": inplace})
                 if handled is not NOT_HANDLED:
                     return handled

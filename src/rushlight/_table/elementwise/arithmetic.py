@@ -19,7 +19,7 @@ from ..rows.composite import composite
 from ..rows.node_classes import first_edge
 from ..rows.out_rules import OutRules
 from ..rows.overload import overload
-from ..rows.row import Row, elementwise, when_settled, written_as
+from ..rows.row import Row, elementwise, set_write_node, when_settled
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ floor_divide = elementwise(
     doc="The quotient of `input` and `other`, rounded down.",
     kernel="div_floor_cpu",
 )
-written_as(
+set_write_node(
     floor_divide,
     elementwise(
         "_floor_divide_(Tensor self, Tensor other) -> Tensor",

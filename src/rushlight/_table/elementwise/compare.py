@@ -18,10 +18,10 @@ from ..calls import dtype_checks as _checks
 from ..calls.operand_fit import explain_mask
 from ..rows import meta as _meta
 from ..rows.composite import composite
-from ..rows.expanded_writes import warned
+from ..rows.expanded_writes import warn_as
 from ..rows.out_rules import OutRules, before_others
 from ..rows.overload import overload
-from ..rows.row import Row, elementwise, general, when_settled, written_as
+from ..rows.row import Row, elementwise, general, set_write_node, when_settled
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
 
@@ -61,7 +61,7 @@ def _comparison(name: str, forward: AnyCallable, doc: str, ordered: bool = True)
         f"_{name}_.Tensor(Tensor self, Tensor other) -> Tensor",
         forward, self=_nothing, other=_nothing, node=f"{stem}Backward1", doc=doc, **shown,
     )  # fmt: skip
-    written_as(row, by_tensor, by_number)
+    set_write_node(row, by_tensor, by_number)
     return row
 
 
@@ -126,7 +126,7 @@ isclose_row = elementwise(
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:  # fmt: skip
     """Whether `isclose` holds for all elements."""
-    answer = _meta.dispatched("allclose", input, other)
+    answer = _meta.ask_classes("allclose", input, other)
     if answer is not NOT_HANDLED:
         return bool(answer)
     close = isclose_row(input, other, rtol, atol, equal_nan)
@@ -144,7 +144,7 @@ def _refuse_equal(array: Array, other: Array) -> None:
 @composite("", method=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
-    answer = _meta.dispatched("equal", input, other)
+    answer = _meta.ask_classes("equal", input, other)
     if answer is not NOT_HANDLED:
         return bool(answer)
     if T.is_narrow(input._raw.dtype):
@@ -187,7 +187,7 @@ logical_not = elementwise(
 
 
 for _row in (logical_and, logical_or, logical_xor, logical_not):
-    written_as(_row, None)
+    set_write_node(_row, None)
 
 
 def _bitwise(name: str, forward: AnyCallable, doc: str, formula: AnyCallable | None = None) -> Row:
@@ -395,7 +395,7 @@ masked_fill = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk())],
     node="MaskedFillBackward1",
     shared="never",
-    expanded=warned("masked_fill", 2450),
+    expanded=warn_as("masked_fill", 2450),
     explain=explain_mask,
     doc="`input` with `value` where `mask` is True.",
     narrow="complex32",
@@ -406,7 +406,7 @@ masked_fill_number = overload(
     numbers=False,
     ordered="",
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
-    expanded=warned("masked_fill", 2450),
+    expanded=warn_as("masked_fill", 2450),
     explain=explain_mask,
     vmap_write="inplace arithmetic",
 )  # fmt: skip

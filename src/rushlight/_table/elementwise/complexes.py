@@ -11,7 +11,7 @@ from ..calls import dtype_checks as _checks
 from ..random.fill import refuse_leaf
 from ..rows.composite import composite
 from ..rows.out_rules import OutRules
-from ..rows.row import elementwise, written_as
+from ..rows.row import elementwise, set_write_node
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ conj_physical_row = elementwise(
 )
 
 
-written_as(
+set_write_node(
     conj_physical_row,
     elementwise(
         "_conj_physical_(Tensor self) -> Tensor",

@@ -18,7 +18,7 @@ from ..._base.memory_format import (
 )
 from ..._core.apply import apply_n
 from ..._core.interposers import NOT_HANDLED, call_whole
-from ..._core.mode import ALERTED, current, interposed
+from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.slow import record
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint, misuse
@@ -51,7 +51,7 @@ cast = linear(
 )
 
 
-def converted(t: Tensor, dtype: D.dtype) -> Tensor:
+def convert_tensor(t: Tensor, dtype: D.dtype) -> Tensor:
     """`t` with elements of `dtype`: itself where it has them already."""
     if T.from_raw(t._raw.dtype) is dtype:
         return t
@@ -96,7 +96,7 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
             raise NotImplementedError(_meta.NO_DATA)
     if memory_format is not None and found is not None:
         _refuse_rank(self, memory_format)
-    result = self if found is None else converted(self, found)
+    result = self if found is None else convert_tensor(self, found)
     if result is self and copy:
         result = apply_n(cast.op, [self, T.from_raw(self._raw.dtype)])
     if memory_format is not None and memory_format is not preserve_format:
@@ -185,17 +185,17 @@ _RANKS: Final = {channels_last: 4, channels_last_3d: 5}
 def _caster(name: str, dtype: D.dtype) -> None:
     @asks
     def cast_to(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
-        if ALERTED and interposed():
+        if ALERTED and is_interposed():
             named = {} if memory_format is None else {"memory_format": memory_format}
             handled = call_whole(cast_to, (self,), named)
             if handled is not NOT_HANDLED:
                 return handled
         if memory_format is None or memory_format is preserve_format:
-            return converted(self, dtype)
+            return convert_tensor(self, dtype)
         if _type(memory_format) is not MemoryFormat:
             raise misuse("method", name, (), {"memory_format": memory_format})
         _refuse_rank(self, memory_format)
-        return _laid_out(converted(self, dtype), memory_format)
+        return _laid_out(convert_tensor(self, dtype), memory_format)
 
     cast_to.__name__ = cast_to.__qualname__ = name
     cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
@@ -264,7 +264,7 @@ def is_pinned(self: Tensor, device: str | None = None) -> bool:
 @composite("private", method=True)
 def type_as(self: Tensor, other: Any) -> Tensor:
     """This tensor with the element type of `other`."""
-    return converted(self, T.from_raw(other._raw.dtype))
+    return convert_tensor(self, T.from_raw(other._raw.dtype))
 
 
 @composite("private", method=True)
@@ -287,9 +287,9 @@ def type(
 def _of_type(self: Tensor, dtype: Any) -> Any:
     """The tensor converted to a dtype, or to the type of a class or name."""
     if isinstance(dtype, D.dtype):
-        return converted(self, dtype)
+        return convert_tensor(self, dtype)
     if TensorBase in getattr(dtype, "__mro__", ()) and not hasattr(dtype, "_type_text"):
-        return converted(self, D.get_default_dtype())  # `x.type(torch.Tensor)`
+        return convert_tensor(self, D.get_default_dtype())  # `x.type(torch.Tensor)`
     name = dtype if isinstance(dtype, str) else getattr(dtype, "_type_text", "")
     found = T.dtype_of_type_name(name)
     if found is None:
@@ -301,7 +301,7 @@ def _of_type(self: Tensor, dtype: Any) -> Any:
         if dtype.startswith("torch.cuda."):
             raise RuntimeError("Cannot initialize CUDA without ATen_cuda library.")
         raise ValueError(f"invalid type: '{dtype}'")
-    return converted(self, found)
+    return convert_tensor(self, found)
 
 
 @composite("private", method=True)

@@ -72,11 +72,11 @@ def _number(x: Tensor, value: float) -> bool:
     return type(value) in (int, float) and bool(x.is_floating_point() or x.is_complex())
 
 
-def multiplied(x: Tensor, value: float) -> Tensor:
+def multiply_by(x: Tensor, value: float) -> Tensor:
     """`x` times a number, or times whatever else `value` is."""
     return times(x, value) if _number(x, value) else x * value
 
 
-def divided(x: Tensor, value: float) -> Tensor:
+def divide_by(x: Tensor, value: float) -> Tensor:
     """`x` by a number, or by whatever else `value` is."""
     return over(x, value) if _number(x, value) else x / value

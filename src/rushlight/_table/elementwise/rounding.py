@@ -13,7 +13,7 @@ from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.out_rules import OutRules
 from ..rows.overload import overload
-from ..rows.row import Row, elementwise, selection, written_as
+from ..rows.row import Row, elementwise, selection, set_write_node
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ heaviside = elementwise(
     out_rules=OutRules("aten::heaviside", types_before_gradients=True),
     doc="0 below zero, 1 above, `values` at zero.",
 )
-written_as(
+set_write_node(
     heaviside,
     elementwise(
         "_heaviside_(Tensor self, Tensor values) -> Tensor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Any
 
-from ..._array.elementwise.masks import ordered
+from ..._array.elementwise.masks import order_results
 from ..._base import dtypes as D
 from ..._base.lazy import later
 from ..._core.inplace import apply_inplace
@@ -31,7 +31,7 @@ BOTH = ("", "special")
 
 erf = elementwise(
     "erf(Tensor self) -> Tensor",
-    ordered(native.erf),
+    order_results(native.erf),
     self=formula(lambda g, self: g * (exp(self * -self) * (2 / sqrt(pi)))),
     promote="float",
     namespace=BOTH,
@@ -41,7 +41,7 @@ erf = elementwise(
 )
 erfc = elementwise(
     "erfc(Tensor self) -> Tensor",
-    ordered(native.erfc),
+    order_results(native.erfc),
     self=formula(lambda g, self: g * (exp(self * -self) * (-2 / sqrt(pi)))),
     promote="float",
     namespace=BOTH,
@@ -51,7 +51,7 @@ erfc = elementwise(
 )
 erfinv = elementwise(
     "erfinv(Tensor self) -> Tensor",
-    ordered(native.erfinv),
+    order_results(native.erfinv),
     self=formula(lambda g, out: g * (exp(out * out) * (sqrt(pi) / 2))),
     promote="float",
     namespace=BOTH,
@@ -222,7 +222,8 @@ i1 = _special(
 )  # fmt: skip
 i1e = _special("i1e", raw.i1e, "exp(-|x|) i1(x).", "SpecialI1EBackward0", self=_i1e_gradient)
 ndtr = _special(
-    "ndtr", ordered(raw.ndtr), "The distribution function of the standard normal.", "MulBackward1",
+    "ndtr", order_results(raw.ndtr), "The distribution function of the standard normal.",
+    "MulBackward1",
     self=formula(lambda g, self: g * (exp(self * self * -0.5) * (1 / sqrt(2 * pi)))),
 )  # fmt: skip
 ndtri = _special(

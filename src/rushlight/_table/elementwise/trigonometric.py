@@ -11,7 +11,7 @@ from ..._formula import words
 from ..._formula.words import formula, rsqrt, where
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
-from ..rows.row import elementwise, written_as
+from ..rows.row import elementwise, set_write_node
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -119,7 +119,7 @@ atanh = elementwise(
 
 # PyTorch has no derivatives of these where they are written in place.
 for _row in (asinh, acosh, atanh):
-    written_as(
+    set_write_node(
         _row,
         elementwise(
             f"_{_row.name}_(Tensor self) -> Tensor",

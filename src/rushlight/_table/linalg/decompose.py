@@ -17,7 +17,7 @@ from ..rows.out_rules import OutRules
 from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import table
-from .limits import checked_ranks
+from .limits import check_ranks
 from .linalg import adjoint
 from .sample_matrices import hermitian, regular
 
@@ -112,7 +112,7 @@ linalg_qr = general(
 def qr(input: Tensor, some: bool = True) -> Any:
     """Q and R with A = Q R; complete ones where `some` is False."""
     say_better("qr")
-    made = _return_types.named_results("qr")
+    made = _return_types.make_result_class("qr")
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 
 
@@ -453,7 +453,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
             "linalg.svd: input should have at least 2 dimensions, but has "
             f"{input._raw.ndim} dimensions instead"
         )
-    made = _return_types.named_results("svd")
+    made = _return_types.make_result_class("svd")
     if not compute_uv:
         rows, columns = input.shape[-2:]
         batch = tuple(input.shape[:-2])
@@ -525,7 +525,7 @@ def matrix_rank(A: Tensor, tol: object = None, hermitian: bool = False, *, atol:
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
-    return give("matrix_rank", checked_ranks(A, atol, rtol, result, out), out)
+    return give("matrix_rank", check_ranks(A, atol, rtol, result, out), out)
 
 
 _rank = general(

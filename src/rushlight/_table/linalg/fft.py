@@ -16,7 +16,7 @@ from ..rows import meta as _meta, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.out_argument import place
 from ..rows.row import Row, linear
-from ..shape.create import delivered, dtype_or_default, type_for
+from ..shape.create import deliver, dtype_or_default, type_for
 from ..shape.rearrange import constant_pad_nd, roll as roll_row
 
 if TYPE_CHECKING:
@@ -452,10 +452,10 @@ def _frequencies(
         raise RuntimeError(errors.negative_dimension([count]))
     found = raw.frequencies(n, d, half, T.to_raw(want))
     if out is not None:
-        return delivered(found, out, grad, by_count=True, warns=True)
+        return deliver(found, out, grad, by_count=True, warns=True)
     made: Any = new_tensor(found)
     if nowhere:
-        made = _meta.emptied(made)
+        made = _meta.strip_data(made)
     if grad:
         made.requires_grad_(True)
     return made

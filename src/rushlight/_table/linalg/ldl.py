@@ -75,12 +75,12 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | None = None)
     Raises: RuntimeError for a zero pivot.
     """
     if out is not None:
-        _return_types.named_results("linalg_ldl_factor_out", ("LD", "pivots"))
+        _return_types.make_result_class("linalg_ldl_factor_out", ("LD", "pivots"))
         return run_into("linalg_ldl_factor", lambda: ldl_factor(A, hermitian=hermitian), [A], out)
     ld, pivots, info = apply_n(ldl_factor_ex.op, [A, hermitian, False])
     if holds(lambda x: (x != 0).any(), info):
         raise _explain_failure(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
-    return _return_types.named_results("linalg_ldl_factor")((ld, pivots))
+    return _return_types.make_result_class("linalg_ldl_factor")((ld, pivots))
 
 
 def _solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:

@@ -9,7 +9,7 @@ from ..._base import dtypes as D, errors
 from ..._core.storage import TensorBase
 
 
-def checked_ranks(
+def check_ranks(
     x: TensorBase, atol: object, rtol: object, ranks: TensorBase, out: object
 ) -> TensorBase:
     """The ranks; warns where the tolerances give them another shape than the matrices.

@@ -182,9 +182,9 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensor | None = None) -> An
     Raises:
         RuntimeError: where a pivot is zero.
     """
-    made = _return_types.named_results("linalg_lu_factor")
+    made = _return_types.make_result_class("linalg_lu_factor")
     if out is not None:
-        _return_types.named_results("linalg_lu_factor_out", ("LU", "pivots"))
+        _return_types.make_result_class("linalg_lu_factor_out", ("LU", "pivots"))
         return run_into("linalg_lu_factor", lambda: lu_factor(A, pivot=pivot), [A], out)
     found, pivots, info = apply_n(lu_factor_ex.op, [A, pivot, False])
     if some(lambda code: code != 0, info):
@@ -205,7 +205,7 @@ def packed_lu(
         raise misuse("torch", "_lu_with_info", (A,), {"pivot": pivot, "check_errors": not infos})
     say_better("lu")
     found = apply_n(lu_factor_ex.op, [A, pivot, False])
-    made = _return_types.named_results("_lu_with_info", ("LU", "pivots", "info"))
+    made = _return_types.make_result_class("_lu_with_info", ("LU", "pivots", "info"))
     result = made(found) if infos else tuple(found[:2])
     if out is None:
         return result

@@ -54,7 +54,7 @@ def _place(function: AnyCallable) -> AnyCallable:
         device = kwargs.get("device")
         if device is None or not on_meta(device) or _meta.is_meta(window):
             return window
-        return _meta.emptied(window)
+        return _meta.strip_data(window)
 
     return made
 

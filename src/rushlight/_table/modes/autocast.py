@@ -23,7 +23,7 @@ from ..._core.interposers import NOT_HANDLED, Interposer, interpose
 from ..._core.mode import CURRENT, Mode, derive
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..elementwise.convert import converted
+from ..elementwise.convert import convert_tensor
 from .autocast_functions import LOWER, SINGLE, WIDEST
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def cast(t: Tensor, dtype: D.dtype, casting: Casting) -> Tensor:
         and T.from_raw(t._raw.dtype) is D.float32
     )
     if not keeping:
-        return converted(t, dtype)
+        return convert_tensor(t, dtype)
     kept = _kept.get()
     if kept is None:
         kept = {}
@@ -120,7 +120,7 @@ def cast(t: Tensor, dtype: D.dtype, casting: Casting) -> Tensor:
     found = kept.get(id(t))
     if found is not None and found[0]() is t:
         return found[1]
-    made = converted(t, dtype)
+    made = convert_tensor(t, dtype)
     kept[id(t)] = (weakref.ref(t), made)
     return made
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
 from .batching_rules import (
-    aligned,
+    align,
     call,
     elementwise,
     front,
@@ -70,7 +70,7 @@ def _with_number(indices: list[Tensor], dims: list[int | None], size: int) -> tu
     """Indices for the batch, the example's number first; and the rank that an index has."""
     rank = max(rank_of(i, d) for i, d in zip(indices, dims) if i is not None)
     number = table("arange")(size)
-    ready = [None if i is None else aligned(i, d, rank) for i, d in zip(indices, dims)]
+    ready = [None if i is None else align(i, d, rank) for i, d in zip(indices, dims)]
     return [table("reshape")(number, (size, *(1,) * rank)), *ready], rank
 
 
@@ -134,7 +134,7 @@ def put(
         # The shape that the values are broadcast to, for one example.
         free = me._raw.ndim - 1 - sum(i is not None for i in indices)
         target = free + rank
-        values = aligned(values, dv, target)
+        values = align(values, dv, target)
         if adjacent and at:
             lead = 0 if dv is None else 1
             missing = target + lead - values._raw.ndim
@@ -247,7 +247,7 @@ def masked_select(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple
         )
     me, mask = front(args[0], dims[0]), args[1]
     rank = max(me._raw.ndim - 1, mask._raw.ndim)
-    me = aligned(me, 0, rank)
+    me = align(me, 0, rank)
     mask = table("expand")(mask, table("broadcast_shapes")(me._raw.shape[1:], mask._raw.shape))
     me = table("expand")(me, (size, *mask._raw.shape))
     flat = table("reshape")(me, (size, -1 if me._raw.size else 0))
@@ -262,8 +262,8 @@ def masked_fill(op: Op, args: list[Tensor], dims: list[int | None], size: int) -
     if dims[2] is None:
         return elementwise(op, args, dims, size)
     rank = max(rank_of(me, dims[0]), rank_of(mask, dims[1]))
-    values = aligned(value.to(me.dtype), dims[2], rank)
-    return table("where")(aligned(mask, dims[1], rank), values, aligned(me, dims[0], rank)), 0
+    values = align(value.to(me.dtype), dims[2], rank)
+    return table("where")(align(mask, dims[1], rank), values, align(me, dims[0], rank)), 0
 
 
 def _refusal(name: str, shown: str) -> None:

@@ -8,7 +8,7 @@ from ..._array.axes import axis_of
 from ..._core.op import Op
 from ..rows.reduction_argument import MEAN, NONE
 from ..rows.tensor_namespace import table
-from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
+from .batching_rules import align, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments, MappedDims, TensorLike
@@ -32,11 +32,11 @@ def elementwise_loss(
     names = [p.name for p in op.row.schema.params]
     at = names.index("reduction")
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
-    ready = [aligned(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [align(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
     for k in (0, 1):
         if dims[k] is None:
             ready[k] = repeat_batch(args[k], None, size)
-            ready[k] = aligned(ready[k], 0, rank)
+            ready[k] = align(ready[k], 0, rank)
     reduction = ready[at]
     ready[at] = NONE
     return _reduce(call(op, ready), reduction), 0
@@ -136,9 +136,9 @@ def layer_norm(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[ob
     out, mean, rstd = call(op, [x, shape, None, None, eps])
     rank = x._raw.ndim - 1
     if weight is not None:
-        out = out * aligned(weight, dims[2], rank)
+        out = out * align(weight, dims[2], rank)
     if bias is not None:
-        out = out + aligned(bias, dims[3], rank)
+        out = out + align(bias, dims[3], rank)
     return [out, mean, rstd], 0
 
 
@@ -150,7 +150,7 @@ def rms_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tupl
     if dims[2] is None:
         return call(op, [x, shape, weight, eps]), 0
     out, inverse = call(op, [x, shape, None, eps])
-    return [out * aligned(weight, dims[2], x._raw.ndim - 1), inverse], 0
+    return [out * align(weight, dims[2], x._raw.ndim - 1), inverse], 0
 
 
 @rule("native_group_norm")

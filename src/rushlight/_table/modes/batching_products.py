@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.mode import current
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
-from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
+from .batching_rules import align, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments, MappedDims, TensorLike
@@ -37,7 +37,7 @@ def product(a: Tensor, da: int | None, b: Tensor, db: int | None) -> Tensor:
         b = table("unsqueeze")(b, -1)
     rank = max(ra, rb, 2)
     out = matmul(
-        aligned(a, None if da is None else 0, rank), aligned(b, None if db is None else 0, rank)
+        align(a, None if da is None else 0, rank), align(b, None if db is None else 0, rank)
     )
     if ra == 1:
         out = table("squeeze")(out, -2)
@@ -99,7 +99,7 @@ def linear(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, A
     else:
         out = product(x, dx, table("transpose")(front(weight, dw), 1, 2), 0)
     if bias is not None:
-        out = out + aligned(bias, db, rank)
+        out = out + align(bias, db, rank)
     return out, 0
 
 
@@ -119,7 +119,7 @@ def added(
         if summed:
             out, rank = table("sum")(out, 0), rank - 1
     elif outer:
-        x = aligned(a, da, 1) if da is None else front(a, da)
+        x = align(a, da, 1) if da is None else front(a, da)
         y = b if db is None else front(b, db)
         out = table("unsqueeze")(x, -1) * table("unsqueeze")(y, -2)
         rank = 2
@@ -132,7 +132,7 @@ def added(
         out = out * alpha
     if beta == 0:
         return (repeat_batch(out, None, size) if out._raw.ndim == rank else out), 0
-    whole = aligned(me, dm, rank)
+    whole = align(me, dm, rank)
     return (whole if beta == 1 else whole * beta) + out, 0
 
 
@@ -165,7 +165,7 @@ def solve(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[o
         b = table("unsqueeze")(b, -1 if left else -2)
         rb += 1
     rank = max(ra, rb)
-    result = call(op, [aligned(a, 0, rank), aligned(b, 0, rank), *args[2:]])
+    result = call(op, [align(a, 0, rank), align(b, 0, rank), *args[2:]])
     parts = list(result) if isinstance(result, (tuple, list)) else [result]
     if vector:
         parts[0] = table("squeeze")(parts[0], -1 if left else -2)
@@ -182,8 +182,7 @@ def stacks(
     """Two stacks, aligned; `dim` is the argument that names one of their dimensions."""
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
     ready = [
-        aligned(repeat_batch(a, d, size), 0, rank) if is_tensor(a) else a
-        for a, d in zip(args, dims)
+        align(repeat_batch(a, d, size), 0, rank) if is_tensor(a) else a for a, d in zip(args, dims)
     ]
     if dim is not None and args[dim] >= 0:
         ready[dim] = args[dim] + 1
@@ -207,6 +206,6 @@ def in_step(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple
 def dist(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """The norm of the difference."""
     rank = max(rank_of(a, d) for a, d in zip(args[:2], dims[:2]))
-    difference = aligned(args[0], dims[0], rank) - aligned(args[1], dims[1], rank)
+    difference = align(args[0], dims[0], rank) - align(args[1], dims[1], rank)
     flat = table("reshape")(difference, (size, -1 if difference._raw.size else 0))
     return table("vector_norm")(flat, args[2], 1), 0

@@ -78,7 +78,7 @@ def rule_of(row: Row) -> str:
     return "none" if getattr(found, "refuses", False) else "rule"
 
 
-def batched(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
+def run_batched(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Any, Any]:
     """The results of `op` on batches, and their batch dimensions."""
     row: Row | None = op.row
     if row is None:
@@ -102,7 +102,7 @@ def front(x: Any, dim: int) -> Any:
     return table("permute")(x, order)
 
 
-def aligned(x: Any, dim: int | None, rank: int) -> Any:
+def align(x: Any, dim: int | None, rank: int) -> Any:
     """A batch first, its examples given leading dimensions of size one up to `rank`."""
     if dim is None:
         return x
@@ -174,9 +174,9 @@ def elementwise(op: Op, args: Arguments, dims: list[int | None], size: int) -> t
         return result, [where] * len(outs) if len(outs) > 1 else where
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if isinstance(a, TensorBase))
     if op.promote != PROMOTE_NONE:
-        args = _promoted(op, args, dims)
+        args = _promote(op, args, dims)
     ready = [
-        aligned(a, d, rank) if isinstance(a, TensorBase) else a for a, d in zip(args, dims)
+        align(a, d, rank) if isinstance(a, TensorBase) else a for a, d in zip(args, dims)
     ]  # fmt: skip
     result = call(op, ready)
     return result, [0] * len(result) if isinstance(result, (tuple, list)) else 0
@@ -192,7 +192,7 @@ def alike(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[T
     return call(op, ready), 0
 
 
-def _promoted(op: Op, args: Arguments, dims: list[int | None]) -> list[Any]:
+def _promote(op: Op, args: Arguments, dims: list[int | None]) -> list[Any]:
     """Operands converted as one example's would be: a number is weaker than what has dimensions."""
     types = {a._raw.dtype for a in args if isinstance(a, TensorBase)}
     if len(types) < 2:

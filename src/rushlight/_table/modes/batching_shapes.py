@@ -12,7 +12,7 @@ from ..._core.storage import TensorBase
 from ..rows.tensor_namespace import table
 from ..shape.shape import alias
 from .batching_rules import (
-    aligned,
+    align,
     call,
     example_shape,
     front,
@@ -240,7 +240,7 @@ def reshaped(
 @rule("expand", "expand_copy")
 def expand(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[TensorLike, int]:
     """New dimensions come between the batch and the example."""
-    x = aligned(args[0], dims[0], len(args[1]))
+    x = align(args[0], dims[0], len(args[1]))
     if len(args[1]) < x._raw.ndim - 1:
         shape = x._raw.shape[1:]
         raise RuntimeError(
@@ -254,7 +254,7 @@ def expand(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[
 @rule("repeat")
 def repeat(op: Op, args: Arguments, dims: list[int | None], size: int) -> tuple[Tensor, int]:
     """The batch once."""
-    return call(op, [aligned(args[0], dims[0], len(args[1])), (1, *args[1])]), 0
+    return call(op, [align(args[0], dims[0], len(args[1])), (1, *args[1])]), 0
 
 
 @rule("trace")
@@ -407,13 +407,13 @@ def operands(
     ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
     rank = max(ranks)
     if op.broadcasts:
-        from .batching_rules import _promoted
+        from .batching_rules import _promote
 
-        args = _promoted(op, args, dims)
-        ready = [aligned(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
+        args = _promote(op, args, dims)
+        ready = [align(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
         return call(op, ready), 0
-    me = aligned(repeat_batch(args[0], dims[0], size), 0, rank)
-    value = aligned(args[1], dims[1], rank)
+    me = align(repeat_batch(args[0], dims[0], size), 0, rank)
+    value = align(args[1], dims[1], rank)
     if not itself:
         value = table("expand")(value, me._raw.shape)
         return table("clone")(table("to")(value, me.dtype)), 0

@@ -294,7 +294,7 @@ for _name, _dtype in (
 # ---- layers -------------------------------------------------------------------------------------
 _scaled = linear(
     "_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor",
-    lambda x, mask, scale: draw.masked(x, mask, scale),
+    lambda x, mask, scale: draw.scale_masked(x, mask, scale),
     self=lambda xp, g, mask, scale: g * mask * scale,
     public=False,
     out=False,

@@ -10,7 +10,7 @@ from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..calls.signed_functions import signed
+from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
 from ..rows.gradient_kernels import calling
 from ..rows.row import Row, linear
@@ -144,7 +144,7 @@ def _means(input: Tensor, size: Shape, dims: int, row: Row) -> Tensor:
 def _mean_function(dims: int, row: Row) -> AnyCallable:
     name = f"adaptive_avg_pool{dims}d"
 
-    @signed(f"{name}(Tensor self, int[{dims}] output_size) -> Tensor")
+    @give_signatures(f"{name}(Tensor self, int[{dims}] output_size) -> Tensor")
     def checked(input: Tensor, output_size: Shape) -> Tensor:
         size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
         return _means(input, size, dims, row)
@@ -165,7 +165,7 @@ for _dims, _row in ((2, _adaptive_avg_pool2d), (3, _adaptive_avg_pool3d)):
 
 
 @composite("", "nn.functional")
-@signed("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+@give_signatures("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means of windows that divide the last dimension evenly.
 
@@ -222,7 +222,7 @@ _max_row3, adaptive_max_pool3d_backward = _adaptive_max_rows(3)
 
 
 @composite("")
-@signed("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
+@give_signatures("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
 def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int | None] | None
 ) -> tuple[Tensor, Tensor]:

@@ -14,9 +14,9 @@ from ..._core.mode import current
 from ..._core.storage import new_tensor
 from ..._formula.words import exp, row_sum, row_top, where
 from ..calls import dtype_checks as _checks
-from ..elementwise.number import multiplied, times
+from ..elementwise.number import multiply_by, times
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import general
 from ..rows.row_formula import row_formula
 from ..rows.tensor_namespace import table
@@ -96,7 +96,7 @@ def _declare(name: str, node: str, like_queries: bool, lowering: str = "") -> An
         lambda q, k, v, p, causal, mask, scale: raw.attention(
             q, k, v, mask, causal, scale, like_queries
         ),
-        joint=recorded(_gradients, override=raw.attention_backward),
+        joint=record_gradient(_gradients, override=raw.attention_backward),
         attn_mask=None,
         differentiable_out=(True, False),
         node=node,
@@ -213,8 +213,8 @@ def attention_weights(
     size = q._raw.shape[-1]
     factor = (1 / size**0.5 if size else float("inf")) if scale is None else scale
     root = abs(factor) ** 0.5
-    q = multiplied(q, root if factor >= 0 else -root)
-    scores = q @ multiplied(k.transpose(-2, -1), root)
+    q = multiply_by(q, root if factor >= 0 else -root)
+    scores = q @ multiply_by(k.transpose(-2, -1), root)
     if mask is not None:
         scores = scores + mask
     if T.dtype_of(scores).category != D.FLOAT:

@@ -16,7 +16,7 @@ from ..elementwise.number import over, plus, times
 from ..reduce.softmax import LOG_SOFTMAX
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import general
 from .loss import _shape
 
@@ -66,7 +66,7 @@ _nll = general(
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "int ignore_index=-100) -> Tensor",
     raw.nll_loss,
-    self=recorded(_nll_gradient, override=raw.nll_loss_backward),
+    self=record_gradient(_nll_gradient, override=raw.nll_loss_backward),
     public=False,
     refuses_values="any",
     lowering="nll_loss",
@@ -78,7 +78,7 @@ _nll2d = general(
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "int ignore_index=-100) -> Tensor",
     raw.nll_loss2d,
-    self=recorded(_nll_gradient, override=raw.nll_loss_backward),
+    self=record_gradient(_nll_gradient, override=raw.nll_loss_backward),
     node="NllLoss2DBackward0",
     public=False,
     refuses_values="any",
@@ -166,7 +166,7 @@ def _cross_gradient(
 _cross_entropy = general(
     "_cross_entropy(Tensor self, Tensor target, int reduction=1, int ignore_index=-100) -> Tensor",
     raw.cross_entropy,
-    self=recorded(_cross_gradient, override=raw.cross_entropy_backward),
+    self=record_gradient(_cross_gradient, override=raw.cross_entropy_backward),
     node="NllLossBackward0",
     public=False,
     out=False,
@@ -350,7 +350,7 @@ _multi_margin = general(
     "multi_margin_loss(Tensor self, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, "
     "int reduction=1) -> Tensor",
     raw.multi_margin_loss,
-    self=recorded(_margin_gradient, override=raw.multi_margin_loss_backward),
+    self=record_gradient(_margin_gradient, override=raw.multi_margin_loss_backward),
     public=False,
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
@@ -397,7 +397,7 @@ def _multilabel_gradient(g: Tensor, self: Tensor, target: Tensor, reduction: int
 _multilabel_margin = general(
     "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     raw.multilabel_margin_loss,
-    self=recorded(_multilabel_gradient, override=raw.multilabel_margin_loss_backward),
+    self=record_gradient(_multilabel_gradient, override=raw.multilabel_margin_loss_backward),
     public=False,
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=0, high=4, integer=True))],

@@ -16,7 +16,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls.convolution_checks import Sizes, check_shapes, check_types, each
-from ..calls.signed_functions import signed
+from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
 from ..rows.row import linear, multilinear
 from ..rows.tensor_namespace import table
@@ -393,7 +393,7 @@ def _forward(dims: int) -> AnyCallable:
     def by_word(*args: Any) -> Any:
         return _same_or_valid(dims, *args)
 
-    @signed(
+    @give_signatures(
         f"{name}{head}int[{dims}] padding=0, {tail}",
         f'{name}.padding{head}str padding="valid", {tail}',
         then=(by_word,),
@@ -422,7 +422,7 @@ def _forward(dims: int) -> AnyCallable:
 def _make_transposed(dims: int) -> AnyCallable:
     name = f"conv_transpose{dims}d"
 
-    @signed(
+    @give_signatures(
         f"{name}{'.input' if dims > 1 else ''}(Tensor input, Tensor weight, Tensor? bias=None, "
         f"int[{dims}] stride=1, "
         f"int[{dims}] padding=0, int[{dims}] output_padding=0, int groups=1, int[{dims}] "

@@ -59,7 +59,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _number(value: float, like: Tensor) -> Any:
     """A number as a tensor without dimensions, of the type of `like`."""
-    return new_tensor(raw.filled(value, like._raw.dtype))
+    return new_tensor(raw.make_filled(value, like._raw.dtype))
 
 
 def _memory_of(t: Any) -> Any:

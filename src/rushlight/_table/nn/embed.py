@@ -15,7 +15,7 @@ from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, general, linear
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _embedding = linear(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
     lambda weight, indices, *_: raw.embedding(weight, indices),
-    weight=recorded(_table_gradient, override=raw.embedding_gradient),
+    weight=record_gradient(_table_gradient, override=raw.embedding_gradient),
     real_only="embedding",
     out=False,
     saved_as={"weight_shape": None},
@@ -76,7 +76,7 @@ _sparse_embedding = linear(
     "_sparse_embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=True) -> Tensor",
     lambda weight, indices, *_: raw.embedding(weight, indices),
-    weight=recorded(_sparse_table_gradient, override=sparse_rows.rows_gradient),
+    weight=record_gradient(_sparse_table_gradient, override=sparse_rows.rows_gradient),
     real_only="embedding",
     node="EmbeddingBackward0",
     public=False,
@@ -205,7 +205,9 @@ def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: s
             raw.embedding_bag(weight, indices, offsets, mode, scales, last, padding)
         ),
         weight=gradient,
-        per_sample_weights=recorded(_bag_weight_gradient, override=raw.embedding_bag_weights),
+        per_sample_weights=record_gradient(
+            _bag_weight_gradient, override=raw.embedding_bag_weights
+        ),
         node="EmbeddingBagBackward0",
         public=False,
         out=False,
@@ -220,15 +222,18 @@ def _bags(name: str, sparse: bool, gradient: Any, modes: tuple[int, ...], doc: s
 
 
 _bag = _bags(
-    "_embedding_bag", False, recorded(_bag_gradient, override=raw.embedding_bag_backward), (0, 1),
+    "_embedding_bag", False,
+    record_gradient(_bag_gradient, override=raw.embedding_bag_backward), (0, 1),
     "The sums or means of bags of rows.",
 )  # fmt: skip
 _sparse_bag = _bags(
-    "_sparse_embedding_bag", True, recorded(_bag_gradient, override=raw.embedding_bag_rows), (0, 1),
+    "_sparse_embedding_bag", True,
+    record_gradient(_bag_gradient, override=raw.embedding_bag_rows), (0, 1),
     "The sums or means of bags of rows; the table's gradient has the rows that were read.",
 )  # fmt: skip
 _max_bag = _bags(
-    "_max_embedding_bag", False, recorded(_max_bag_gradient, override=raw.max_bag_backward), (2,),
+    "_max_embedding_bag", False,
+    record_gradient(_max_bag_gradient, override=raw.max_bag_backward), (2,),
     "The maxima of bags of rows.",
 )  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}

@@ -125,7 +125,7 @@ def _col2im(
         )
     _refuse_integers(x, "col2im_out_cpu")
     batch = x if x.ndim == 3 else x[None]
-    planes = raw.folded(batch, size, k, out, stride, padding, dilation)
+    planes = raw.fold(batch, size, k, out, stride, padding, dilation)
     return planes if x.ndim == 3 else planes[0]
 
 

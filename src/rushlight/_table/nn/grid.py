@@ -11,7 +11,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..calls.argument_parser import misuse
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import constant, table
 from ..rows.warn_once import warn_the_caller
@@ -144,7 +144,7 @@ def _rows(dims: int) -> Row:
         f"grid_sampler_{dims}d(Tensor input, Tensor grid, int interpolation_mode, int "
         "padding_mode, bool align_corners) -> Tensor",
         forward,
-        joint=recorded(_recorded_gradients, override=raw.grid_sample_backward),
+        joint=record_gradient(_recorded_gradients, override=raw.grid_sample_backward),
         node=f"GridSampler{dims}DBackward0",
         dtypes="float",
         samples=lambda mk: [

@@ -9,7 +9,7 @@ from ..._core.apply import apply_n
 from ..linalg.matmul import linear
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .class_loss import cross_entropy
@@ -93,7 +93,7 @@ _chunked = general(
     "Tensor? linear_bias, Tensor target, int reduction, int ignore_index, "
     "int batch_chunk_size) -> Tensor",
     raw.linear_cross_entropy,
-    joint=recorded(_gradients, override=raw.linear_cross_entropy_backward),
+    joint=record_gradient(_gradients, override=raw.linear_cross_entropy_backward),
     target=None,
     namespace="private",
     out=False,

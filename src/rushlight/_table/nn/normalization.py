@@ -16,7 +16,7 @@ from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import complaint_of_c, in_words_of, real_number
 from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import general
 from ..rows.row_formula import norm_formula
 
@@ -47,7 +47,7 @@ def input_gradient(
     return inverse * (g - level - moved * slope)
 
 
-def normalised(
+def normalise(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, dim: Shape, part: float
 ) -> tuple[Tensor, ...]:
     """x with mean 0 and variance 1 along `dim`, scaled and shifted; the means; 1 / deviations."""
@@ -143,8 +143,8 @@ LAYER_NORM = general(
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
     "eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
-    norm_formula(normalised, prepare=_check_layer),
-    joint=norm_formula(_layer_gradients, again=normalised, by_row=("mean", "rstd")),
+    norm_formula(normalise, prepare=_check_layer),
+    joint=norm_formula(_layer_gradients, again=normalise, by_row=("mean", "rstd")),
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
@@ -270,7 +270,7 @@ BATCH_NORM = general(
     "Buffer(b!)? running_var, bool training, float momentum, float eps)"
     " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
     _batch_norm,
-    joint=recorded(_batch_gradients, override=batch_norm_backward),
+    joint=record_gradient(_batch_gradients, override=batch_norm_backward),
     saved_as={"save_mean": "result1", "save_invstd": "result2"},
     differentiable_out=(True, False, False),
     public=False,
@@ -445,7 +445,7 @@ GROUP_NORM = general(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int group, float eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
     _group_norm,
-    joint=recorded(_group_gradients, override=_group_kernel),
+    joint=record_gradient(_group_gradients, override=_group_kernel),
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
     public=False,

@@ -34,7 +34,7 @@ def _shuffle(x: Array, upscale_factor: int) -> Array:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
             f"of upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
         )
-    y = raw.shuffled(x, r)
+    y = raw.shuffle(x, r)
     return follow_layout(y, x)
 
 
@@ -54,7 +54,7 @@ def _unshuffle(x: Array, downscale_factor: int) -> Array:
                 f"pixel_unshuffle expects {word} to be divisible by downscale_factor, but "
                 f"input.size({axis})={size} is not divisible by {r}"
             )
-    y = raw.unshuffled(x, r)
+    y = raw.unshuffle(x, r)
     return follow_layout(y, x)
 
 
@@ -72,7 +72,7 @@ def _exchange(x: Array, groups: int) -> Array:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
-    y = raw.exchanged(x, groups)
+    y = raw.exchange(x, groups)
     return follow_layout(y, x)
 
 

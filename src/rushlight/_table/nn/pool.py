@@ -14,7 +14,7 @@ from ..._base.determinism import alert
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..calls.argument_parser import complaint_of_c
-from ..calls.signed_functions import signed
+from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
 from ..rows.gradient_kernels import call_row, calling
 from ..rows.row import Row, general, linear, when_settled
@@ -103,7 +103,7 @@ avg_pool3d, avg_pool3d_backward = _avg_rows(3)
 
 
 @composite("", "nn.functional")
-@signed(
+@give_signatures(
     "avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=[], int[1] padding=0, bool "
     "ceil_mode=False, bool count_include_pad=True) -> Tensor"
 )
@@ -280,7 +280,7 @@ max_pool3d_with_indices, max_pool3d_with_indices_backward = _max_window_rows(3)
 
 
 @composite("")
-@signed(
+@give_signatures(
     "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1]? stride=[], int[1] padding=0, "
     "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 )
@@ -309,7 +309,7 @@ def max_pool1d_with_indices(
 
 
 @composite("")
-@signed(
+@give_signatures(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=[], int[1] padding=0, int[1] "
     "dilation=1, bool ceil_mode=False) -> Tensor"
 )
@@ -334,7 +334,7 @@ def _values_alone(dims: int, row: Row) -> AnyCallable:
     name = f"max_pool{dims}d"
 
     @composite("")
-    @signed(
+    @give_signatures(
         f"{name}(Tensor self, int[{dims}] kernel_size, int[{dims}]? stride=[], int[{dims}] "
         f"padding=0, int[{dims}] dilation=1, bool ceil_mode=False) -> Tensor"
     )
@@ -446,7 +446,7 @@ def _unpool(dims: int) -> AnyCallable:
         checks.unpool(dims, x, indices, output_size, *steps[:1])
         if prod(output_size):
             checks.require(x, "fV", f"max_unpool{dims}d")
-        out = raw.unpooled(x, indices, tuple(output_size))
+        out = raw.unpool(x, indices, tuple(output_size))
         return follow_layout(out, x) if dims == 2 else out
 
     return forward

@@ -16,7 +16,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..linalg.matmul import linear
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
 from .packed_sequences import refuse_steps
@@ -211,7 +211,7 @@ _plain = general(
     "_rnn_layer(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
     "bool relu, int[]? batch_sizes, bool reverse) -> (Tensor output, Tensor hy)",
     raw.rnn,
-    joint=recorded(_plain_gradients, override=raw.rnn_backward),
+    joint=record_gradient(_plain_gradients, override=raw.rnn_backward),
     node="StackBackward0",
     namespace="private",
     public=False,
@@ -239,7 +239,7 @@ def _lstm_row(node: str, *delivers: str) -> Row:
         "Tensor? b_hh, Tensor? w_hr, int[]? batch_sizes, bool reverse) -> "
         "(Tensor output, Tensor hy, Tensor cy, Tensor gates, Tensor cells)",
         raw.lstm,
-        joint=recorded(_lstm_gradients, override=raw.lstm_backward),
+        joint=record_gradient(_lstm_gradients, override=raw.lstm_backward),
         differentiable_out=(True, True, True, False, False),
         node=node,
         namespace="private",
@@ -270,7 +270,7 @@ _gru = general(
     "int[]? batch_sizes, bool reverse) -> "
     "(Tensor output, Tensor hy, Tensor gates, Tensor inner)",
     raw.gru,
-    joint=recorded(_gru_gradients, override=raw.gru_backward),
+    joint=record_gradient(_gru_gradients, override=raw.gru_backward),
     differentiable_out=(True, True, False, False),
     node="StackBackward0",
     namespace="private",

@@ -20,7 +20,7 @@ from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
-from ..shape.create import delivered, dtype_or_default, finished, size_of, type_for
+from ..shape.create import deliver, dtype_or_default, finish, size_of, type_for
 from .fill import refill, refuse_leaf
 from .generator import Generator, stream_of
 
@@ -95,7 +95,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             array = draw(stream_of(generator), shape, T.to_raw(found))
         if out is not None and (generator is not None or again(out, shape)):
             bump(out)
-        return delivered(array, out, requires_grad)
+        return deliver(array, out, requires_grad)
 
     def like(
         input: Tensor, *, dtype: Any = None, layout: object = None, device: Any = None,
@@ -109,7 +109,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
         fill = distributions.uniform_ if uniform else distributions.normal_
         if array.size:
             fill(stream_of(generator), array)
-        return finished(array, requires_grad)
+        return finish(array, requires_grad)
 
     for function, shown, end in (
         (fresh, name, "."), (like, f"{name}_like", ", shaped, typed and laid out like `input`.")
@@ -173,7 +173,7 @@ def randint(
     array = discrete.randint(
         stream_of(generator), low, high, size_of("randint", (size,), out), T.to_raw(found)
     )
-    return delivered(array, out, requires_grad)
+    return deliver(array, out, requires_grad)
 
 
 @composite()
@@ -193,7 +193,7 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: object = 
     raw_create.in_memory_order(array)[...] = discrete.randint(
         stream_of(generator), low, high, (array.size,), raw
     )
-    return finished(array, requires_grad)
+    return finish(array, requires_grad)
 
 
 @composite()
@@ -222,7 +222,7 @@ def randperm(
     if nowhere and out is None:
         return _meta.empty_meta((n,), found, requires_grad)
     array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
-    return delivered(array, out, requires_grad)
+    return deliver(array, out, requires_grad)
 
 
 def _as_number(value: float, given: tuple[object, ...]) -> float:
@@ -269,7 +269,7 @@ def normal(
             return _meta.empty_meta(shape, found, requires_grad)
         array = raw_create.empty(shape, found)
         distributions.normal_(stream, array, float(mean), float(std))
-        return delivered(array, out, requires_grad)
+        return deliver(array, out, requires_grad)
     if isinstance(std, TensorBase):
         if std._raw.size and bool((std._raw < 0).any()):
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -293,12 +293,12 @@ def normal(
             isinstance(t, TensorBase) and t._requires_grad for t in (mean, std, out)
         ):
             raise RuntimeError(errors.out_requires_grad("normal"))
-        return delivered(array, out, None)
+        return deliver(array, out, None)
     if not isinstance(std, TensorBase):
-        return apply_n(_around_mean.op, [mean, finished(array, False)])
+        return apply_n(_around_mean.op, [mean, finish(array, False)])
     if not isinstance(mean, TensorBase):
-        return apply_n(_around_number.op, [std, finished(array, False)])
-    return apply_n(_around_both.op, [mean, std, finished(array, False)])
+        return apply_n(_around_number.op, [std, finish(array, False)])
+    return apply_n(_around_both.op, [mean, std, finish(array, False)])
 
 
 def _no_slope(xp: ModuleType, g: TensorLike, self_shape: Shape) -> TensorLike:
@@ -363,9 +363,9 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
     if out is not None:
-        return delivered(made, out, None)
+        return deliver(made, out, None)
     row = _coins if p is None else _alike_coins
-    return apply_n(row.op, [input, finished(made, False)])
+    return apply_n(row.op, [input, finish(made, False)])
 
 
 @composite("", method=True)
@@ -399,7 +399,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
         raise RuntimeError(_bad_weight(weights, replacement))
     if not bool((weights.sum(-1) > 0).all()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    return delivered(
+    return deliver(
         discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
     )
 

@@ -12,7 +12,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
-from ..rows.return_type_classes import named_results
+from ..rows.return_type_classes import make_result_class
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 
@@ -56,9 +56,9 @@ def _record(row: Row, results: list[Array], *operands: object) -> list[Tensor]:
     return apply_n(row.op, [[*tensors, *made], len(made)])
 
 
-_RESULT = named_results("histogram", ("hist", "bin_edges"))
-_RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
-named_results("histogram_out", ("hist", "bin_edges"))
+_RESULT = make_result_class("histogram", ("hist", "bin_edges"))
+_RESULTS = make_result_class("histogramdd", ("hist", "bin_edges"))
+make_result_class("histogram_out", ("hist", "bin_edges"))
 
 
 def _check_range(limits: Sequence[float] | None, width: int) -> None:
@@ -204,7 +204,7 @@ def histogram(
             raise problem
     for target, result in zip(out, results):
         place(target, result)
-    return named_results("histogram_out", ())(out)
+    return make_result_class("histogram_out", ())(out)
 
 
 @composite()

@@ -237,7 +237,7 @@ def _log_of_sum(x: TensorLike, dim: Shape) -> Any:
 logsumexp = general(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     row_formula(
-        lambda self, dim: _log_of_sum(self, dim), prepare=raw.checked_for_logsumexp, empty=-inf
+        lambda self, dim: _log_of_sum(self, dim), prepare=raw.check_for_logsumexp, empty=-inf
     ),
     # `keepdim` says how g and out come.
     self=row_formula(lambda g, self, out, dim, keepdim: g * exp(self - out), by_row=("g", "out")),

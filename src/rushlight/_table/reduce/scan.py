@@ -12,7 +12,7 @@ from ..._base.lazy import later
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
-from ..elementwise.number import divided, multiplied
+from ..elementwise.number import divide_by, multiply_by
 from ..rows.composite import composite
 from ..rows.out_rules import OutRules, always, as_out
 from ..rows.row import Row, general, linear, selection, when_settled
@@ -300,10 +300,10 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
         _refuse_step("trapezoid", dx)
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
-        return multiplied(inner - multiplied(ends, 0.5), float(dx))
+        return multiply_by(inner - multiply_by(ends, 0.5), float(dx))
     width = _samples_distance("trapezoid", y, x, dim)
     total = table("sum")((_part(y, dim, 0, -1) + _part(y, dim, 1, 0)) * width, dim)
-    return divided(total, 2.0)
+    return divide_by(total, 2.0)
 
 
 @composite(numpy_words=True)
@@ -326,9 +326,9 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
-        return table("cumsum")(multiplied(pairs, dx / 2.0), along)
+        return table("cumsum")(multiply_by(pairs, dx / 2.0), along)
     width = _samples_distance("cumulative_trapezoid", y, x, dim)
-    return divided(table("cumsum")(pairs * width, along), 2.0)
+    return divide_by(table("cumsum")(pairs * width, along), 2.0)
 
 
 @composite(numpy_words=True)
@@ -400,11 +400,11 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list
 def _derivative(f: Tensor, dim: int, spacing: Tensor | int, edge_order: int) -> Tensor:
     if isinstance(spacing, TensorBase):
         return _uneven_derivative(f, dim, spacing, edge_order)
-    centre = divided(divided(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
+    centre = divide_by(divide_by(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
     if edge_order == 1:
         n = f._raw.shape[dim]
-        first = divided(_part(f, dim, 1, 2) - _part(f, dim, 0, 1), spacing)
-        last = divided(_part(f, dim, n - 1, 0) - _part(f, dim, n - 2, -1), spacing)
+        first = divide_by(_part(f, dim, 1, 2) - _part(f, dim, 0, 1), spacing)
+        last = divide_by(_part(f, dim, n - 1, 0) - _part(f, dim, n - 2, -1), spacing)
     else:
         n = f._raw.shape[dim]
         a, b, c = (_part(f, dim, k, k + 1) for k in (0, 1, 2))

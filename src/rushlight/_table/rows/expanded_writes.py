@@ -8,7 +8,7 @@ from typing import Any, Final
 _SCALAR: Final = "tensor[mask] = scalar"
 
 
-def warned(name: str, line: int, form: str = _SCALAR) -> Callable[[list[Any]], list[str]]:
+def warn_as(name: str, line: int, form: str = _SCALAR) -> Callable[[list[Any]], list[str]]:
     """The field `expanded` of a row: its warning names another form, and a line of PyTorch's."""
     text = (
         f"Use of {name}_ on expanded tensors is deprecated. Please clone() the tensor "

@@ -2,7 +2,7 @@
 
     self=lambda xp, g, groups: call_row(xp, _unshuffle, g, groups)
     grad_output=calling(lambda: avg_pool2d)
-    joint=recorded(_gradients, override=raw.attention_backward)
+    joint=record_gradient(_gradients, override=raw.attention_backward)
 
 A gradient that is an operation itself is a call of that operation's row: `calling` where it takes
 arguments by the names of its own parameters. Else the row tells it in
@@ -63,7 +63,7 @@ class _Calling(Formula):
         return made
 
 
-def recorded(function: AnyCallable, *, override: Any) -> Any:
+def record_gradient(function: AnyCallable, *, override: Any) -> Any:
     """Says that a gradient is told in operations on Tensors, and what computes it on arrays.
 
     Both take the same arguments; the names of the first one's parameters say what they are, as

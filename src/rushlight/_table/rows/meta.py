@@ -60,7 +60,7 @@ def without_data(array: Array, requires_grad: bool = False) -> Tensor:
     Raises:
         RuntimeError: where gradients are asked of a type that has none.
     """
-    t = marked(new_tensor(array))
+    t = mark_without_data(new_tensor(array))
     if current().inference:
         t._inference = True
     if requires_grad:
@@ -70,7 +70,7 @@ def without_data(array: Array, requires_grad: bool = False) -> Tensor:
     return t
 
 
-def marked(t: Any) -> Any:
+def mark_without_data(t: Any) -> Any:
     """The tensor, which operations now know for one without data."""
     t._plain = False
     t._layered = True
@@ -104,16 +104,16 @@ def empty_meta_like(
     return without_data(found, requires_grad)
 
 
-def adopted(t: Tensor, other: Tensor) -> None:
+def adopt(t: Tensor, other: Tensor) -> None:
     """Prepares a tensor for the memory of another: one of the two may have no data."""
     if type(other._raw) is MetaArray:
-        marked(t)
+        mark_without_data(t)
     elif type(t._raw) is MetaArray and not type(t)._overrides:
         t._layered = False
         t._plain = not t._inference
 
 
-def emptied(t: Any) -> Any:
+def strip_data(t: Any) -> Any:
     """A tensor like another that has data, but without."""
     return empty_meta_like(t, None, False, bool(t._requires_grad) and t._node is None)
 
@@ -127,7 +127,7 @@ def elements(t: Any) -> Array:
     return t._raw if t._plain else elements_of(t)
 
 
-def dispatched(name: str, *args: object) -> Any:
+def ask_classes(name: str, *args: object) -> Any:
     """What the class of a tensor among the arguments answers to a call, or NOT_HANDLED."""
     return look(name, args)
 
@@ -214,7 +214,7 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
         arrays = [results] if op.n_out == 1 else list(results)
         for out, array in zip(outs, arrays, strict=True):
             out._raw = array if type(array) is MetaArray else T.as_array(array).view(MetaArray)
-            marked(out)
+            mark_without_data(out)
         return outs, raws, None
     sizes = _true_sizes(op, args, raws)
     plain = [_plain(raw, sizes) for raw in raws]
@@ -229,7 +229,7 @@ def _outcome(op: Op, args: Arguments, tensors: list[TensorBase]) -> Any:
             out._raw = meta_like(out._raw)
         else:
             out._raw = _follow_layout(op, raws, shape, out._raw.dtype)
-        marked(out)
+        mark_without_data(out)
     return outs, raws, promoted
 
 

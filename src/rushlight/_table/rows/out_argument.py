@@ -19,7 +19,7 @@ from ..._core.interposers import NOT_HANDLED, WRITE_OUT
 from ..._core.mode import CURRENT, Mode, derive, ready
 from ..._core.storage import TensorBase
 from .out_rules import AS_MOST, OutRules, Typed
-from .resizing import resized
+from .resizing import resize_array
 from .return_type_classes import name_outputs
 from .tensor_namespace import table
 
@@ -370,4 +370,4 @@ def fit(t: TensorBase, array: Array, laid_out: bool = False, quiet: bool = False
             steps = T.contiguous_strides(array.shape)
             if laid_out and T.is_dense(array):
                 steps = element_strides(array)
-            t._raw = resized(t, array.shape, steps)
+            t._raw = resize_array(t, array.shape, steps)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.memory.exported import is_fixed
 from ..._array.shape import as_strided as windows
-from ..._array.shape.create import marked
+from ..._array.shape.create import mark_unset
 from ..._base import dtypes as D, errors
 from ..._base.determinism import DETERMINISM
 from ..._base.lazy import later
@@ -35,7 +35,7 @@ STORAGES: Final[list[type]] = []
 NOT_RESIZABLE: Final = "Trying to resize storage that is not resizable"
 
 
-def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+def resize_array(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     """The array of `t` in another shape over the same memory, which grows where it must.
 
     Raises:
@@ -65,7 +65,7 @@ def resized(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     octets = windows.storage(array).reshape(-1).view("u1")
     if fresh and DETERMINISM.filling:
         first = -(-before // item)
-        marked(T.array_over((wanted - first,), array.dtype, octets, first * item, (item,)))
+        mark_unset(T.array_over((wanted - first,), array.dtype, octets, first * item, (item,)))
     return T.array_over(size, array.dtype, octets, start * item, [s * item for s in strides])
 
 
@@ -107,7 +107,7 @@ def grown(holder: Any, count: int) -> None:
     _show(holders, whole, moved)
 
 
-def relocated(holder: Any, moved: Array) -> None:
+def relocate(holder: Any, moved: Array) -> None:
     """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
     whole = T.owner(_seen(holder))
     _show(_holders(whole), whole, moved)

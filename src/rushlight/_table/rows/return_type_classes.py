@@ -82,13 +82,13 @@ OF_FUNCTIONS: Final = {
 def all_types() -> dict[str, Any]:
     """All types by name, those of rows that nobody has used included."""
     for name in OF_FUNCTIONS:
-        named_results(name)
+        make_result_class(name)
     for row in DECLARED.values():
         make_types(row)
     return RETURN_TYPES
 
 
-def named_results(name: str, fields: tuple[str, ...] = ()) -> type[Any]:
+def make_result_class(name: str, fields: tuple[str, ...] = ()) -> type[Any]:
     """The class of results called `name`, with those fields; made at the first call."""
     made = RETURN_TYPES.get(name)
     if made is None:
@@ -115,8 +115,8 @@ def maker(schema: Schema) -> AnyCallable | None:
     if len(fields) < 2 or not all(fields) or schema.name in _PLAIN:
         return None
     name = schema.name.replace(".", "_")
-    named_results(name + "_out", fields)
-    return partial(tuple.__new__, named_results(name, fields))
+    make_result_class(name + "_out", fields)
+    return partial(tuple.__new__, make_result_class(name, fields))
 
 
 def name_outputs(name: str, targets: list[Tensor]) -> Any:

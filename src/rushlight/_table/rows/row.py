@@ -16,7 +16,7 @@ arrays and on Tensors alike.
 A `formula(...)` is one in the vocabulary of `_formula.words`: a raw forward, or a gradient, that is
 told for arrays, Tensors, kernels and compiled steps at once. `formula=` beside a raw forward tells
 what it computes to all but arrays. A gradient that arrays compute by a kernel of their own is
-`recorded(...)`, or a call of the row that computes it: see `gradient_kernels`.
+`record_gradient(...)`, or a call of the row that computes it: see `gradient_kernels`.
 
 The kind says the rest:
     elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp,
@@ -204,7 +204,7 @@ def when_settled(row: Row, then: Callable[[Row], None]) -> None:
             row.declared.then.append(then)
 
 
-def written_as(row: Row, by_tensor: Row | None, by_number: Row | None = None) -> None:
+def set_write_node(row: Row, by_tensor: Row | None, by_number: Row | None = None) -> None:
     """Says which row's node a write in place of `row` leaves, where it isn't the row's own.
 
     `by_number` is for a second operand that is no tensor. Without any, a write is no matter of

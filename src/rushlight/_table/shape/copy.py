@@ -27,7 +27,7 @@ from ..calls.argument_parser import complaint, misuse
 from ..calls.dimension_argument import dimension
 from ..rows.composite import composite
 from ..rows.node_classes import all_edges
-from ..rows.resizing import make_room, over_storage, resized
+from ..rows.resizing import make_room, over_storage, resize_array
 from ..rows.result_strides import steps_of
 from ..rows.row import Row, general, linear
 
@@ -45,7 +45,7 @@ _LONGEST: Final = 2**63
 # ---- copies -----------------------------------------------------------------------------------
 copy_row = linear(
     "_copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-    W.copied,
+    W.copy_like,
     self=lambda xp, g: xp.zeros_like(g),
     src=lambda xp, g, src_shape: xp.sum_to(g, src_shape),
     node="CopyBackwards",
@@ -113,7 +113,7 @@ def records(t: Tensor) -> bool:
 # ---- fills ------------------------------------------------------------------------------------
 fill_tensor = linear(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    W.filled_tensor,
+    W.fill_from,
     self=lambda xp, g: xp.zeros_like(g),
     value=lambda xp, g: xp.sum(g),
     node="FillBackward1",
@@ -126,7 +126,7 @@ fill_tensor = linear(
 )
 fill_scalar = general(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    W.filled,
+    W.fill_like,
     self=lambda xp, g: xp.zeros_like(g),
     method=False,
     out=False,
@@ -135,7 +135,7 @@ fill_scalar = general(
 )
 fill_row = general(
     "_fill_.Scalar(Tensor self, Scalar value) -> Tensor",
-    W.filled,
+    W.fill_like,
     self=lambda xp, g: xp.zeros_like(g),
     node="FillBackward2",
     public=False,
@@ -148,7 +148,7 @@ fill_row = general(
 )
 fill_tensor_row = linear(
     "_fill_.Tensor(Tensor self, Tensor value) -> Tensor",
-    W.filled_tensor,
+    W.fill_from,
     self=lambda xp, g: xp.zeros_like(g),
     value=lambda xp, g: xp.sum(g),
     node="FillBackward3",
@@ -265,7 +265,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
         strides = T.contiguous_strides(shape)
         if last:
             strides = steps_of("empty", shape, memory_format, None)
-        self._raw = resized(self, shape, strides)
+        self._raw = resize_array(self, shape, strides)
     else:
         return self  # nothing has been written
     count_write(self, ready())

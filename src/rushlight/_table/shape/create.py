@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 batches = later("_array.memory.collation")
 
 
-def finished(array: Array, requires_grad: bool) -> Any:
+def finish(array: Array, requires_grad: bool) -> Any:
     """A tensor over a fresh array.
 
     Raises:
@@ -57,7 +57,7 @@ def _mark(t: TensorBase, requires_grad: bool) -> None:
         t._requires_grad = True
 
 
-def filled(array: Array, requires_grad: bool) -> TensorBase:
+def finish_filled(array: Array, requires_grad: bool) -> TensorBase:
     """A tensor over a fresh array whose elements depend on numbers only."""
     t = new_tensor(array)
     mode = current()
@@ -68,7 +68,7 @@ def filled(array: Array, requires_grad: bool) -> TensorBase:
     return t
 
 
-def delivered(
+def deliver(
     array: Any, out: Any, requires_grad: bool | None, by_count: bool = False, warns: bool = False
 ) -> Any:
     """A fresh array in `out` where that is given (resized where it must be), else in a tensor.
@@ -77,7 +77,7 @@ def delivered(
     With `by_count` an `out` of as many elements keeps its shape; `warns`: of any other.
     """
     if out is None:
-        return finished(array, bool(requires_grad))
+        return finish(array, bool(requires_grad))
     from ..rows.out_argument import place
 
     T.refuse_overlap(out._raw)
@@ -122,7 +122,7 @@ def dtype_or_default(dtype: object, name: str = "") -> D.dtype:
     raise TypeError(f"{argument} must be torch.dtype, not {errors.type_name(dtype)}")
 
 
-def _looked_at(device: Any, convert: Callable[[], object]) -> bool:
+def _look_at(device: Any, convert: Callable[[], object]) -> bool:
     """`on_meta` for data: what is wrong with these is told before that there is no CUDA."""
     try:
         return on_meta(device)
@@ -150,13 +150,13 @@ def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | N
         if _meta.is_meta(data):
             return copy_meta(data, dtype, device, requires_grad)
     else:
-        nowhere = _looked_at(device, lambda: tensor(data, dtype=dtype))
+        nowhere = _look_at(device, lambda: tensor(data, dtype=dtype))
     found = None if dtype is None else dtype_or_default(dtype, "tensor")
     if type(data) not in _USUAL and hasattr(type(data), "_tensor_over"):
         made = over_storage(data, found).requires_grad_(requires_grad)
-        return _meta.emptied(made) if nowhere else made
-    made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _meta.emptied(made) if nowhere else made
+        return _meta.strip_data(made) if nowhere else made
+    made = finish(array_of(data, found, warn_of_array), requires_grad)
+    return _meta.strip_data(made) if nowhere else made
 
 
 def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad: bool) -> Any:
@@ -174,7 +174,7 @@ def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad
 @composite()
 def as_tensor(data: object, dtype: D.dtype | None = None, device: DeviceLike | None = None) -> Any:
     """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
-    nowhere = _looked_at(device, lambda: as_tensor(data, dtype))
+    nowhere = _look_at(device, lambda: as_tensor(data, dtype))
     if nowhere or _meta.is_meta(data):
         if not isinstance(data, TensorBase):
             return tensor(data, dtype=dtype, device="meta")
@@ -291,7 +291,7 @@ def _over_memory(obj: Any, dtype: D.dtype | None) -> Any:
     except TypeError:
         from ..._array.memory import dlpack
 
-        return finished(dlpack.array_from(obj, None), False) if dlpack.is_given(obj) else obj
+        return finish(dlpack.array_from(obj, None), False) if dlpack.is_given(obj) else obj
     return frombuffer(obj, dtype=dtype_or_default(dtype))
 
 
@@ -310,7 +310,7 @@ def from_numpy(*ndarray: object, **none: object) -> Tensor:
     if not isinstance(array, T.ndarray):
         raise TypeError(f"expected np.ndarray (got {errors.type_name(array)})")
     refuse_array(array)
-    return finished(T.plain_array(array), False)
+    return finish(T.plain_array(array), False)
 
 
 def _make_filled(name: str, fill: AnyCallable) -> AnyCallable:
@@ -334,8 +334,8 @@ def _make_filled(name: str, fill: AnyCallable) -> AnyCallable:
                 return _meta.empty_strided_meta(shape, steps, found, requires_grad)
             return _meta.empty_meta(shape, found, requires_grad)
         if steps is not None:
-            return finished(raw.empty_strided(shape, steps, found), requires_grad)
-        return delivered(fill(shape, found), out, requires_grad)
+            return finish(raw.empty_strided(shape, steps, found), requires_grad)
+        return deliver(fill(shape, found), out, requires_grad)
 
     def make_plainly(*size: object) -> TensorLike | None:
         shape = sizes_of(size)
@@ -345,7 +345,7 @@ def _make_filled(name: str, fill: AnyCallable) -> AnyCallable:
             made = fill(shape, D.get_default_dtype())
         except Exception:
             return make(*size)  # says what is wrong
-        return finished(made, False)
+        return finish(made, False)
 
     make.__name__ = make.__qualname__ = name
     POSITIONAL[make] = make_plainly
@@ -375,7 +375,7 @@ def empty_strided(
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
     if on_meta(device):
         return _meta.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
-    return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
+    return finish(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
 
 
 @composite("private", method=True)
@@ -420,7 +420,7 @@ def empty_permuted(size: Any, physical_layout: Shape, *, dtype: D.dtype | None =
         n *= max(shape[d], 1)
     if nowhere:
         return _meta.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
-    return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
+    return finish(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
 
 
 @composite()
@@ -445,7 +445,7 @@ def frombuffer(buffer: Any, *, dtype: D.dtype, count: int = -1, offset: int = 0,
             "for the rest of this program.",
         )
     array = raw.from_buffer(view, dtype_or_default(dtype), count, offset)
-    return finished(array, requires_grad)
+    return finish(array, requires_grad)
 
 
 _NUMBERS: Final = frozenset({bool, int, float})
@@ -494,7 +494,7 @@ def full(
     if nowhere and out is None:
         return _meta.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,), out), value, found)
-    return delivered(array, out, requires_grad)
+    return deliver(array, out, requires_grad)
 
 
 def _full_plainly(*args: Any) -> object:
@@ -503,7 +503,7 @@ def _full_plainly(*args: Any) -> object:
         shape = sizes_of(args[:1]) if isinstance(args[0], (tuple, list)) else None
         if shape is not None:
             try:
-                return finished(raw.full(shape, args[1], infer(args[1])), False)
+                return finish(raw.full(shape, args[1], infer(args[1])), False)
             except Exception:
                 return full(*args)  # says what is wrong
     return full(*args)
@@ -534,7 +534,7 @@ def eye(
     if nowhere and out is None:
         return _meta.empty_meta((n, width), found, requires_grad)
     array = raw.eye(n, width, found)
-    return delivered(array, out, requires_grad)
+    return deliver(array, out, requires_grad)
 
 
 @composite()
@@ -544,4 +544,4 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: object = None, device: A
     s = _number("scalar_tensor", "s", 1, s)
     if on_meta(device):
         return _meta.empty_meta((), dtype_or_default(dtype), requires_grad)
-    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)
+    return finish(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

@@ -15,7 +15,7 @@ from ..rows.composite import composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.size_arguments import size_of
 from ..rows.warn_once import warn_of_array
-from .create import _looked_at, _number, dtype_or_default, filled, finished, over_storage
+from .create import _look_at, _number, dtype_or_default, finish, finish_filled, over_storage
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
@@ -62,7 +62,7 @@ def _filled_like(input: TensorBase, fill: Scalar | None, dtype: object, device: 
         like = _of_special(input, fill, found, device, wanted, requires_grad)
         if like is not None:
             return like
-    return filled(array_like(input, found, fill, wanted), requires_grad)
+    return finish_filled(array_like(input, found, fill, wanted), requires_grad)
 
 
 def _like(name: str, fill: Scalar | None) -> Any:
@@ -82,7 +82,7 @@ def _like(name: str, fill: Scalar | None) -> Any:
                 f"{errors.type_name(input)}"
             )
         if dtype is None and device is None and memory_format is None and input._plain:
-            return filled(alike(input._raw), requires_grad)
+            return finish_filled(alike(input._raw), requires_grad)
         return _filled_like(input, fill, dtype, device, memory_format, requires_grad)
 
     alike = raw.unset_alike if fill is None else raw.ALIKE[fill]
@@ -131,14 +131,14 @@ def _new(name: str, fill: Any) -> Any:
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
         nowhere = _meta.beside(self, device)
         shape = size_of(name, size)
-        answer = _meta.dispatched(name, self, list(shape))
+        answer = _meta.ask_classes(name, self, list(shape))
         if answer is NOT_HANDLED:
             answer = _of_batch("new", name, self, (shape,), found)
         if answer is not NOT_HANDLED:
             return answer
         if nowhere:
             return _meta.empty_meta(shape, found, requires_grad)
-        return filled(fill(shape, found), requires_grad)
+        return finish_filled(fill(shape, found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
@@ -171,7 +171,7 @@ def new_full(
     made = _of_batch("new", "new_full", self, (shape, value), found)
     if made is not NOT_HANDLED:
         return made
-    return filled(raw.full(shape, value, found), requires_grad)
+    return finish_filled(raw.full(shape, value, found), requires_grad)
 
 
 @composite("private", method=True, name="new_tensor")
@@ -191,7 +191,7 @@ def new_tensor_(self: Tensor, data: object, *, dtype: Any = None, device: Any = 
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     if hasattr(type(data), "_tensor_over"):
         return over_storage(data, found).requires_grad_(requires_grad)
-    _looked_at(device, lambda: array_of(data, found, warn_of_array))
+    _look_at(device, lambda: array_of(data, found, warn_of_array))
     nowhere = _meta.beside(self, device)
-    made = finished(array_of(data, found, warn_of_array), requires_grad)
-    return _meta.emptied(made) if nowhere else made
+    made = finish(array_of(data, found, warn_of_array), requires_grad)
+    return _meta.strip_data(made) if nowhere else made

@@ -18,12 +18,12 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
 from ..._core.interposers import NOT_HANDLED, call_whole
-from ..._core.mode import ALERTED, current, interposed
+from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.dtype_checks import is_mask
 from ..rows.composite import METHODS, asks, composite
-from ..rows.expanded_writes import warned
+from ..rows.expanded_writes import warn_as
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from .copy import copy_into, fill_tensor_row, records
@@ -90,8 +90,8 @@ def _fit(
     return xp.sum_to(xp.index(g, indices), values_shape)
 
 
-_of_places = warned("index_put", 976, "tensor[indices] = tensor")
-_of_mask = warned("masked_fill", 2450)
+_of_places = warn_as("index_put", 976, "tensor[indices] = tensor")
+_of_mask = warn_as("masked_fill", 2450)
 
 
 def _list_warnings(args: Arguments) -> list[str]:
@@ -241,7 +241,7 @@ def getitem(self: Tensor, given: Any) -> Tensor:
     Raises:
         IndexError: for places that aren't there, or an index of another type.
     """
-    if ALERTED and interposed():
+    if ALERTED and is_interposed():
         handled = call_whole(getitem, (self, given), {})
         if handled is not NOT_HANDLED:
             return handled

@@ -11,7 +11,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_list, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
-from ..._core.mode import ALERTED, interposed
+from ..._core.mode import ALERTED, is_interposed
 from ..._core.storage import TensorBase
 from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
@@ -99,7 +99,7 @@ def _joining(name: str, row: Row, doc: str) -> AnyCallable:
 
     def make(asking: bool) -> AnyCallable:
         def function(*args: Any, **kwargs: Any) -> Any:
-            if asking and ALERTED and interposed():
+            if asking and ALERTED and is_interposed():
                 handled = call_whole(function, args, kwargs)
                 if handled is not NOT_HANDLED:
                     return handled

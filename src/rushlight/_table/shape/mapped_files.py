@@ -9,7 +9,7 @@ from ..._array import types as T
 from ..._base.device import check_cpu
 from ..._base.lazy import later
 from ..rows.composite import composite
-from .create import dtype_or_default, finished
+from .create import dtype_or_default, finish
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
@@ -31,4 +31,4 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
     check_cpu(device)
     found = T.to_raw(dtype_or_default(dtype))
     data = stored.map_file(os.fspath(filename), bool(shared), (size or 0) * found.itemsize)
-    return finished(data.view(found), requires_grad)
+    return finish(data.view(found), requires_grad)

@@ -12,7 +12,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import complaint_of_c
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
-from ..rows.gradient_kernels import recorded
+from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, linear
 from .rearrange import constant_pad_nd
 
@@ -44,12 +44,12 @@ def _follow_layout(y: Array, x: Array, mode: str) -> Array:
 def _borrowing(name: str, node: str, mode: str) -> Row:
     return linear(
         f"{name}(Tensor self, int[] padding) -> Tensor",
-        lambda x, padding: _follow_layout(raw.borrowed(x, padding, mode), x, mode),
+        lambda x, padding: _follow_layout(raw.borrow(x, padding, mode), x, mode),
         check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
-        self=recorded(
+        self=record_gradient(
             lambda g, self_shape, padding: _add_back(g, self_shape, padding, mode),
             override=lambda g, shape, padding: _follow_layout(
-                raw.borrowed_backward(g, shape, padding, mode), g, mode
+                raw.borrow_backward(g, shape, padding, mode), g, mode
             ),
         ),
         node=node,

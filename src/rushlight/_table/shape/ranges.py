@@ -17,7 +17,7 @@ from ..calls.call_errors import combination
 from ..rows import meta as _meta
 from ..rows.composite import POSITIONAL, composite
 from ..rows.warn_once import warn_the_caller
-from .create import delivered, dtype_or_default, finished, type_for
+from .create import deliver, dtype_or_default, finish, type_for
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
@@ -94,7 +94,7 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
     if nowhere and out is None:
         count = max(0, math.ceil((end - start) / step))
         return _meta.empty_meta((count,), found, requires_grad)
-    return delivered(raw.arange(start, end, step, found), out, requires_grad, True, warns=True)
+    return deliver(raw.arange(start, end, step, found), out, requires_grad, True, warns=True)
 
 
 def _count(*args: Any) -> object:
@@ -102,7 +102,7 @@ def _count(*args: Any) -> object:
     if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 62 and not DEFAULTS.changed:
         made = raw.counted(args[0])
         if made is not None:
-            return finished(made, False)
+            return finish(made, False)
     return arange(*args)
 
 
@@ -153,7 +153,7 @@ def range_(
         return _meta.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step
-    return delivered(raw.arange(start, last, step, found), out, requires_grad, by_count=True)
+    return deliver(raw.arange(start, last, step, found), out, requires_grad, by_count=True)
 
 
 def _check_range(start: float, end: float, step: float) -> None:
@@ -196,7 +196,7 @@ def linspace(
         start, end = _real(start, kind), _real(end, kind)
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
-    return delivered(raw.linspace(start, end, steps, found), out, requires_grad, by_count=True)
+    return deliver(raw.linspace(start, end, steps, found), out, requires_grad, by_count=True)
 
 
 def _type_between(name: str, start: object, end: object, dtype: Any, out: Tensor | None) -> D.dtype:
@@ -266,4 +266,4 @@ def logspace(
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
     array = raw.logspace(start, end, steps, float(base), found)
-    return delivered(array, out, requires_grad, by_count=True)
+    return deliver(array, out, requires_grad, by_count=True)

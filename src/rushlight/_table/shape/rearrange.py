@@ -18,7 +18,7 @@ from ..rows import meta as _meta
 from ..rows.composite import composite
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
-from .create import dtype_or_default, finished
+from .create import dtype_or_default, finish
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
 
@@ -216,8 +216,8 @@ def tril_indices(
 ) -> Tensor:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
     nowhere = on_meta(device)
-    made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
-    return _meta.emptied(made) if nowhere else made
+    made = finish(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
+    return _meta.strip_data(made) if nowhere else made
 
 
 @composite("")
@@ -233,8 +233,8 @@ def triu_indices(
 ) -> Tensor:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
     nowhere = on_meta(device)
-    made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
-    return _meta.emptied(made) if nowhere else made
+    made = finish(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
+    return _meta.strip_data(made) if nowhere else made
 
 
 def _triangle(
@@ -350,5 +350,5 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     if 0 in sizes and indices._raw.size:
         raise RuntimeError("ZeroDivisionError")
     places = indices._raw.astype("int64")
-    stacked = table("stack")([new_tensor(x) for x in raw.unraveled(places, sizes)], -1)
+    stacked = table("stack")([new_tensor(x) for x in raw.unravel(places, sizes)], -1)
     return table("unbind")(stacked, -1)

@@ -14,7 +14,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import saying_better
 from ..calls.operand_fit import explain_masked_scatter
 from ..rows.composite import composite
-from ..rows.expanded_writes import warned
+from ..rows.expanded_writes import warn_as
 from ..rows.out_argument import apply_out, give
 from ..rows.out_rules import OutRules, before_others, before_places
 from ..rows.row import general, linear
@@ -113,7 +113,7 @@ index_fill_tensor = linear(
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), 0, mk(1, low=0, high=5, integer=True), mk())],
     shared="never",
-    expanded=warned("index_fill", 1913),
+    expanded=warn_as("index_fill", 1913),
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
     narrow="complex32",
@@ -128,7 +128,7 @@ index_fill_scalar = general(
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), 0, mk(2, low=0, high=5, integer=True), 2.5)],
     shared="last",
-    expanded=warned("index_fill", 1913),
+    expanded=warn_as("index_fill", 1913),
     vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
     beside_data="any",
@@ -512,7 +512,7 @@ masked_select = linear(
 )
 masked_place = linear(
     "masked_place(Tensor grad, Tensor mask, int[] shape) -> Tensor",
-    placing.masked_place,
+    placing.place_masked,
     grad=lambda xp, g, mask: xp.masked_select(g, mask),
     node="MaskedScatterBackward0",
     holomorphic=False,

@@ -21,7 +21,7 @@ from ..._base.memory_format import (
 )
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
-from ..._core.mode import ALERTED, current, interposed
+from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
 from ..._native.ufunc_loops import sizes_of
 from ..calls.argument_parser import complaint_of_c, is_integer, misuse
@@ -132,7 +132,7 @@ def _view(self: Tensor, /, *size: object, **kwargs: object) -> Tensor:
     Raises:
         RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
     """
-    if ALERTED and interposed():
+    if ALERTED and is_interposed():
         handled = call_whole(_view, (self, *size), kwargs)
         if handled is not NOT_HANDLED:
             return handled
@@ -194,7 +194,7 @@ def _rank(t: Tensor, memory_format: memory_format) -> Tensor:
 @asks
 def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
-    if ALERTED and interposed():
+    if ALERTED and is_interposed():
         named = {} if memory_format is contiguous_format else {"memory_format": memory_format}
         handled = call_whole(contiguous, (self,), named)
         if handled is not NOT_HANDLED:
@@ -230,7 +230,7 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
     Raises:
         RuntimeError: where the elements don't fit the shape.
     """
-    if ALERTED and interposed():
+    if ALERTED and is_interposed():
         handled = call_whole(reshape, (input, *shape), kwargs)
         if handled is not NOT_HANDLED:
             return handled
@@ -254,7 +254,7 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
 def _reshape(asking: bool) -> Any:
     def reshape_to(*args: Any, **kwargs: Any) -> Any:
         """The same elements in another shape: a view where the layout allows it, else a copy."""
-        if asking and ALERTED and interposed():
+        if asking and ALERTED and is_interposed():
             handled = call_whole(reshape_to, args, kwargs)
             if handled is not NOT_HANDLED:
                 return handled
@@ -286,7 +286,7 @@ def _lay_anew(input: Tensor, size: tuple[int, ...]) -> Any:
         return apply_view(view.op, input, (size,))
     if is_example(array):  # under vmap the batch decides
         return apply_n(unsafe_view.op, [input, size])
-    found, shared = raw.reshaped(array, size)
+    found, shared = raw.reshape_array(array, size)
     if shared:
         return apply_view(reshape_alias.op, input, (size,))
     return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
@@ -424,7 +424,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
             "Dimension specified as 0 but tensor has no dimensions"
         )
     try:
-        found = raw.resolved_shape(shape[axis], sizes)
+        found = raw.resolve_shape(shape[axis], sizes)
     except RuntimeError as error:
         if "inferred" in str(error):
             raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None

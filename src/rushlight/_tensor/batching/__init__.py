@@ -8,10 +8,10 @@ from .wrapper import (
     Batching,
     Layer,
     expand_over,
-    gathered,
+    gather_layers,
     innermost,
     layers_of,
-    unwrapped,
+    unwrap,
     wrap,
 )
 
@@ -19,11 +19,11 @@ __all__ = [
     "BatchedTensor",
     "Batching",
     "Layer",
-    "gathered",
+    "gather_layers",
     "innermost",
     "layers_of",
     "expand_over",
-    "unwrapped",
+    "unwrap",
     "wrap",
 ]
 _ = calls

@@ -20,7 +20,7 @@ from ..._core.mode import CURRENT, Mode, current, derive, ready
 from ..._core.op import Op
 from ..._core.storage import TensorBase, init_tensor
 from ..._table import TENSOR_METHODS
-from ..._table.modes.batching_rules import aligned, batched, front, rank_of
+from ..._table.modes.batching_rules import align, front, rank_of, run_batched
 from ..._table.rows.tensor_namespace import table
 from ..printed_levels import levels_text
 from ..tensor import Tensor
@@ -212,7 +212,7 @@ def dispatch(op: Op, args: Arguments) -> object:
     before = CURRENT.get()
     try:
         CURRENT.set(layer.outside(current()))
-        result, where = batched(op, values, dims, layer.size)
+        result, where = run_batched(op, values, dims, layer.size)
     finally:
         CURRENT.set(before)
     if op.n_out == 1:
@@ -273,12 +273,12 @@ def dispatch_inplace(op: Op, args: Arguments, writer: Callable[..., object] | No
         if op.row.by_element:
             rank = rank_of(values[0], dims[0])
             rest = [
-                aligned(v, d, rank) if isinstance(v, TensorBase) else v
+                align(v, d, rank) if isinstance(v, TensorBase) else v
                 for v, d in zip(values[1:], dims[1:])
             ]
             apply_inplace(op, [target, *rest], writer)
         else:
-            made, where = batched(op, values, dims, layer.size)
+            made, where = run_batched(op, values, dims, layer.size)
             TENSOR_METHODS["copy_"](target, made if where is None else front(made, where))
     finally:
         CURRENT.set(former_mode)
@@ -312,7 +312,7 @@ class Batching:
             raise
 
 
-def unwrapped(t: TensorBase, layer: Layer, dim: int = 0) -> Tensor:
+def unwrap(t: TensorBase, layer: Layer, dim: int = 0) -> Tensor:
     """The batch behind a result, at dimension `dim`; one that doesn't depend on it is repeated.
 
     Raises:
@@ -351,7 +351,7 @@ def expand_over(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
     return expand_over(table("expand")(x, (last.size, *shape)), layers[:-1])
 
 
-def gathered(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
+def gather_layers(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
     """The wrapped form of a tensor whose leading dimensions are those of `layers`."""
     if not layers:
         return x
@@ -359,7 +359,7 @@ def gathered(x: Tensor, layers: tuple[Layer, ...]) -> Tensor:
         value = x._value
         order = list(range(value._raw.ndim))
         order.insert(len(layers), order.pop(x._dim))
-        inner = gathered(table("permute")(value, order), layers)
+        inner = gather_layers(table("permute")(value, order), layers)
         return wrap(inner, 0, x._layer)
     for layer in layers:
         x = wrap(x, 0, layer)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._core.mode import current
 from ..._core.storage import TensorBase
-from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrap, wrap
 from ..._tensor.printed_levels import derivative_level
 from ...func.interpreters import (
     Interpreter as CInterpreter,
@@ -109,7 +109,7 @@ def _add_batch_dim(tensor: TensorBase, batch_dim: int, level: int) -> Tensor:
 
 def _remove_batch_dim(tensor: TensorBase, level: int, batch_size: int, out_dim: int) -> Any:
     """The batch behind a result, at `out_dim`; one that doesn't depend on it is repeated."""
-    return unwrapped(tensor, _at(level), out_dim)
+    return unwrap(tensor, _at(level), out_dim)
 
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:

@@ -15,7 +15,7 @@ from ...func import (
     linearize,
     vjp,
 )
-from ...func.derivatives import _picked
+from ...func.derivatives import _pick
 
 __all__ = [
     "functionalize",
@@ -32,5 +32,5 @@ __all__ = [
 
 def _slice_argnums(args: tuple[Any, ...], argnums: Any, as_tuple: bool = True) -> Any:
     """The arguments at some positions; with `as_tuple`, also where there is one, as a tuple."""
-    found = tuple(args[k] for k in _picked(argnums, len(args)))
+    found = tuple(args[k] for k in _pick(argnums, len(args)))
     return found[0] if isinstance(argnums, int) and not as_tuple else found

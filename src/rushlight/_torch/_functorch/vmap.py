@@ -15,7 +15,7 @@ from ..._table import PUBLIC
 from ..._tensor.batching import BatchedTensor, Batching
 from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
-from ...func.vmap import REPLACED, check_randomness, name_of, placed
+from ...func.vmap import REPLACED, check_randomness, name_of, place_batches
 from ...random import get_rng_state, set_rng_state
 from ...utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .._C._functorch import _add_batch_dim, _remove_batch_dim
@@ -41,7 +41,7 @@ def _process_batched_inputs(
     Raises:
         ValueError: where `in_dims` doesn't fit the arguments.
     """
-    dims, leaves, _, size = placed(in_dims, args, func)
+    dims, leaves, _, size = place_batches(in_dims, args, func)
     return size, dims, leaves, tree_flatten(args)[1]
 
 

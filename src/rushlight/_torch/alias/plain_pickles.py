@@ -24,7 +24,7 @@ from ...serialization.names import (
 from ...serialization.pickler import Storage
 from ...serialization.save import save
 
-__all__ = ["reduced", "reduced_storage"]
+__all__ = ["reduce_tensor", "reduce_storage"]
 
 
 class _Held:
@@ -41,7 +41,7 @@ class _Held:
         return _load_from_bytes, (written.getvalue(),)
 
 
-def reduced(t: Tensor) -> Any:
+def reduce_tensor(t: Tensor) -> Any:
     """What a pickle keeps of a tensor: its storage, and how it views that."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
@@ -71,7 +71,7 @@ def _body(t: Tensor) -> tuple[Any, tuple[Any, ...]]:
     return rebuild_untyped_tensor, (*body, kind)
 
 
-def reduced_storage(storage: TypedStorage | UntypedStorage) -> Any:
+def reduce_storage(storage: TypedStorage | UntypedStorage) -> Any:
     """What a pickle keeps of a storage."""
     if isinstance(storage, TypedStorage):
         kind = storage.dtype

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..._base.memory_format import layout
 from ..._base.own_packages import OWN_PACKAGES
 from ..._tensor import copies
-from ...serialization.names import get_layout, known_place, torch_name
+from ...serialization.names import get_layout, has_known_place, torch_name
 from ..finder import Alias, PublicNames
 from ..names import home_of
 from . import plain_pickles
@@ -75,7 +75,7 @@ def say_torch(module: ModuleType) -> None:
         else:
             known = said == _OURS or home_of(said[len(_PREFIX) :]) is not None
         own = value.__qualname__
-        if known or known_place(said, own):
+        if known or has_known_place(said, own):
             _say(value, *torch_name(said, own), said)
 
 
@@ -103,4 +103,4 @@ def install() -> None:
         if name == _OURS or name.startswith(_PREFIX):
             say_torch(module)
     copyreg.pickle(layout, lambda kind: (get_layout, (repr(kind),)))
-    copies.PICKLED.update(tensor=plain_pickles.reduced, storage=plain_pickles.reduced_storage)
+    copies.PICKLED.update(tensor=plain_pickles.reduce_tensor, storage=plain_pickles.reduce_storage)

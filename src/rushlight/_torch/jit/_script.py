@@ -214,7 +214,7 @@ def scripted_class(cls: type) -> Any:
     return made
 
 
-def scripted_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
+def script_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
     """A module over the same parameters, buffers and attributes, and its submodules likewise."""
     if isinstance(module, ScriptModule):
         return module
@@ -228,7 +228,7 @@ def scripted_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
     made.__dict__.update(module.__dict__)
     children = module._modules
     made.__dict__["_modules"] = type(children)(
-        (name, None if child is None else scripted_module(child, seen))
+        (name, None if child is None else script_module(child, seen))
         for name, child in children.items()
     )
     return made
@@ -249,7 +249,7 @@ def script(
     if isinstance(obj, ScriptModule | ScriptFunction):
         return obj
     if isinstance(obj, Module):
-        return scripted_module(obj)
+        return script_module(obj)
     if inspect.isclass(obj):
         if issubclass(obj, Module):
             raise RuntimeError(

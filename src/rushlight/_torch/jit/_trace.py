@@ -7,7 +7,7 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...nn.modules.module import Module
 from .._jit_internal import TRACING
-from ._script import RecursiveScriptModule, ScriptFunction, no_graph, scripted_module
+from ._script import RecursiveScriptModule, ScriptFunction, no_graph, script_module
 
 __all__ = [
     "TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError",
@@ -81,10 +81,10 @@ def trace(
         example_inputs, example_kwarg_inputs = (), example_inputs
     _called(func, () if example_inputs is None else example_inputs, example_kwarg_inputs)
     if isinstance(func, Module):
-        return scripted_module(func)
+        return script_module(func)
     owner = getattr(func, "__self__", None)
     if isinstance(owner, Module) and getattr(func, "__name__", "") == "forward":
-        return scripted_module(owner)
+        return script_module(owner)
     return ScriptFunction(func)
 
 
@@ -98,7 +98,7 @@ def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) ->
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     for name, example in inputs.items():
         _called(mod if name == "forward" else getattr(mod, name), example)
-    return scripted_module(mod)
+    return script_module(mod)
 
 
 def _get_trace_graph(f: Any, args: Any = (), *rest: Any, **kwargs: Any) -> Any:

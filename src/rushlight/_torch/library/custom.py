@@ -16,7 +16,7 @@ from .registration import (
     Tag,
     _keys_of,
     define_in,
-    parsed_name,
+    parse_name,
     register_autocast,
     register_autograd,
     register_fake,
@@ -177,7 +177,7 @@ def custom_op(
 
     def made(function: Callable[..., Any]) -> CustomOpDef:
         text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
-        namespace, short = parsed_name(name)
+        namespace, short = parse_name(name)
         found = CustomOpDef(namespace, short, text, function, tags)
         found.register_kernel(device_types, function)
         return found

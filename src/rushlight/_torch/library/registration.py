@@ -60,7 +60,7 @@ class Tag(enum.Enum):
     view_copy = 19
 
 
-def parsed_name(qualname: str) -> tuple[str, str]:
+def parse_name(qualname: str) -> tuple[str, str]:
     """Namespace and name of `namespace::name`.
 
     Raises:
@@ -133,7 +133,7 @@ def overload_of(op: Any) -> RegisteredOverload:
     own = getattr(op, "_opoverload", None)
     if own is not None:
         return own
-    namespace, name = parsed_name(op)
+    namespace, name = parse_name(op)
     name, _, overload = name.partition(".")
     space = _registered.NAMESPACES.get(namespace)
     packet = None if space is None else space.__dict__.get(name)
@@ -274,7 +274,7 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
             "define(qualname, schema): expected qualname to be instance of str, got "
             f"{type(qualname)}"
         )
-    namespace, name = parsed_name(qualname)
+    namespace, name = parse_name(qualname)
     if not re.fullmatch(r"\(.*\) -> .*", schema):
         raise ValueError(
             "define(qualname, schema, ...): expected schema to look like e.g. "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base.memory_format import jagged, layout as Layout, strided
 from ..._core.storage import TensorBase
 from . import rules as _rules  # noqa: F401 -- what functions do with nested tensors
-from .tensor import NestedTensor, Parts, functions as _functions, nested as _nested, of_parts
+from .tensor import NestedTensor, Parts, functions as _functions, make_nested as _nested, of_parts
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike

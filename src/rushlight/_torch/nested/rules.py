@@ -267,12 +267,12 @@ class _SumOfRows(Function):
 
 def _last_sum(input: NestedTensor) -> NestedTensor:
     """Sums along the last dimension, which stays with size 1."""
-    from .tensor import Parts, nested
+    from .tensor import Parts, make_nested
 
     lengths = [shape[-1] for shape in input.parts.shapes for _ in range(_count(shape[:-1]))]
     sums = _SumOfRows.apply(input.held, functions.tensor(lengths))
     parts = Parts([(*shape[:-1], 1) for shape in input.parts.shapes], input.parts.ragged)
-    return nested(sums, parts, input.layout)
+    return make_nested(sums, parts, input.layout)
 
 
 def _count(shape: tuple[int, ...]) -> int:

@@ -23,7 +23,7 @@ from ..._base.size import Size
 from ..._core.storage import TensorBase, init_tensor
 from ..._tensor.methods import OPERATIONS, REFLECTED
 from ..._tensor.of_values import TensorOfValues
-from ..._tensor.tensor import Tensor, checked_grad
+from ..._tensor.tensor import Tensor, check_grad
 from ...autograd.output_metadata import NESTED
 from ..symbols import SymInt
 
@@ -223,7 +223,7 @@ class NestedTensor(TensorOfValues):
 
     # ---- gradients ----------------------------------------------------------------------------
     def _with(self, held: Tensor) -> NestedTensor:
-        return nested(held, self.parts, self.layout)
+        return make_nested(held, self.parts, self.layout)
 
     @property
     def grad_fn(self) -> Any:
@@ -243,7 +243,7 @@ class NestedTensor(TensorOfValues):
     @grad.setter
     def grad(self, value: Any) -> None:
         if value is not None:
-            value = self._gradient_of_values(checked_grad(self, value))
+            value = self._gradient_of_values(check_grad(self, value))
         self.held.grad = value
 
     def _gradient(self, found: Tensor) -> NestedTensor:
@@ -381,7 +381,7 @@ class NestedTensor(TensorOfValues):
     __str__ = __repr__
 
 
-def nested(held: TensorBase, parts: Parts, how: Layout) -> NestedTensor:
+def make_nested(held: TensorBase, parts: Parts, how: Layout) -> NestedTensor:
     """A nested tensor of these values, which are not checked."""
     made: Any = TensorBase.__new__(NestedTensor)
     shapes = parts.shapes
@@ -398,12 +398,12 @@ def of_parts(
     """A nested tensor of these parts, through which gradients flow to them."""
     parts = Parts([part.shape for part in found], ragged)
     pieces = found if how is jagged else [part.reshape(-1) for part in found]
-    return nested(functions.cat(list(pieces)) if pieces else functions.empty(0), parts, how)
+    return make_nested(functions.cat(list(pieces)) if pieces else functions.empty(0), parts, how)
 
 
 def again(held: Tensor, shapes: Sequence[Shape], is_jagged: bool) -> NestedTensor:
     """A nested tensor that was pickled."""
-    return nested(held, Parts(shapes), jagged if is_jagged else strided)
+    return make_nested(held, Parts(shapes), jagged if is_jagged else strided)
 
 
 def lacking(name: str) -> NotImplementedError:

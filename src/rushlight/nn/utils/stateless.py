@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ...func.functional_call import functional_call as _call, reparametrized
+from ...func.functional_call import functional_call as _call, reparametrize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["functional_call"]
 
 #: Packages take the context by this name.
-_reparametrize_module = reparametrized
+_reparametrize_module = reparametrize
 
 
 def functional_call(

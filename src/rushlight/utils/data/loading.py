@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...random import Generator
 from ._utils import worker as W
 from ._utils.fetch import fetch_of
-from ._utils.transport import SHARES, received
+from ._utils.transport import SHARES, receive
 from .datapipes.datapipe import IterDataPipe
 from .datapipes.iter.sharding import SHARDING_PRIORITIES
 from .graph_settings import apply_random_seed, apply_sharding
@@ -251,7 +251,7 @@ class Workers(Loading):
         if not ready:
             raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
         try:
-            found: tuple[int, Any] = received(ready[0])
+            found: tuple[int, Any] = receive(ready[0])
         except (EOFError, OSError):
             dead = self._workers[self._pipes.index(ready[0])]
             raise RuntimeError(

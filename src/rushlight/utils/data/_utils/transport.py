@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
 
 
-__all__ = ["SHARES", "Letter", "received", "sealed"]
+__all__ = ["SHARES", "Letter", "receive", "seal"]
 
 #: Whether files without a name can be made and sent here.
 SHARES: Final = hasattr(os, "memfd_create") and reduction.HAVE_SEND_HANDLE
@@ -82,8 +82,8 @@ def _rebuild(
     return rebuilt_over(cls, batches.array_over(name, shape, strides, buffer), *rest)
 
 
-def sealed(value: object) -> Letter:
-    """What `received` makes the value of; its memory may be changed afterwards."""
+def seal(value: object) -> Letter:
+    """What `receive` makes the value of; its memory may be changed afterwards."""
     apart: list[Any] = []
 
     def inside(buffer: pickle.PickleBuffer) -> bool:
@@ -117,7 +117,7 @@ def _starts(lengths: Sequence[int]) -> list[int]:
     return starts
 
 
-def received(pipe: Connection) -> Any:
+def receive(pipe: Connection) -> Any:
     """The value of the next letter.
 
     Raises:

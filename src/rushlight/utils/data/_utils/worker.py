@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...._array.memory import collation as batches
 from ...._base.lazy import lazy
 from ....random import manual_seed
-from .transport import Letter, sealed
+from .transport import Letter, seal
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -170,9 +170,9 @@ class _Sender:
     def put(self, number: int, answer: object, where: str) -> None:
         """Pickles now, so that the dataset may change its arrays afterwards."""
         try:
-            letter = sealed((number, answer))
+            letter = seal((number, answer))
         except Exception:
-            letter = sealed((number, Caught(where)))
+            letter = seal((number, Caught(where)))
         self._waiting.put(letter)
 
     def finish(self) -> None:

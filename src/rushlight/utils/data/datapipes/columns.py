@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .annotations import Item, Source
 
-__all__ = ["applied", "check_function", "length_of", "validate_input_col"]
+__all__ = ["apply_to", "check_function", "length_of", "validate_input_col"]
 
 
 def check_function(fn: Callable[..., object]) -> None:
@@ -62,7 +62,7 @@ def validate_input_col(fn: Callable[..., object], input_col: Item) -> None:
         )
 
 
-def applied(fn: Callable[..., Item], item: Item, columns: Item) -> Item:
+def apply_to(fn: Callable[..., Item], item: Item, columns: Item) -> Item:
     """The function of an item, or of some of its columns."""
     if columns is None:
         return fn(item)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from ..._utils.collate import default_collate
 from .._decorator import functional_datapipe
 from ..annotations import Item, Source
-from ..columns import applied, check_function, length_of, validate_input_col
+from ..columns import apply_to, check_function, length_of, validate_input_col
 from ..datapipe import IterDataPipe
 
 __all__ = ["CollatorIterDataPipe", "MapperIterDataPipe"]
@@ -39,7 +39,7 @@ class MapperIterDataPipe(IterDataPipe[Item]):
         validate_input_col(fn, input_col)
 
     def _apply_fn(self, data: Item) -> Item:
-        result = applied(self.fn, data, self.input_col)
+        result = apply_to(self.fn, data, self.input_col)
         columns, place = self.input_col, self.output_col
         if columns is None:
             return result

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from .._decorator import functional_datapipe
 from ..annotations import Item, Source
-from ..columns import applied, check_function, validate_input_col
+from ..columns import apply_to, check_function, validate_input_col
 from ..datapipe import IterDataPipe
 
 __all__ = ["FilterIterDataPipe"]
@@ -27,7 +27,7 @@ class FilterIterDataPipe(IterDataPipe[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         for data in self.datapipe:
-            wanted = applied(self.filter_fn, data, self.input_col)
+            wanted = apply_to(self.filter_fn, data, self.input_col)
             if not isinstance(wanted, bool):
                 raise ValueError(
                     "Boolean output is required for `filter_fn` of FilterIterDataPipe, got",
