@@ -288,3 +288,22 @@ def test_a_node_before_a_leaf_whose_hook_raises_has_done_its_part() -> None:
     handle.remove()
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         y.backward()
+
+
+def test_a_hook_on_a_number_less_a_tensor_hears_of_the_tensors_gradient_alone() -> None:
+    x = leaf(1.0, 2.0)
+    y = 1 - x
+    heard: list[int] = []
+
+    def replace(grads: tuple[torch.Tensor, ...], outs: object) -> tuple[torch.Tensor]:
+        heard.append(len(grads))
+        return (grads[0] * 10,)
+
+    y.grad_fn.register_hook(replace)
+    y.sum().backward()
+    assert heard == [1] and x.grad.tolist() == [-10.0, -10.0]
+    assert len(y.grad_fn.next_functions) == 1
+    both = x.__rsub__(leaf(3.0, 3.0))
+    both.grad_fn.register_hook(lambda grads, outs: heard.append(len(grads)))
+    both.sum().backward()
+    assert heard == [1, 2] and both.grad_fn.name() == "RsubBackward0"

@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -445,3 +446,20 @@ def test_take_keeps_what_it_takes_from() -> None:
     y.exp_()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x: torch.nn.functional.conv1d(x[None], x[None]),
+        lambda x: torch.nn.functional.batch_norm(x, None, None, training=True),
+    ],
+)
+def test_a_freed_node_is_refused_though_none_of_its_gradients_is_wanted(
+    layer: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    x = torch.rand(2, 2, requires_grad=True)
+    y = layer(x)
+    torch.autograd.grad(y.sum(), x)
+    with pytest.raises(RuntimeError, match="through the graph a second time"):
+        y.sum().backward(inputs=[y])

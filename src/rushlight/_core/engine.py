@@ -525,7 +525,10 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
         outs: list[Any] = []  # given up, as in PyTorch, where no hook had asked for them by then
         if awaited:
             outs = select_known(node, g) if type(g) is list else [g]
-        return run_post_hooks(hooks, grads, outs, traced)
+        shown: int | None = node.op.node_class._inputs_shown
+        if shown is None:
+            return run_post_hooks(hooks, grads, outs, traced)
+        return [*run_post_hooks(hooks, grads[:shown], outs, traced), *grads[shown:]]
     return grads
 
 

@@ -162,6 +162,8 @@ def input_gradients(
     if node.conj:
         g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
     if op.joint is not None and True not in need:
+        if values is None:
+            look_at_all(node, traced)
         grads: list[Any] = [None] * len(need)
     elif op.joint is not None:
         grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced, values))

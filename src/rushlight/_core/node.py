@@ -76,6 +76,8 @@ class Node(Vertex):
 
     #: "torch::autograd::" for the classes that PyTorch has written by hand, whose names show it.
     _namespace: ClassVar[str] = ""
+    #: How many of its inputs users see, in edges and hooks (None: all).
+    _inputs_shown: ClassVar[int | None] = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"

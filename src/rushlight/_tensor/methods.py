@@ -101,11 +101,12 @@ def _overload(name: str, overload: str) -> Op:
 def _binary(name: str) -> Binary:
     """The operator of a two-operand row. See Note [Operators are short]."""
     op = _simple(name)
+    of_tensors = _simple(name.lstrip("_"))  # `_rsub` is what numbers call
     function: Any = TENSOR_METHODS.get(name) or op.function
 
     def operator(self: Tensor, other: Tensor | Scalar) -> object:
         if isinstance(other, TensorBase):
-            return apply2(op, self, other)
+            return apply2(of_tensors, self, other)
         kind = type(other)
         if kind is float or kind is int:
             return apply2(op, self, other)

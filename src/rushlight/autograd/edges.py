@@ -80,7 +80,7 @@ def _next_functions(self: Any) -> tuple[tuple[object, int], ...]:
     nrs = node.nrs or (0,) * len(node.next)
     return tuple(
         (None, 0) if child is None else (public_form(child), nr - 1 if nr else 0)
-        for child, nr in zip(node.next, nrs)
+        for child, nr in zip(node.next[: type(node)._inputs_shown], nrs)
     )
 
 

@@ -64,8 +64,8 @@ def _is_hidden(entry: tuple[int, int, str], op: Op, saved_as: dict[str, str | No
 
 
 def first_edge(op: Op, schema: Schema) -> dict[str, Any]:
-    """The neighbours of `2 - x`: recorded with an edge for the 2, which PyTorch's node hasn't."""
-    return {"next_functions": property(lambda node: _edges(node)[:1])}
+    """What `2 - x` shows of its inputs: recorded with an edge for the 2, PyTorch's node without."""
+    return {"_inputs_shown": 1}
 
 
 def live_edges(op: Op, schema: Schema) -> dict[str, Any]:
