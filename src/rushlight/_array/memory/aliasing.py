@@ -96,7 +96,7 @@ def in_new_order(array: object) -> Array:
     return np.array(array, order="C")
 
 
-def copy_expanded(array: Any, shape: Any) -> Array:
+def copy_expanded(array: Array, shape: Shape) -> Array:
     """A copy in C order, the same in all places of a larger shape."""
     return np.array(np.broadcast_to(array, shape), order="C")
 

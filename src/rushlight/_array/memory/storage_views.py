@@ -124,12 +124,12 @@ def like(array: Any) -> Array:
     return np.empty(array.shape, array.dtype)
 
 
-def copy_elements(into: Any, array: Any) -> None:
+def copy_elements(into: Array, array: Array) -> None:
     """Sets all elements."""
     into[...] = array
 
 
-def retype(flat: Any, dtype: D.dtype) -> Array:
+def retype(flat: Array, dtype: D.dtype) -> Array:
     """The same bytes as elements of another type."""
     return flat.view(to_raw(dtype))
 

@@ -33,7 +33,7 @@ def directions(dimension: int) -> Array:
     return np.asarray(engine._sv, dtype=np.int64)
 
 
-def scramble(state: Any, triangles: Any) -> Array:
+def scramble(state: Array, triangles: Array) -> Array:
     """The direction numbers, as bits, multiplied by lower triangular matrices."""
     matrices = triangles.copy()
     places = np.arange(BITS)

@@ -116,7 +116,7 @@ def unset_alike(array: Array) -> Array:
     )  # fmt: skip
 
 
-def counted(end: int) -> Any:
+def counted(end: int) -> Array | None:
     """The whole numbers from 0 on, so many; none where there is no memory for them."""
     try:
         return np.arange(end)
