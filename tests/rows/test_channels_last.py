@@ -1,5 +1,7 @@
 """Results and gradients keep their channels last in memory where their inputs have them there."""
 
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -105,3 +107,21 @@ def test_what_lies_so_with_gaps_is_not_converted():
 def test_a_filter_of_one_channel_says_how_the_result_lies():
     w = torch.randn(8, 1, 3, 3).to(memory_format=LAST)
     assert F.conv2d(torch.randn(2, 8, 4, 4), w, groups=8).stride() == (32, 1, 16, 8)
+
+
+@pytest.mark.parametrize("convert", [torch.Tensor.to, torch.Tensor.double])
+def test_a_conversion_copies_into_the_format_that_is_asked(convert: Any) -> None:
+    x = torch.arange(24.0).reshape(2, 3, 2, 2).permute(3, 2, 1, 0).requires_grad_()
+    given = (torch.float64,) if convert is torch.Tensor.to else ()
+    made = convert(x, *given, memory_format=torch.contiguous_format)
+    assert made.is_contiguous()
+    assert made.grad_fn.name() == "ToCopyBackward0"
+    last = convert(x, *given, memory_format=torch.channels_last)
+    assert last.is_contiguous(memory_format=torch.channels_last)
+    assert last.equal(made)
+    (made.sum() + last.sum()).backward()
+    assert x.grad.dtype is torch.float32
+    assert (x.grad == 2).all()
+    with pytest.raises(RuntimeError, match="required rank 4 tensor to use channels_last format"):
+        convert(x[0], *given, memory_format=torch.channels_last)
+    assert x.to(memory_format=torch.contiguous_format) is x  # its strides suggest no other

@@ -166,3 +166,40 @@ def test_a_mode_sees_a_registered_operator_and_not_what_it_is_made_of() -> None:
         assert y.requires_grad == x.requires_grad
     assert seen == ["modes_see.twice.default"] * 2
     assert isinstance(torch.ops.modes_see.twice.default, torch._ops.OpOverload)
+
+
+def test_a_mode_sees_the_memory_format_of_copies() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 2, 2).permute(3, 2, 1, 0)
+    seen: list[Any] = []
+
+    class Formats(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            seen.append((str(func), (kwargs or {}).get("memory_format")))
+            return func(*args, **(kwargs or {}))
+
+    calls = [
+        lambda: x.contiguous(),
+        lambda: x.contiguous(memory_format=torch.channels_last),
+        lambda: x.clone(memory_format=torch.contiguous_format),
+        lambda: x.reshape(-1),
+        lambda: x.to(torch.float64, memory_format=torch.channels_last),
+        lambda: x.double(memory_format=torch.contiguous_format),
+    ]
+    for call in calls:
+        plain = call()
+        with Formats():
+            watched = call()
+        assert watched.stride() == plain.stride()
+        assert watched.equal(plain)
+    contiguous, last = torch.contiguous_format, torch.channels_last
+    assert seen == [
+        ("aten.clone.default", contiguous),
+        ("aten.clone.default", last),
+        ("aten.clone.default", contiguous),
+        ("aten.clone.default", contiguous),
+        ("aten._unsafe_view.default", None),
+        ("aten._to_copy.default", last),
+        ("aten._to_copy.default", contiguous),
+    ]

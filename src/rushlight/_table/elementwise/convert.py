@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._array import types as T
 from ..._array.memory.dense_layout import suggests_channels_last
 from ..._array.memory.meta import meta_like
+from ..._array.shape import views
 from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, find_device, on_meta, warn_of_pinning
 from ..._base.memory_format import (
@@ -27,6 +28,7 @@ from ..rows.composite import asks, composite
 from ..rows.row import linear
 
 if TYPE_CHECKING:
+    from ..._array.annotations import Array
     from ..._base.annotations import DeviceLike, Scalar
     from ..._base.memory_format import memory_format
     from ..._base.schema import Parameter
@@ -49,6 +51,29 @@ cast = linear(
     doc="A copy with elements of another type.",
     without_data="one",
 )
+
+
+def _convert_in_format(array: Array, dtype: D.dtype, memory_format: MemoryFormat) -> Array:
+    made = T.convert_array(array, dtype)
+    last = suggests_channels_last(made)  # sizes of 1 leave strides open
+    if memory_format is contiguous_format:
+        return views.contiguous_copy(made) if last or not made.flags.c_contiguous else made
+    return made if last and T.is_channels_last(made) else views.channels_last_copy(made)
+
+
+cast_in_format = linear(
+    "_to_copy.format(Tensor self, ScalarType dtype, MemoryFormat memory_format) -> Tensor",
+    _convert_in_format,
+    self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
+    node="ToCopyBackward0",
+    differentiable_out=(True,),
+    public=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), D.float64, contiguous_format),
+                        (mk(2, 3, 2, 2), D.float64, channels_last)],
+    copies=True,
+    doc="A copy with elements of another type, in memory as a format says.",
+)  # fmt: skip
 
 
 def convert_tensor(t: Tensor, dtype: D.dtype) -> Tensor:
@@ -94,13 +119,11 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
             return made.contiguous(memory_format=memory_format)
         if device is not None:
             raise NotImplementedError(_meta.NO_DATA)
-    if memory_format is not None and found is not None:
-        _refuse_rank(self, memory_format)
+    if memory_format is not None and memory_format is not preserve_format:
+        return _convert_laid_out(self, found, memory_format, copy)
     result = self if found is None else convert_tensor(self, found)
     if result is self and copy:
         result = apply_n(cast.op, [self, T.from_raw(self._raw.dtype)])
-    if memory_format is not None and memory_format is not preserve_format:
-        return _laid_out(result, memory_format)
     return result
 
 
@@ -160,23 +183,24 @@ def _find_dtype(dtype: D.dtype) -> D.dtype:
     raise TypeError(_no_such_call((), f"dtype={errors.type_name(dtype)}, "))
 
 
-def _refuse_rank(t: Tensor, memory_format: MemoryFormat) -> None:
-    """Refuses a format for tensors of more or fewer dimensions, before anything is converted.
+def _convert_laid_out(
+    t: Tensor, dtype: D.dtype | None, memory_format: MemoryFormat, copy: bool = False
+) -> Tensor:
+    """The tensor itself where its type and strides suggest what is asked, else a copy.
 
     Raises:
-        RuntimeError: in PyTorch's words.
+        RuntimeError: for a format of tensors of more or fewer dimensions.
     """
-    rank = _RANKS.get(memory_format)
-    if rank is not None and t._raw.ndim != rank:
-        t.contiguous(memory_format=memory_format)
-
-
-def _laid_out(t: Tensor, memory_format: MemoryFormat) -> Tensor:
-    """The tensor itself where its strides suggest that format, with gaps too, else a copy in it."""
+    own = T.from_raw(t._raw.dtype)
     given = contiguous_format
     if suggests_channels_last(t._raw):
         given = channels_last if t._raw.ndim == 4 else channels_last_3d
-    return t if given is memory_format else t.clone(memory_format=memory_format)
+    if not copy and given is memory_format and (dtype is None or dtype is own):
+        return t
+    rank = _RANKS.get(memory_format)
+    if rank is not None and t._raw.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
+    return apply_n(cast_in_format.op, [t, dtype or own, memory_format])
 
 
 _RANKS: Final = {channels_last: 4, channels_last_3d: 5}
@@ -194,8 +218,7 @@ def _caster(name: str, dtype: D.dtype) -> None:
             return convert_tensor(self, dtype)
         if _type(memory_format) is not MemoryFormat:
             raise misuse("method", name, (), {"memory_format": memory_format})
-        _refuse_rank(self, memory_format)
-        return _laid_out(convert_tensor(self, dtype), memory_format)
+        return _convert_laid_out(self, dtype, memory_format)
 
     cast_to.__name__ = cast_to.__qualname__ = name
     cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
@@ -223,7 +246,7 @@ def cpu(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         return self
     if _type(memory_format) is not MemoryFormat:
         raise misuse("method", "cpu", (), {"memory_format": memory_format})
-    return _laid_out(self, memory_format)
+    return _convert_laid_out(self, None, memory_format)
 
 
 @composite("private", method=True)

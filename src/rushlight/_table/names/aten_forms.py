@@ -9,6 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
 from ..._base.schema import REQUIRED
 from ..._core.op import Op
 from ..._core.storage import TensorBase
@@ -21,7 +27,11 @@ from . import (
 from .aten import ATEN, FORMS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._base import dtypes as D
     from ..._base.annotations import AnyCallable, Arguments, Scalar, Shape, TensorLike
+    from ..._base.memory_format import memory_format as MemoryFormat
     from ..._base.schema import Parameter, Schema
     from ..._tensor.tensor import Tensor
 
@@ -33,10 +43,15 @@ _RENAMED: Final = {
     "slice": "slice.Tensor", "vector_norm": "linalg_vector_norm.default",
     "_norm": "norm.ScalarOpt_dim",
     "_var": "var.correction", "_std": "std.correction", "_var_mean": "var_mean.correction",
-    "_std_mean": "std_mean.correction", "_clone_contiguous": "clone.default",
+    "_std_mean": "std_mean.correction",
     "_reshape_alias": "view.default", "_index_put": "index_put.default",
     "logsigmoid": "log_sigmoid.default",
 }  # fmt: skip
+# Copies whose format is an argument of `clone`, by the number of dimensions.
+_FORMATS: Final[dict[str, Callable[[int], MemoryFormat]]] = {
+    "_clone_contiguous": lambda rank: contiguous_format,
+    "_clone_channels_last": lambda rank: channels_last if rank == 4 else channels_last_3d,
+}
 _RENAMED_WRITES: Final = {
     "_copy": "copy_.default", "_fill_.Scalar": "fill_.Scalar", "_fill_.Tensor": "fill_.Tensor",
     "_zero": "zero_.default", "_unsqueeze_": "unsqueeze_.default", "_squeeze_": "squeeze_.default",
@@ -74,6 +89,19 @@ def _softmax(name: str) -> AnyCallable:
     return lambda x, dim, half_to_float=False: ROWS[name][0](x, dim, None)
 
 
+def _copy_to(
+    x: Tensor,
+    *,
+    dtype: D.dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **_: object,
+) -> Tensor:
+    copy, in_format = ROWS["_to_copy"]
+    if memory_format is None or memory_format is preserve_format:
+        return copy(x, dtype or x.dtype)
+    return in_format(x, dtype or x.dtype, memory_format)
+
+
 def _declare() -> None:
     unary = "(Tensor self) -> Tensor"
     two = "(Tensor self, Tensor other) -> Tensor"
@@ -104,7 +132,7 @@ def _declare() -> None:
             "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None,"
             " Device? device=None, bool? pin_memory=None, bool non_blocking=False,"
             " MemoryFormat? memory_format=None) -> Tensor",
-            lambda x, *, dtype=None, **_: ROWS["_to_copy"][0](x, dtype or x.dtype)),
+            _copy_to),
         "lift_fresh.default": ("lift_fresh(Tensor(a) self) -> Tensor(a)", lambda x: x),
         "copy_.default": ("copy_(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
                           _method("copy_")),
@@ -158,7 +186,13 @@ def classify_call(
     if name == "nll_loss":
         return _named("nll_loss_forward.default"), tuple(args), {}, 0
     if name == "_to_copy":
-        return _named("_to_copy.default"), (args[0],), {"dtype": args[1]}, -1
+        named = (
+            {"dtype": args[1]} if len(args) == 2 else {"dtype": args[1], "memory_format": args[2]}
+        )
+        return _named("_to_copy.default"), (args[0],), named, -1
+    if name in _FORMATS:
+        memory_format = _FORMATS[name](args[0]._raw.ndim)
+        return _named("clone.default"), (args[0],), {"memory_format": memory_format}, -1
     if key in _RENAMED:
         return (_named(_RENAMED[key]), *_split(schema, args), -1)
     overload = schema.overload or "default"
