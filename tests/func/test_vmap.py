@@ -153,3 +153,11 @@ def test_plain_tensors_outside_stay_plain() -> None:
     vmap(torch.sin)(X)
     assert X._plain
     assert (X * 2)._plain
+
+
+def test_a_mask_of_one_element_for_each_example_is_refused_as_a_mask() -> None:
+    x = torch.tensor([1.0, -1.0])
+    for index in (lambda x: x[x > 0], lambda x: torch.ones(3)[None, x > 0]):
+        with pytest.raises(RuntimeError, match="indexing with a boolean mask"):
+            torch.vmap(index)(x)
+    assert torch.vmap(lambda x: x[True])(x).shape == (2, 1)

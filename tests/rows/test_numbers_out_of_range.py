@@ -121,3 +121,16 @@ def test_a_copy_of_a_tensor_can_not_be_pinned() -> None:
         warnings.simplefilter("ignore")
         with pytest.raises(RuntimeError, match="Can't pin tensor constructed from a variable"):
             rushlight.tensor(X, pin_memory=True)
+
+
+@pytest.mark.parametrize("made", [rushlight.linspace, rushlight.logspace])
+@pytest.mark.parametrize("dtype", [None, rushlight.bfloat16, rushlight.float64])
+def test_the_ends_of_evenly_spaced_numbers_are_of_64_bits(made: Any, dtype: Any) -> None:
+    assert made(0, 2**63, 2, dtype=dtype).shape == (2,)
+    for end in (2**64, 2**70, 10**400):
+        with pytest.raises(OverflowError, match="int too big to convert"):
+            made(-1, end, 2, dtype=dtype)
+        with pytest.raises(OverflowError, match="int too big to convert"):
+            made(end, 0, 2, dtype=dtype)
+    with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
+        made(0, -(2**63) - 1, 2, dtype=dtype)

@@ -364,3 +364,33 @@ def test_a_complex_copy_has_no_derivative() -> None:
         with pytest.raises(RuntimeError, match="view_as_complex_copy does not support automatic"):
             torch.view_as_complex_copy(x)
     assert torch.view_as_complex_copy(x.detach()).shape == (3,)
+
+
+@pytest.mark.parametrize("parts", ["unsafe_split", "unsafe_chunk"])
+def test_parts_made_in_inference_mode_are_views_whose_refused_writes_change_nothing(
+    parts: str,
+) -> None:
+    p = torch.ones(2, 3, requires_grad=True) + 0
+    with torch.inference_mode():
+        piece = getattr(p, parts)(2)[0]
+        alone = getattr(torch.ones(2, 3), parts)(2)[0]
+    assert piece._is_view() and not piece.is_inference() and piece.requires_grad
+    with pytest.raises(RuntimeError, match="A view was created in inference mode"):
+        piece.mul_(2)
+    assert p.tolist() == [[1.0] * 3] * 2
+    assert alone.is_inference()
+    plain = torch.ones(2, 3)
+    with torch.inference_mode():
+        piece = getattr(plain, parts)(2)[0]
+    piece.mul_(2)
+    assert plain[0].tolist() == [2.0] * 3
+
+
+def test_places_of_a_split_come_one_by_one_or_in_a_list() -> None:
+    x = torch.arange(16).view(4, 4)
+    assert [p.tolist() for p in x.hsplit(1, 3)] == [p.tolist() for p in x.hsplit((1, 3))]
+    assert [tuple(p.shape) for p in x.vsplit(1, 2)] == [(1, 4), (1, 4), (2, 4)]
+    with pytest.raises(RuntimeError, match="at least 3 dimension"):
+        x.dsplit(1, 2)
+    with pytest.raises(TypeError, match=r"got \(bool, bool\)"):
+        x.view(2, 2, 4).dsplit(True, False)

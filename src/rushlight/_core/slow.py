@@ -260,24 +260,27 @@ def to_raw(arg: Any) -> Any:
     return arg
 
 
+def _show_first(args: Arguments, arrays: list[Any]) -> bool:
+    """Whether results are the first argument's memory, as those of `unsafe_split` are."""
+    first = args[0] if args and arrays and type(arrays[0]) is ndarray else None
+    return isinstance(first, TensorBase) and memory_of(arrays[0]) is memory_of(first._raw)
+
+
 def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
     """Tensors over the raw results; views are tied to the first argument."""
-    if op.n_out == 1:
-        arrays = [results]
-    else:
-        arrays = list(results)
+    arrays: list[Any] = [results] if op.n_out == 1 else list(results)
     outs: list[TensorBase] = []
+    are_views = op.is_view or (mode.inference and op.n_out != 1 and _show_first(args, arrays))
     for array in arrays:
         if type(array) is not ndarray:
             array = T.as_array(array)
         out = new_tensor(array)
-        if mode.inference and not op.is_view:
+        if mode.inference and not are_views:
             out._inference = True
             out._plain = False
         outs.append(out)
-    if op.is_view:
-        source: TensorBase = args[0]
-        rest = tuple(args[1:])
+    if are_views:
+        source, rest = args[0], tuple(args[1:])
         for k, out in enumerate(outs):
             attach_view(out, source, op, rest, -1 if op.n_out == 1 else k)
             if mode.dual:  # a later write may give the base a tangent, and so this view
@@ -286,11 +289,10 @@ def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
             if source._inference:
                 out._inference = True
                 out._plain = False
-    elif len(args) > 0 and isinstance(args[0], TensorBase) and args[0]._inference:
-        for out in outs:  # `unsafe_split` and its like show the same memory
-            if memory_of(out._raw) is memory_of(args[0]._raw):
-                out._inference = True
-                out._plain = False
+    elif _show_first(args, arrays) and args[0]._inference:
+        for out in outs:
+            out._inference = True
+            out._plain = False
     return outs
 
 

@@ -210,6 +210,8 @@ def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
         result[half:] = _multiplied_and_added(float(end), -gap, i[half:])
         return result
     # In the type itself: PyTorch rounds after every step.
+    if raw.kind == "V":  # bfloat16, whose type takes whole numbers of 63 bits
+        start, end = float(start), float(end)
     first, last = raw.type(start), raw.type(end)
     step = (last - first) / raw.type(steps - 1)
     result = np.empty(steps, raw)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import END
+from ..._array.memory.example import Example
 from ..._array.number import lone
 from ..._base import errors
 from ..._base.lazy import later
@@ -214,9 +215,11 @@ def _take_basic(t: Tensor, given: Any, read: bool = False) -> tuple[Any, list[An
         else:
             if kind is bool or (item._raw.ndim == 0 and item._raw.dtype.kind in "bu"):
                 seen = apply_view(unsqueeze.op, seen, (dim,))
-                true = item if kind is bool else bool(read_by_python(item, "an index"))
-                item = new_tensor(W.bool_places(true))
-                width = 1
+                width = 0
+                if kind is bool or type(item._raw) is not Example:  # whose operation refuses it
+                    true = item if kind is bool else bool(read_by_python(item, "an index"))
+                    item = new_tensor(W.bool_places(true))
+                    width = 1
             elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:
                 width = item._raw.ndim
             else:

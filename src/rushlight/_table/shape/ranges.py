@@ -41,6 +41,19 @@ def _real(value: Any, kind: str = "double") -> Any:
     return value.real
 
 
+def _end(value: Tensor | float) -> float:
+    """An end of evenly spaced numbers.
+
+    Raises:
+        OverflowError: for a whole number of more than 64 bits.
+    """
+    number = _number(value)
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        negative = "can't convert negative int to unsigned"
+        raise OverflowError(negative if number < 0 else "int too big to convert")
+    return number
+
+
 _ABSENT: Final = object()
 _PLACES = (("start", 1), ("end", 2), ("step", 3))
 _ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
@@ -189,7 +202,7 @@ def linspace(
     """
     nowhere = on_meta(device, out)
     _check_steps("linspace", start, end, steps)
-    start, end = _number(start), _number(end)
+    start, end = _end(start), _end(end)
     found = _type_between("linspace", start, end, dtype, out)
     if found.category != D.COMPLEX:
         kind = D.c_name(found)
@@ -259,7 +272,7 @@ def logspace(
     """`base` to the powers evenly spaced from `start` to `end`."""
     nowhere = on_meta(device, out)
     _check_steps("logspace", start, end, steps)
-    start, end = _number(start), _number(end)
+    start, end = _end(start), _end(end)
     found = _type_between("logspace", start, end, dtype, out)
     if found.category != D.COMPLEX:
         start, end = _real(start), _real(end)

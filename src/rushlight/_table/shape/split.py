@@ -244,9 +244,11 @@ def _places_in(where: Any) -> list[int] | int:
 
 def _along(name: str, least: int, axis: AnyCallable) -> None:
     def pieces(
-        input: Tensor, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
+        input: Tensor, *indices_or_sections: Any, sections: Any = None, indices: Any = None
     ) -> tuple[Tensor, ...]:
-        where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
+        where: Any = indices_or_sections
+        if len(where) < 2:
+            where = next(v for v in (*where, indices, sections) if v is not None)
         shape = input._raw.shape
         if len(shape) < least:
             raise RuntimeError(
