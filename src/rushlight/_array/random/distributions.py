@@ -113,12 +113,12 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
     return _fill(stream, out, draw)
 
 
-def normal(stream: Stream, mean: Array, std: Any) -> Array:
+def normal(stream: Stream, mean: Array, std: Any, dtype: RawType | None = None) -> Array:
     """A fresh array of normals, each with its own mean and standard deviation.
 
     `mean` or `std` or both are arrays; the other may be a number.
 
-    Shapes: broadcast. Dtypes: of `mean` where it is an array, else of `std`.
+    Shapes: broadcast. Dtypes: `dtype`; else of `mean` where it is an array, else of `std`.
     Raises: RuntimeError where an element of `std` is negative or complex.
     """
     own = isinstance(std, np.ndarray)
@@ -126,15 +126,16 @@ def normal(stream: Stream, mean: Array, std: Any) -> Array:
         raise RuntimeError("normal expects standard deviation to be non-complex")
     if own and std.size and not std.min() >= 0:
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    dtype = mean.dtype if isinstance(mean, np.ndarray) else std.dtype
+    if dtype is None:
+        dtype = mean.dtype if isinstance(mean, np.ndarray) else std.dtype
     out = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dtype)
     if not out.size:
         return out
     normal_(stream, out, 0.0, 1.0 if own else std)
     # Two roundings to the result's dtype, as of a multiplication and an addition in place.
     if own:
-        np.multiply(out, std, out=out, casting="same_kind")
-    return np.add(out, mean, out=out, casting="same_kind")
+        np.multiply(out, std, out=out, casting="unsafe")
+    return np.add(out, mean, out=out, casting="unsafe")
 
 
 def exponential_(stream: Stream, out: Array, rate: float = 1.0) -> Array:

@@ -283,10 +283,16 @@ def normal(
                 raise RuntimeError(mismatch)
     else:
         _check_std(std)
+    is_complex = isinstance(std, TensorBase) and std._raw.dtype.kind == "c"  # refused below
+    if out is not None and isinstance(mean, TensorBase) and not is_complex:
+        kinds = T.dtype_of(mean), T.dtype_of(out)
+        if kinds[1].is_floating_point and not D.can_cast(*kinds):
+            raise RuntimeError(errors.cannot_cast(*map(D.scalar_name, kinds)))
     array = distributions.normal(
         stream,
         mean._raw if isinstance(mean, TensorBase) else float(mean),
         std._raw if isinstance(std, TensorBase) else float(std),
+        None if out is None else out._raw.dtype,
     )
     if out is not None:
         if current().grad and any(
