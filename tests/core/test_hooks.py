@@ -307,3 +307,12 @@ def test_a_hook_on_a_number_less_a_tensor_hears_of_the_tensors_gradient_alone() 
     both.grad_fn.register_hook(lambda grads, outs: heard.append(len(grads)))
     both.sum().backward()
     assert heard == [1, 2] and both.grad_fn.name() == "RsubBackward0"
+
+
+def test_a_bool_among_lists_of_tensors_is_a_number_to_the_graph() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    torch._foreach_mul_([y], True)
+    assert y.grad_fn.name() == "MulBackward1"
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -104,3 +104,26 @@ def test_a_cell_needs_weights_for_all_of_its_gates(cell, gates):
         cell(x, h, rl.ones(2 * gates + 1, 3), rl.ones(2 * gates, 2))
     with pytest.raises(IndexError, match="Dimension out of range"):
         cell(x, h, rl.ones(2 * gates, 3), rl.ones(2 * gates))
+
+
+@pytest.mark.parametrize("own", [rl.float32, rl.float64])
+@pytest.mark.parametrize("other", [rl.int64, rl.bfloat16, rl.complex64])
+def test_weights_and_states_of_another_type_than_the_input_are_refused(
+    own: rl.dtype, other: rl.dtype
+) -> None:
+    for gates, run in ((3, rl.gru), (1, rl.rnn_tanh), (4, rl.lstm)):
+        for odd in range(5):
+            values = [rl.ones(gates * 3, 3, dtype=own) for _ in range(2)]
+            values += [rl.ones(gates * 3, dtype=own) for _ in range(2)]
+            values.append(rl.zeros(1, 3, 3, dtype=own))
+            values[odd] = values[odd].to(other)
+            h = values.pop()
+            x = rl.zeros(1, 3, 3, dtype=own)
+            with pytest.raises(RuntimeError, match=r"have the same dtype"):
+                run(x, (h, h) if gates == 4 else h, values, True, 1, 0.0, False, False, False)
+
+
+def test_sizes_of_packed_sequences_are_whole_numbers() -> None:
+    x = rl.zeros(1, 3)
+    with pytest.raises(RuntimeError, match="expected scalar type Long but found Float"):
+        rl.gru(x, rl.ones(1), x[None], [x, x], False, 1, 0.0, False, False)

@@ -81,3 +81,12 @@ def test_a_sum_of_products_in_place_says_what_does_not_match() -> None:
         c.baddbmm_(a, b.double())
     with pytest.raises(RuntimeError, match="The expanded size of the tensor"):
         torch.zeros(7, 2, 2).baddbmm_(a, b)
+
+
+def test_addr_is_laid_out_as_the_matrix_is_that_it_adds_to() -> None:
+    for matrix in (torch.rand(3, 2).t(), torch.rand(6, 4)[::2, ::2].t()):
+        for beta in (0, 1, 2):
+            added = torch.addr(matrix, torch.ones(2), torch.ones(3), beta=beta)
+            assert added.stride() == (1, 2)
+            assert torch.equal(added, beta * matrix + 1)
+    assert torch.addr(torch.rand(2, 3), torch.ones(2), torch.ones(3)).stride() == (3, 1)

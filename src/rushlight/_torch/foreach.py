@@ -118,7 +118,7 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return table.get(stem, stem)
 
     def by_number(t: Any, o: Any) -> bool:
-        return stem in _NUMBERS and type(o) in (int, float) and bool(t.is_floating_point())
+        return stem in _NUMBERS and type(o) in (int, float, bool) and bool(t.is_floating_point())
 
     def fresh(self: Any, other: Any = None, **named: Any) -> tuple[Any, ...]:
         other = _other(other, named)

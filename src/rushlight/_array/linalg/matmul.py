@@ -538,7 +538,10 @@ def addr(c: Array, a: Array, b: Array, beta: float = 1, alpha: float = 1) -> Arr
     beta, alpha = _number(beta, dtype), _number(alpha, dtype)
     if alpha != 1:
         a = np.multiply(a, dtype.type(alpha))
-    out = np.multiply.outer(a, b)
+    if c.ndim == 2 and 0 < c.strides[0] < c.strides[1]:  # the result is laid out as `c` is
+        out = np.multiply.outer(b, a).T
+    else:
+        out = np.multiply.outer(a, b)
     if beta == 0:
         return out
     return np.add(c if beta == 1 else np.multiply(c, dtype.type(beta)), out)

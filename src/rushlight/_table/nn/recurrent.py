@@ -287,15 +287,18 @@ def _layer(
     kind: str,
     x: Tensor,
     states: tuple[Tensor, ...],
-    weights: list[object],
+    weights: list[Any],
     sizes: Shape | None,
     reverse: bool,
 ) -> tuple[Any, tuple[Any, ...]]:
     """One direction of one layer: the outputs and the last states."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     relu = kind == "relu"
-    if T.dtype_of(x) not in (D.float32, D.float64):
-        # PyTorch rounds to sixteen bits after each operation.
+    own = x._raw.dtype
+    if T.dtype_of(x) not in (D.float32, D.float64) or any(
+        v is not None and v._raw.dtype != own for v in (*states, *weights)
+    ):
+        # PyTorch rounds to sixteen bits after each operation; its products refuse other types.
         stem = "plain" if kind in ("relu", "tanh") else kind
         return _stepwise(stem, x, states, weights, sizes, reverse, relu)
     if kind == "lstm":
@@ -387,6 +390,9 @@ def _run(
         raise RuntimeError("lstm expects two hidden states")
     if form is _PACKED:
         sizes = given["batch_sizes"]
+        if T.dtype_of(sizes) is not D.int64:
+            found = D.scalar_name(T.dtype_of(sizes))
+            raise RuntimeError(f"expected scalar type Long but found {found}")
         out, last = _network(kind, given["data"], sizes, hx, given["params"], *rest)
         return (out, *last)
     x = given["input"]
