@@ -241,8 +241,10 @@ CALLS: list[Named] = [
     Named(
         "A warning comes once a call",
         kind="warning",
-        torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\))(, \1)+\]$",
-        ours=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
+        torch=r"^\[(?:\('UserWarning', 'torch.ger is (?:(?!\), \().)+\), )?"
+        r"(\('UserWarning', ['\"](?:(?!\), \().)+\))(, \1)+\]$",
+        ours=r"^\[(?:\('UserWarning', 'torch.ger is (?:(?!\), \().)+\), )?"
+        r"\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
     ),
     Named(
         "A warning comes once a call",

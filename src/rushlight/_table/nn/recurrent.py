@@ -349,6 +349,9 @@ def _network(
     last: list[list[Any]] = [[] for _ in hx]
     total = 0
     if sizes is not None:
+        if T.dtype_of(sizes) is not D.int64:
+            given = D.scalar_name(T.dtype_of(sizes))
+            raise RuntimeError(f"expected scalar type Long but found {given}")
         sizes = tuple(sizes.tolist())
         width = hx[-1].shape[2] * (4 if kind == "lstm" else 1)
         total = refuse_steps(input.shape[0], sizes, width)
@@ -390,9 +393,6 @@ def _run(
         raise RuntimeError("lstm expects two hidden states")
     if form is _PACKED:
         sizes = given["batch_sizes"]
-        if T.dtype_of(sizes) is not D.int64:
-            found = D.scalar_name(T.dtype_of(sizes))
-            raise RuntimeError(f"expected scalar type Long but found {found}")
         out, last = _network(kind, given["data"], sizes, hx, given["params"], *rest)
         return (out, *last)
     x = given["input"]
