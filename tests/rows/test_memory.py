@@ -78,6 +78,7 @@ ASKING: dict[str, Callable[[], Any]] = {
     "einsum": lambda: torch.einsum("i,j->ij", wide(1 << 24), wide(1 << 24)),
     "bmm": lambda: torch.bmm(wide(1, 1 << 24, 1), wide(1, 1, 1 << 24)),
     "indexed": lambda: torch.ones(3)[wide(N, dtype=torch.int64)],
+    "places": lambda: torch.ones(3).index_select(0, wide(N, dtype=torch.int64)),
     "index_select": lambda: wide(2, N).index_select(0, torch.tensor([0])),
     "embedding": lambda: torch.nn.functional.embedding(torch.tensor([0]), wide(1, N)),
     "one_hot": lambda: torch.nn.functional.one_hot(torch.tensor([1]), N),

@@ -52,14 +52,16 @@ def index_select(x: Array, dim: int, index: Array) -> TensorLike:
         if int(index.reshape(-1)[0]):
             raise IndexError("index out of range in self")
         return x.copy()
-    if index.size and int(index.min()) < 0:
-        raise _outside(x, axis, index)
-    if not x.size and index.size and int(index.max()) >= x.shape[axis]:  # NumPy doesn't look
-        raise _outside(x, axis, index)
+    # Of an expanded index, which may be larger than memory, one place says all.
+    seen = index[:1] if index.ndim and not index.strides[0] else index
+    if seen.size and int(seen.min()) < 0:
+        raise _outside(x, axis, seen)
+    if not x.size and seen.size and int(seen.max()) >= x.shape[axis]:  # NumPy doesn't look
+        raise _outside(x, axis, seen)
     try:
         return x.take(index.reshape(-1), axis)
     except IndexError:
-        raise _outside(x, axis, index) from None
+        raise _outside(x, axis, seen) from None
 
 
 def _outside(x: Array, axis: int, index: Array) -> Exception:
