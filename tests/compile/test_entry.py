@@ -332,7 +332,8 @@ SCHEDULES: dict[str, Callable[[Any], Any]] = {
 def test_schedules_keep_one_variant_and_do_what_eager_does(schedule: str, optimizer: str) -> None:
     tasks, losses = [], []
     for compile in (False, True):
-        options = {"momentum": 0.9} if optimizer == "SGD" else {}
+        # Adam's `eps` keeps it from whole steps along rounding errors, beyond a kink of ReLU.
+        options = {"momentum": 0.9} if optimizer == "SGD" else {"eps": 1e-2}
         task = Task(optimizer, **{"lr": 0.01, **options})
         scheduler = SCHEDULES[schedule](task.optimizer)
         step = torch.compile(task.step) if compile else task.step

@@ -95,6 +95,7 @@ CALLS: list[tuple[Callable[[], object], type[Exception], str]] = [
 
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
+@pytest.mark.filterwarnings("ignore:The argument 'device' of Tensor:DeprecationWarning")
 @pytest.mark.parametrize("call", range(len(CALLS)))
 def test_what_bindings_refuse(call: int) -> None:
     function, kind, text = CALLS[call]

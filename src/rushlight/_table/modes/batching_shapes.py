@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._base.memory_format import contiguous_format
 from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..rows.tensor_namespace import table
@@ -274,6 +275,16 @@ def trace(op: Op, args: Arguments, dims: list[int], size: int) -> tuple[Tensor, 
 def anywhere(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
     """Operations that treat leading dimensions alike."""
     return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule("_to_copy.format")
+def to_copy(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[object, int]:
+    """A copy in a format; examples of channels that lie last count as planes."""
+    x = front(args[0], dims[0])
+    if args[2] is contiguous_format:
+        return call(op, [x, *args[1:]]), 0
+    copied = call(op, [table("flatten")(x, 0, 1), *args[1:]])
+    return table("unflatten")(copied, 0, tuple(x._raw.shape[:2])), 0
 
 
 @rule("one_hot")
