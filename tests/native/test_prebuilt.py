@@ -137,7 +137,7 @@ def test_each_process_writes_the_same_texts() -> None:
 
 
 def test_turned_off_it_says_so() -> None:
-    code = "from rushlight._native import prebuilt; print(prebuilt.library(), prebuilt.shown())"
+    code = "from rushlight._native import prebuilt; print(prebuilt.library(), prebuilt.describe())"
     assert run(code, RUSHLIGHT_PREBUILT="0").split(maxsplit=1) == [
         "None",
         "none (RUSHLIGHT_PREBUILT=0)\n",
