@@ -69,7 +69,8 @@ class NumberEffect:
 
 
 def _is_number(x: object) -> bool:
-    return type(x) is float or type(x) is int
+    """Whether another could stand in its place; not for nan, which as a key is itself alone."""
+    return (type(x) is float and x == x) or type(x) is int
 
 
 class Numbers:
