@@ -12,6 +12,7 @@ random numbers and all that the world's names lead to are compared.
 from __future__ import annotations
 
 import collections
+import contextvars
 import math
 import random
 import sys
@@ -71,9 +72,21 @@ def programs(file: str) -> Iterator[Program]:
 
 
 class World:
-    """One of the runs of a program: eager where `native` is None."""
+    """One of the runs of a program: eager where `native` is None.
+
+    Each has a context of its own, so that a mode which one run enters and leaves at another call
+    is never on in the other run, nor after both.
+    """
 
     def __init__(self, program: Program, argument: str, native: bool | None) -> None:
+        self.context = contextvars.copy_context()
+        self.context.run(self._prepare, program, argument, native)
+
+    def take(self, change: str | None) -> Any:
+        """Changes something, calls the step; all that can be seen then."""
+        return self.context.run(self._take, change)
+
+    def _prepare(self, program: Program, argument: str, native: bool | None) -> None:
         set_back()
         self.names: dict[str, Any] = {"__name__": "written"}
         execute(PRELUDE, self.names)
@@ -87,8 +100,7 @@ class World:
             self.step = torch.compile(self.step, options={"native": native})
         self.settings = settings()
 
-    def take(self, change: str | None) -> Any:
-        """Changes something, calls the step; all that can be seen then."""
+    def _take(self, change: str | None) -> Any:
         put(self.settings)
         try:
             if change:
@@ -124,13 +136,13 @@ def set_back() -> None:
     random.seed(0)
     np.random.seed(0)
     torch.set_default_dtype(torch.float32)
-    torch.set_grad_enabled(True)
 
 
 def settings() -> tuple[Any, ...]:
-    """The states of random numbers, and what else is the whole process's."""
+    """The states of random numbers, and what else is the whole process's; then the modes."""
     return (torch.get_rng_state(), random.getstate(), np.random.get_state(),
-            torch.get_default_dtype(), torch.is_grad_enabled())  # fmt: skip
+            torch.get_default_dtype(), torch.is_grad_enabled(),
+            torch.is_autocast_enabled("cpu"))  # fmt: skip
 
 
 def put(kept: tuple[Any, ...]) -> None:
@@ -139,7 +151,6 @@ def put(kept: tuple[Any, ...]) -> None:
     random.setstate(kept[1])
     np.random.set_state(kept[2])
     torch.set_default_dtype(kept[3])
-    torch.set_grad_enabled(kept[4])
 
 
 def seen(x: Any, way: tuple[int, ...] = ()) -> Any:
