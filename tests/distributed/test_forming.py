@@ -5,9 +5,11 @@ import socket
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from rushlight.distributed import pmi_server
 from rushlight.distributed.errors import DistError, DistNetworkError, DistStoreError
 from rushlight.distributed.pmi_server import Service
 from rushlight.distributed.tcp_store import TCPStore
@@ -26,7 +28,9 @@ def service(size: int) -> Iterator[int]:
         served.selector.close()
 
 
-def announced(port: int, rank: int, size: int, seconds: float) -> tuple[socket.socket, int, bytes]:
+def announced(
+    port: int, rank: int, size: int, seconds: float
+) -> tuple[socket.socket, dict[str, str], bytes]:
     return _announce("127.0.0.1", port, rank, size, timedelta(seconds=seconds))
 
 
@@ -52,13 +56,42 @@ def test_what_comes_with_the_word_that_all_are_there_is_read_too() -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        watch, nodes, received = announced(listener.getsockname()[1], 0, 2, 5.0)
-        world = World(None, 0, 2, nodes == 1, watch, received)  # type: ignore[arg-type]
+        watch, words, received = announced(listener.getsockname()[1], 0, 2, 5.0)
+        assert words == {"all": "2", "nodes": "1"}
+        world = World(None, 0, 2, True, watch, received)  # type: ignore[arg-type]
         watch.sendall(b"bye=1\n")
         thread.join(10)
         world.look_for_the_gone()
         watch.close()
     assert world.gone == {1: "rank 1 (other) has ended unexpectedly"}
+
+
+def test_a_rank_that_gave_up_is_told_of_with_its_reason() -> None:
+    with service(3) as port, socket.create_connection(("127.0.0.1", port)) as keeps:
+        keeps.sendall(b"watch=2 who=third node=here\n")
+        late = (
+            "Timed out after 1 seconds waiting for clients. 2/3 clients joined. rank 0 hasn't come"
+        )
+        with pytest.raises(DistStoreError, match=late):
+            announced(port, 1, 3, 1.0)
+        world = World(None, 2, 3, True, keeps)  # type: ignore[arg-type]
+        while not world.gone:
+            world.look_for_the_gone()
+    assert world.gone[1].endswith(f"has ended unexpectedly: {late}")
+
+
+def test_files_of_shared_memory_are_found_by_the_name_of_the_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = [
+        tmp_path / f"mpich_{kind}_57307ff5_{node}" for kind in ("shm", "vci") for node in (0, 1)
+    ]
+    other = tmp_path / "mpich_shm_57307ff_5"
+    for path in (*ours, other):
+        path.touch()
+    monkeypatch.setattr(pmi_server, "Path", lambda _: tmp_path)
+    pmi_server.unlink_shared_memory("kvs_28022_1795886568077172788")
+    assert list(tmp_path.iterdir()) == [other]
 
 
 def test_ranks_that_do_not_come_or_fall_silent_are_named() -> None:

@@ -116,6 +116,7 @@ def watched(
     except BaseException as error:
         lost = error if isinstance(error, Exception) else None
         world.lost = lost or DistBackendError(f"{what}: was interrupted")
+        world.give_up(world.lost)
         raise
     if failed:
         raise failed[0]

@@ -15,8 +15,9 @@ import selectors
 import socket
 import sys
 import time
+from pathlib import Path
 
-__all__ = ["PULSE", "Service"]
+__all__ = ["PULSE", "Service", "unlink_shared_memory"]
 
 PULSE = 0.7  # seconds between the words of a rank that waits for others to come
 
@@ -29,6 +30,7 @@ class _Line:
         self.received = b""
         self.rank: int | None = None
         self.who = ""
+        self.why = ""  # it gave up, if it has said so
         self.leaving = False
         self.heard = time.monotonic()
 
@@ -44,6 +46,21 @@ def _end_if_unreachable(connection: socket.socket) -> None:
     for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4)):
         if hasattr(socket, option):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+def unlink_shared_memory(name: str) -> None:
+    """Takes MPICH's files of shared memory, of the world of a key-value space, out of the folder.
+
+    Done once all ranks have them open, nothing is left behind however the processes end, and
+    `MPI_Finalize`, which waits for all, isn't needed then. MPICH puts the FNV-1a hash of the name
+    into the names of the files.
+    """
+    world = 2166136261
+    for byte in name.encode():
+        world = (world ^ byte) * 16777619 & 0xFFFFFFFF
+    for path in Path("/dev/shm").glob(f"mpich_*_{world:x}_*"):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def mapping_of(nodes: list[str]) -> str:
@@ -115,6 +132,8 @@ class Service:
                 self._watch(line, words)
             elif "bye" in words:
                 line.leaving = True
+            elif "why" in words:
+                line.why = words["why"]
             elif "waits" in words:
                 self._tell_others(line, text.decode())
             elif "here" in words:
@@ -133,7 +152,8 @@ class Service:
             return
         self.open -= 1
         said = "left" if line.leaving else "dead"
-        self.gone.append(f"{said}={line.rank} who={line.who}")
+        why = f" why={line.why}" if line.why else ""
+        self.gone.append(f"{said}={line.rank} who={line.who}{why}")
         self._tell_others(line, self.gone[-1])
 
     def _tell_others(self, line: _Line, text: str) -> None:
@@ -152,7 +172,7 @@ class Service:
             nodes = [self.nodes[rank] for rank in range(self.size)]
             self.values["PMI_process_mapping"] = mapping_of(nodes)
             for other in self.watched.values():
-                other.say(f"all={self.size} nodes={len(set(nodes))}")
+                other.say(f"all={self.size} nodes={len(set(nodes))} name={self.name}")
 
     def _away(self) -> str:
         return ",".join(str(rank) for rank in range(self.size) if rank not in self.watched)
@@ -216,7 +236,9 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-    Service(listener, int(sys.argv[1]), float(sys.argv[2])).serve()
+    service = Service(listener, int(sys.argv[1]), float(sys.argv[2]))
+    service.serve()
+    unlink_shared_memory(service.name)  # of ranks that were killed while they opened it
 
 
 if __name__ == "__main__":

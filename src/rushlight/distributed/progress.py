@@ -203,6 +203,7 @@ class Progress:
                         lookout = Lookout(self.world, work.what, work.peers, timeout, begun)
                     in_vain = lookout.look(now)
                     if in_vain is not None:
+                        self.world.give_up(in_vain)
                         self._fail(work, in_vain)
         finally:
             self._waiters -= 1

@@ -21,12 +21,13 @@ from datetime import timedelta
 from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
 
 from .._base.error_notes import advise
 from .._base.fork_locks import long_lock
 from .errors import DistBackendError, DistError, DistStoreError
 from .lookout import watched
-from .pmi_server import PULSE
+from .pmi_server import PULSE, unlink_shared_memory
 from .stores import PrefixStore, deadline_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
 _SERVER: Final = Path(__file__).with_name("pmi_server.py")
 _SERVED: Final = 3.0  # seconds in which the service answers
 _ADDRESS: Final = "mpi/address"
+_LONGEST_WHY: Final = 600  # characters of a reason that others are told
 #: What launchers of MPI tell a process: the variables of its rank and of the number of processes.
 _LAUNCHERS: Final = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -93,15 +95,20 @@ class World:
             if "waits" in words:
                 self.waits[int(words["waits"])] = (time.monotonic(), words["for"])
                 self.asked += int(words["asks"])
-            for how, said in (("dead", "has ended unexpectedly"), ("left", "has left the group")):
-                if how in words:
-                    self.gone[int(words[how])] = f"rank {words[how]} ({words['who']}) {said}"
+            gone = _end_of(words)
+            if gone is not None:
+                self.gone[gone[0]] = gone[1]
 
     def say_waiting(self, what: str, asks: bool) -> None:
         """Tells the others what this rank waits for; `asks`: and asks them the same."""
         if self._watch is not None:
             with contextlib.suppress(OSError):
                 self._watch.sendall(f"waits={self.rank} for={what} asks={asks:d}\n".encode())
+
+    def give_up(self, error: BaseException) -> None:
+        """Tells the others why this rank is about to end; they pass it on when it has."""
+        if self._watch is not None:
+            _say_why(self._watch, error)
 
     def watches(self) -> bool:
         """Whether ranks hear of each other outside of their messages."""
@@ -123,6 +130,20 @@ class World:
             self.comm.Abort(1)
         elif not self.mpi.Is_finalized():
             self.mpi.Finalize()
+
+
+def _say_why(watch: socket.socket, error: BaseException) -> None:
+    with contextlib.suppress(OSError):
+        watch.sendall(f"why={quote(str(error)[:_LONGEST_WHY])}\n".encode())
+
+
+def _end_of(words: dict[str, str]) -> tuple[int, str] | None:
+    """Which rank has ended by a line of the service, and how; None where the line isn't of that."""
+    for how, said in (("dead", "has ended unexpectedly"), ("left", "has left the group")):
+        if how in words:
+            why = f": {unquote(words['why'])}" if "why" in words else ""
+            return int(words[how]), f"rank {words[how]} ({words['who']}) {said}{why}"
+    return None
 
 
 class _Formed:
@@ -241,8 +262,8 @@ def form_world(
     address, _, port = address.rpartition(":")
     if node == this_node():
         address = "127.0.0.1"
-    watch, nodes, received = _announce(address, int(port), rank, size, timeout)
-    world = World(mpi, rank, size, nodes == 1, watch, received)
+    watch, words, received = _announce(address, int(port), rank, size, timeout)
+    world = World(mpi, rank, size, words["nodes"] == "1", watch, received)
     variables = {
         "PMI_PORT": f"{address}:{port}",
         "PMI_ID": rank,
@@ -255,8 +276,8 @@ def form_world(
         except Exception as error:
             _Formed.failed = error
             raise
-        finally:
-            _unlink_shared_memory()
+        finally:  # all that will open the files have
+            unlink_shared_memory(words["name"])
     return _keep(world)
 
 
@@ -310,20 +331,6 @@ def _leads_nowhere(name: str) -> bool:
     return False  # not one of the kernel's networks: InfiniBand
 
 
-def _unlink_shared_memory() -> None:
-    """Takes MPICH's files of shared memory out of the folder, now that all ranks have them open.
-
-    So nothing is left behind, however the processes end; `MPI_Finalize`, which waits for all, isn't
-    needed then.
-    """
-    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
-        for line in maps:
-            path = line.partition("/")[2].strip()
-            if path.startswith("dev/shm/mpich_shm_"):
-                with contextlib.suppress(OSError):
-                    os.unlink(f"/{path}")
-
-
 def _in_order(world: World, rank: int) -> World:
     """The launcher's world, with the ranks that the program has given."""
     if world.comm.allreduce(world.rank != rank):
@@ -368,10 +375,10 @@ def this_node() -> str:
 
 def _announce(
     address: str, port: int, rank: int, size: int, timeout: timedelta
-) -> tuple[socket.socket, int, bytes]:
+) -> tuple[socket.socket, dict[str, str], bytes]:
     """Tells the service of this rank, and waits until all are there.
 
-    Gives the line to the service, the number of nodes, and what has come on the line besides.
+    Gives the line to the service, its words about the world, and what has come on the line besides.
 
     Raises:
         DistError: where another rank has gone, or the service has.
@@ -394,17 +401,19 @@ def _announce(
             away = words["missing"].split(",")
             silent = [f"rank {one} has come, and was stopped or hangs"
                       for one in words["silent"].split(",") if one]  # fmt: skip
-            raise DistStoreError(
+            late = DistStoreError(
                 f"Timed out after {max(1, round(timeout.total_seconds()))} seconds waiting for "
                 f"clients. {size - len(away)}/{size} clients joined. "
                 + "; ".join([*(f"rank {one} hasn't come" for one in away), *silent])
             )
-        gone = words.get("dead", words.get("left"))
+            _say_why(watch, late)
+            raise late
+        gone = _end_of(words)
         if gone is not None:
-            raise DistError(f"rank {rank}: rank {gone} ({words['who']}) has ended unexpectedly")
+            raise DistError(f"rank {rank}: {gone[1]}")
         opened.pop_all()
     watch.settimeout(None)
-    return watch, int(words["nodes"]), received
+    return watch, words, received
 
 
 def _first_word(
