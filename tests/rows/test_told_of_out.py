@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import pytest
@@ -236,3 +237,21 @@ def test_a_frobenius_norm_is_written_in_its_own_type() -> None:
     for dtype in (torch.complex64, torch.float64, torch.int64):
         with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got"):
             torch.frobenius_norm(x, (0, 1), out=torch.empty((), dtype=dtype))
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "logical_and", "logical_or", "logical_xor"])
+def test_a_comparison_of_complex_numbers_that_is_written_as_real_warns(name: str) -> None:
+    z, x = torch.tensor([1 + 1j, 0]), torch.tensor([1.0, 0.0])
+    told = pytest.warns(UserWarning, match="discards the imaginary part")
+    for dtype in (torch.uint8, torch.float32, torch.float16):
+        with told:
+            getattr(torch, name)(z, z, out=torch.zeros(2, dtype=dtype))
+        with told:
+            getattr(x.to(dtype), f"{name}_")(z)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(torch, name)(z, z, out=torch.zeros(2, dtype=torch.bool))
+        getattr(torch, name)(z, z, out=torch.zeros(2, dtype=torch.complex64))
+        getattr(torch, name)(z[:0], z[:0], out=torch.zeros(0))
+        getattr(torch, name)(x, x, out=torch.zeros(2, dtype=torch.uint8))
+        torch.logical_not(z, out=torch.zeros(2))

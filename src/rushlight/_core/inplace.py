@@ -30,6 +30,8 @@ from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .._array.annotations import Array
     from .._base.annotations import AnyCallable, Arguments
 
@@ -159,12 +161,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         if op.wide and promoted is not None and not op.gives_bool:
             found = promoted  # of a half, what was computed in float32
         check_cast(found, array, op)
-        if (
-            promoted is not None
-            and promoted.is_complex
-            and array.dtype.kind not in "cW"
-            and array.size
-        ):
+        if loses_imaginary_part(raws, array):
             warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     if op.shared == SHARED_LAST:
         refuse_memory_of(array, raws)
@@ -172,6 +169,18 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     if mode.recorder is not None:
         mode.recorder.wrote(op, args, raws, me, None)
     return me
+
+
+def loses_imaginary_part(operands: Iterable[object], target: Array) -> bool:
+    """Whether PyTorch says so of a comparison that is written into `target`.
+
+    It brings the result to the operands' common type first.
+    """
+    if not target.size or target.dtype.kind in "bcW":
+        return False
+    return any(
+        type(x) is complex or (isinstance(x, ndarray) and x.dtype.kind in "cW") for x in operands
+    )
 
 
 def refuse_memory_of(array: Array, raws: Arguments) -> None:

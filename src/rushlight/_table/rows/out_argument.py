@@ -14,7 +14,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core import slow
 from ..._core.apply import apply_n
-from ..._core.inplace import announce_write, count_write
+from ..._core.inplace import announce_write, count_write, loses_imaginary_part
 from ..._core.interposers import NOT_HANDLED, WRITE_OUT
 from ..._core.mode import CURRENT, Mode, derive, ready
 from ..._core.storage import TensorBase
@@ -76,7 +76,7 @@ def apply_out(
     if found.typed is not None and isinstance(out, TensorBase):
         _refuse_gradients(shown, args, [out], mode, found)
         args = _typed(row, args, T.from_raw(out._raw.dtype), found.typed)
-    return run_into(
+    written = run_into(
         shown,
         lambda: apply_n(row.op, args),
         args,
@@ -87,6 +87,14 @@ def apply_out(
         found,
         row.op.constants,
     )
+    if (
+        row.op.broadcasts
+        and len(args) == 2
+        and isinstance(out, TensorBase)
+        and loses_imaginary_part(map(slow.to_raw, args), out._raw)
+    ):
+        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
+    return written
 
 
 def _typed(row: Row, args: Arguments, have: D.dtype, typed: Typed) -> list[Any]:
