@@ -291,7 +291,10 @@ def test_the_report_shows_errors_beside_figures(
     )
 
 
-def test_the_short_report_has_ratios_peaks_what_is_slower_and_errors(stage: Stage) -> None:
+def test_the_short_report_has_ratios_peaks_what_is_slower_and_errors(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "0")  # on a wide screen a table has frames
     stage.system("fast", [4.0] * 9)
     stage.fails["round", "slow"] = "MemoryError"
     result = _measure(stage, [TORCH, FAST, SLOW])

@@ -141,3 +141,15 @@ def test_an_inference_tensor_that_would_be_saved_is_told_before_shapes(call: Any
         seen = torch.ones(4, 3)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         call(torch.ones(2, 5, requires_grad=True), seen)
+
+
+def test_spacings_of_a_gradient_are_looked_at_last() -> None:
+    point = [torch.tensor(1.0)]
+    with pytest.raises(RuntimeError, match="only supports edge_order=1 and edge_order=2"):
+        torch.gradient(torch.ones(3), spacing=point, dim=(5,), edge_order=7)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.gradient(torch.ones(3), spacing=point, dim=(5,))
+    with pytest.raises(RuntimeError, match="each dimension size to be at least edge_order"):
+        torch.gradient(torch.ones(1), spacing=point)
+    with pytest.raises(RuntimeError, match="each element of spacing to have one dimension"):
+        torch.gradient(torch.ones(3), spacing=point)

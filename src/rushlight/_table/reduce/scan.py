@@ -363,6 +363,12 @@ def gradient(
             raise RuntimeError(
                 "torch.gradient expected each dimension size to be at least edge_order+1"
             )
+    for h in spacings:
+        if isinstance(h, TensorBase) and h._raw.ndim != 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got an "
+                f"element with {h._raw.ndim} dimensions!"
+            )
     return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
 
 
@@ -388,12 +394,6 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Tensor) -> list
             f"equal to 'self.dim() = {len(dims)}', since dim argument was not given, but got a "
             f"list of length {len(found)}"
         )
-    for h in found:
-        if isinstance(h, TensorBase) and h._raw.ndim != 1:
-            raise RuntimeError(
-                "torch.gradient expected each element of spacing to have one dimension, but got an "
-                f"element with {h._raw.ndim} dimensions!"
-            )
     return found
 
 
