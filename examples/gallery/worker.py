@@ -36,12 +36,13 @@ WHOLE = 24
 
 
 def load(path: Path) -> ModuleType:
-    """The driver in a file, as a module of its own name."""
+    """The driver in a file, as a module of its own name; it finds what lies beside it, last."""
     spec = importlib.util.spec_from_file_location(f"gallery_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.append(str(path.parent))
     spec.loader.exec_module(module)
     return module
 

@@ -146,6 +146,21 @@ def test_a_driver_that_fails_is_a_line_of_the_table(parts, tmp_path):
     assert parts["main"].closing([outcome]) == "0 of 1 run, 0 with the same numbers"
 
 
+def test_a_driver_finds_what_lies_beside_it_and_packages_come_first(parts, tmp_path):
+    (tmp_path / "beside_it.py").write_text("VALUE = 3.5\n")
+    (tmp_path / "json.py").write_text("raise RuntimeError('not the one of Python')\n")
+    path = tmp_path / "driver_of_two_files.py"
+    path.write_text(
+        '"""Two files."""\nimport json\n\ndef main():\n    from beside_it import VALUE\n'
+        "    return {'value': json.loads(str(VALUE))}\n"
+    )
+    worker = parts["process"].Worker("rushlight", path, threads=1, timeout=60)
+    try:
+        assert worker.answer()["numbers"] == {"value": [3.5]}
+    finally:
+        worker.close()
+
+
 def test_a_worker_runs_a_driver_on_rushlight(parts, tmp_path):
     path = tmp_path / "sums.py"
     path.write_text(

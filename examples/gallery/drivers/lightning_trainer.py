@@ -21,33 +21,11 @@ def main():
     import lightning
     import torch
     from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-    from torch import nn
+    from lightning_classifier import Classifier, examples
 
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-
-    class Classifier(lightning.LightningModule):
-        def __init__(self, width=16, rate=1e-2):
-            super().__init__()
-            self.save_hyperparameters()
-            self.net = nn.Sequential(nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 3))
-            self.losses = []
-
-        def training_step(self, batch, index):
-            loss = nn.functional.cross_entropy(self.net(batch[0]), batch[1])
-            self.losses.append(loss.item())
-            self.log("loss", loss)
-            return loss
-
-        def validation_step(self, batch, index):
-            self.log("val_loss", nn.functional.cross_entropy(self.net(batch[0]), batch[1]))
-
-        def configure_optimizers(self):
-            optimizer = torch.optim.AdamW(self.parameters(), lr=self.hparams.rate)
-            return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.7)]
-
     lightning.seed_everything(0, verbose=False)
-    data = torch.utils.data.TensorDataset(torch.randn(64, 6), torch.randint(0, 3, (64,)))
-    loader = torch.utils.data.DataLoader(data, batch_size=16)
+    loader = torch.utils.data.DataLoader(examples(64), batch_size=16)
     module = Classifier()
     with tempfile.TemporaryDirectory() as folder:
         saved = ModelCheckpoint(folder, monitor="val_loss")
@@ -60,4 +38,7 @@ def main():
         again = Classifier.load_from_checkpoint(saved.best_model_path)
         kept = [p.norm() for p in again.parameters()]
         (told,) = trainer.validate(module, loader, verbose=False)
-    return {"losses": module.losses, "validation": told["val_loss"], "kept": kept}
+    return {
+        "losses": module.losses, "right": module.told, "validation": told["val_loss"],
+        "kept": kept,
+    }  # fmt: skip
