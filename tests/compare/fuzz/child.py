@@ -160,10 +160,10 @@ def values(t: Any) -> Any:
 
 
 def masked(text: str) -> str:
-    """`text` without addresses and what C++ adds behind a message."""
+    """`text` without addresses, and without what C++ adds behind a message, or blanks."""
     text = text.split("\nException raised from")[0]
     text = re.sub(r"\s*\(Triggered internally at [^)]*\)", "", text)
-    return ADDRESS.sub("0x", text)
+    return ADDRESS.sub("0x", text).rstrip()
 
 
 def settle(torch: types.ModuleType) -> None:

@@ -282,9 +282,30 @@ RARE: list[Named] = [
     ),
     Named(
         "Results of inference tensors have no past",
-        "node",
-        r"\.float\(",
-        torch="^CopyBackwards$",
-        program=r"inference_mode\(\): \w+\.data = ",
+        "node|graph",
+        torch="CopyBackwards",
+        program=r"inference_mode\(\): \w+\.data = (.*\n)+.*\.float\(",
+    ),
+    Named(
+        "Errors don't list what PyTorch has been built with",
+        "exception type",
+        r"\.asarray\(.*device='cuda",
+        torch="^ValueError: can't alias tensor from|^RuntimeError: PyTorch is not linked with|"
+        "^NotImplementedError: Could not run 'aten::empty_strided'",
+        ours="^AssertionError: Torch not compiled with CUDA enabled",
+    ),
+    Named(
+        "A quotient by whole numbers has a gradient",
+        "accepted",
+        GRADIENTS,
+        torch="^RuntimeError: result type (Float|Double) can't be cast to the desired output type",
+        program=r"addcdiv",
+    ),
+    Named(
+        "Gradients have no past",
+        "graph",
+        torch=r"'ExpandBackward0', \(\(?'ViewBackward0'",
+        ours=r"'ExpandBackward0', \(None,\)",
+        program=r"no_grad\(\): \w+ = \w+\.unsqueeze\((.*\n)+.*\[\.\.\.\] = ",
     ),
 ]

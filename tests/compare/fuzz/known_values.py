@@ -280,13 +280,6 @@ VALUES: list[Named] = [
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
     Named("Sums of complex numbers are taken part by part", "value", halves=True),
     Named(
-        "Nothing is discarded of an answer",
-        "warning",
-        r"\b(logical_(and|or|xor)|eq|ne)(_\(|\(.*out=)",
-        torch="Casting complex values to real",
-        ours=r"^\[\]$",
-    ),
-    Named(
         "Signs of singular vectors",
         "value",
         r"slogdet\((\w+) @ \1\.t\(\)",
