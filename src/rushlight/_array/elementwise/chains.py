@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from math import inf, log, pi
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,8 @@ def chains_of(
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
     try:
         plain = getattr(raw, "plain", raw)  # where all else is a matter of layout
-        steps = _in_steps().get(plain.found() if type(plain) is Function else plain)
+        plain = plain.found() if type(plain) is Function else plain
+        steps = _in_steps().get(plain) or _by_library(plain)
         if steps is not None:
             return steps.kinds, (_of_steps(steps),)
         kinds = kinds.replace("o", "s")
@@ -113,12 +114,14 @@ class Steps(NamedTuple):
     steps: tuple[Listed, ...]
     types: int = 3  # 1: for float32, 2: for float64
     most: int = ufunc_loops.MOST  # elements
+    numbers: int = 0  # which follow the constants
+    wide: bool = False  # float32 is computed with in float64, and rounded once
 
 
 @cache
 def _in_steps() -> dict[AnyCallable, Steps]:
     """What functions that are written by hand do to few floats, in steps."""
-    from . import activations, complexes, division, erf, rounding
+    from . import activations, comparison, complexes, division, erf, masks, rounding
 
     most = float(np.finfo(np.float64).max)  # which stands for that of the type
     return {
@@ -147,6 +150,19 @@ def _in_steps() -> dict[AnyCallable, Steps]:
             (np.exp2, "ff", (4, 4)), (np.log1p, "ff", (4, 4)), (np.multiply, "fff", (4, 3, 4)),
             (np.maximum, "fff", (0, 1, 5)), (np.add, "fff", (5, 4, 6)),
         )),
+        # A weight is less than a half where a half without its size is above 0.
+        division.lerp: Steps("ffs", (0.5, 1.0, 0.0), 3, (
+            ("r", "ff", (2, 6)), ("n", "ff", (6, 7)), (">", "fff", (6, 7, 7)),
+            ("-", "fff", (3, 7, 7)), ("-", "fff", (4, 6, 8)), (np.subtract, "fff", (1, 0, 9)),
+            (np.multiply, "fff", (9, 6, 10)), (np.multiply, "fff", (9, 8, 9)),
+            (np.add, "fff", (0, 10, 10)), (np.subtract, "fff", (1, 9, 9)),
+            (np.greater, "ffb", (7, 5, 11)), ("w", "bfff", (11, 10, 9, 12)),
+        ), numbers=3),
+        masks.masked_fill: Steps("fbs", (), 0, (
+            ("r", "ff", (2, 3)), ("w", "bfff", (1, 3, 0, 4)),
+        ), numbers=1),
+        comparison.isreal: Steps("f", (0.0,), 0, ((np.equal, "ffb", (1, 1, 2)),)),
+        erf.erfinv: _inverse(),
         erf.erf: Steps("f", (), 0, (("E", "ff", (0, 1)),), most=erf._FEW),
         erf.erfc: Steps("f", (), 0, (("C", "ff", (0, 1)),), most=erf._FEW),
         erf.gelu: _in_float32("f", 0, lambda x, a, b, c, half, scale, out: [
@@ -171,16 +187,9 @@ def _in_float32(kinds: str, x: int, rest: AnyCallable) -> Steps:
     limit = first + len(above) + len(below)
     one, half, scale, a, b, c, out = range(limit + 1, limit + 8)
 
-    def polynomial(place: int, count: int, to: int) -> list[Listed]:
-        found: list[Listed] = [(np.multiply, "fff", (a, place + count - 1, to)),
-                 (np.add, "fff", (to, place + count - 2, to))]  # fmt: skip
-        for k in range(place + count - 3, place - 1, -1):
-            found += [(np.multiply, "fff", (to, a, to)), (np.add, "fff", (to, k, to))]
-        return found
-
     steps = [
         (np.multiply, "fff", (x, x, a)), (np.minimum, "fff", (a, limit, a)),
-        *polynomial(first, len(above), b), *polynomial(first + len(above), len(below), c),
+        *_polynomial(a, first, len(above), b), *_polynomial(a, first + len(above), len(below), c),
         (np.divide, "fff", (b, c, b)), (np.multiply, "fff", (b, x, b)), (np.exp, "ff", (b, b)),
         (np.add, "fff", (b, one, b)), (np.divide, "fff", (one, b, b)),
         *rest(x, a, b, c, half, scale, out),
@@ -188,13 +197,76 @@ def _in_float32(kinds: str, x: int, rest: AnyCallable) -> Steps:
     return Steps(kinds, (*above, *below, *others), 3, tuple(steps), types=1)
 
 
+def _inverse() -> Steps:
+    """`erf.erfinv` of float32, which computes with float64."""
+    from . import erf
+
+    above, below = [[float(one) for one in part] for part in erf._INVERSE32]
+    first = 1 + len(above)
+    one, minus, above_all, below_all, w, s, r, t, out = range(
+        first + len(below), first + len(below) + 9
+    )
+    steps: list[Listed] = [
+        (np.subtract, "fff", (one, 0, w)), (np.add, "fff", (0, one, s)),
+        (np.multiply, "fff", (w, s, w)), (np.log, "ff", (w, w)), (np.negative, "ff", (w, w)),
+        *_polynomial(w, 1, len(above), s), *_polynomial(w, first, len(below), r),
+        (np.divide, "fff", (s, r, s)), (np.multiply, "fff", (s, 0, s)),
+        (np.equal, "ffb", (0, one, t)), ("w", "bfff", (t, above_all, s, s)),
+        (np.equal, "ffb", (0, minus, t)), ("w", "bfff", (t, below_all, s, out)),
+    ]  # fmt: skip
+    numbers = (*above, *below, 1.0, -1.0, inf, -inf)
+    return Steps("f", numbers, 4, tuple(steps), types=1, wide=True)
+
+
+def _polynomial(x: int, place: int, count: int, to: int) -> list[Listed]:
+    """The polynomial at x, with `count` ascending coefficients from a place on."""
+    found: list[Listed] = [
+        (np.multiply, "fff", (x, place + count - 1, to)),
+        (np.add, "fff", (to, place + count - 2, to)),
+    ]
+    for k in range(place + count - 3, place - 1, -1):
+        found += [(np.multiply, "fff", (to, x, to)), (np.add, "fff", (to, k, to))]
+    return found
+
+
+def _by_library(function: AnyCallable) -> Steps | None:
+    """The steps of a function that SciPy's ufuncs have, where they are what it calls."""
+    from . import special
+
+    name, *rest = _OF_LIBRARY.get(getattr(function, "__name__", ""), ("",))
+    if not name or getattr(special, function.__name__, None) is not function:
+        return None
+    ufunc = getattr(special.library(), name)
+    if not isinstance(ufunc, np.ufunc):
+        return None
+    constants, temporaries, further = rest or ((), 0, ())
+    return Steps("f", constants, temporaries, ((ufunc, "ff", (0, 1 + len(constants))), *further))
+
+
+#: The functions of `special` that are SciPy's for few floats: its name, and further constants, how
+#: many temporaries there are, and steps from the first of them on.
+_OF_LIBRARY: Final[dict[str, tuple[Any, ...]]] = {
+    **{name: (name,) for name in ("i0", "i0e", "i1", "i1e", "erfcx", "entr", "ndtri", "log_ndtr")},
+    **{f"bessel_{name}": (name,) for name in ("j0", "j1", "y0", "y1")},
+    **{f"modified_bessel_{name}": (name,) for name in ("i0", "i1", "k0", "k1")},
+    "lgamma": ("gammaln", (-inf, inf), 2, (
+        (np.equal, "ffb", (0, 1, 4)), ("w", "bfff", (4, 2, 3, 5)),
+    )),
+    "digamma": ("psi", (0.0, inf), 3, (
+        (np.equal, "ffb", (0, 1, 4)), (np.negative, "ff", (0, 5)),
+        (np.copysign, "fff", (2, 5, 5)), ("w", "bfff", (4, 5, 3, 6)),
+    )),
+}  # fmt: skip
+
+
 def _of_steps(listed: Steps) -> Chain:
     steps = []
     for op, sorts, places in listed.steps:
         known = not isinstance(op, str)
         steps.append(("u" if known else op, op if known else None, sorts, bytes(places)))
-    return ((), listed.constants, 0, listed.temporaries, False, tuple(steps),
-            listed.types, listed.most)  # fmt: skip
+    gives_bool = listed.steps[-1][1][-1] == "b"
+    return ((), listed.constants, listed.numbers, listed.temporaries, gives_bool, tuple(steps),
+            listed.types, listed.most, listed.wide)  # fmt: skip
 
 
 @cache
@@ -204,13 +276,10 @@ def _on_floats() -> dict[AnyCallable, AnyCallable]:
     They refuse no numbers, and round as the formulas do.
     """
     from .. import numpy_namespace
-    from . import activations, comparison, division, masks, rounding, trigonometry
+    from . import activations, comparison, division, rounding, trigonometry
 
     def gap(a: Symbol, b: Symbol) -> Symbol:
         return -W.absolute(W.where(a == b, 0.0, a - b))
-
-    def refused(*operands: Symbol) -> Symbol:
-        raise Unchained
 
     def sinc(x: Symbol) -> Symbol:
         t = x * pi
@@ -231,7 +300,6 @@ def _on_floats() -> dict[AnyCallable, AnyCallable]:
         trigonometry.radians: lambda x: x * (pi / 180),
         trigonometry.degrees: lambda x: x * (180 / pi),
         activations.sinc: sinc,
-        masks.masked_fill: refused,  # it looks at the shape, and at the range of numbers
         activations.logaddexp: lambda a, b: W.maximum(a, b) + W.log1p(W.exp(gap(a, b))),
         numpy_namespace.add_scaled: lambda a, b, alpha: a + b * alpha,
         numpy_namespace.subtract_scaled: lambda a, b, alpha: a - b * alpha,

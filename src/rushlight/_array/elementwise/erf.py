@@ -412,33 +412,11 @@ def _infinite_ends(x: Array, out: Array) -> None:
         out[x == -1] = -np.inf
 
 
-_POWERS = np.arange(6.0)
-_INVERSE32_BOTH: Any = np.array(_INVERSE32).T.copy()
-
-
-def _few_inverses(x: Array) -> Array:
-    """`erfinv` of a few float32: both polynomials at once, as one product with the powers of w."""
-    wide = x.astype(np.float64).reshape(-1)
-    with np.errstate(all="ignore"):
-        w = np.subtract(_ONE, wide)
-        np.multiply(w, np.add(wide, _ONE), w)
-        np.log(w, w)
-        np.negative(w, w)
-        both = np.power(w[:, None], _POWERS).dot(_INVERSE32_BOTH)
-        np.divide(both[:, 0], both[:, 1], w)
-        np.multiply(w, wide, w)
-    if x.size:
-        _infinite_ends(wide, w)
-    return w.astype(np.float32).reshape(x.shape)
-
-
 def erfinv(x: Array) -> Array:
     """The number whose error function is each element.
 
     Special: erfinv(1) -> inf; erfinv(-1) -> -inf; erfinv(1.5) -> nan; erfinv(nan) -> nan.
     """
-    if x.size <= _FEW and x.dtype == np.float32:
-        return _few_inverses(x)
     return _blockwise(_erfinv32, _erfinv64, True, 4, x)
 
 

@@ -18,7 +18,7 @@
 typedef struct {
     /* 'u': a ufunc; 'w': where; 'k': keep; 'E' and 'C': the error function and its complement, by
        the C library in float64; 's': a number spread over a shape, 'd': divided by the
-       elements of that first; else arithmetic on numbers, which is Python's */
+       elements of that first; 'r': a number that the type holds; else arithmetic on numbers, which is Python's */
     char op;
     char count; /* of the operands */
     unsigned char slots[OPERANDS];
@@ -32,6 +32,7 @@ typedef struct {
     int types; /* bit 0: for float32, bit 1: for float64 */
     npy_intp most; /* elements */
     char gives_bool;
+    char wide; /* float32 is computed with in float64, and rounded once */
     char even; /* digits might depend on how operands lie */
     unsigned char asked_at[ARGUMENTS]; /* arguments that must be `wanted` */
     double wanted[ARGUMENTS];
@@ -200,7 +201,7 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
 /* ---- steps -------------------------------------------------------------------------------- */
 
 /* Arithmetic on numbers, as Python does it. Whether it can be done. */
-static int on_numbers(const Step *step, double *v)
+static int on_numbers(const Step *step, int type, double *v)
 {
     double a = v[step->slots[0]], b = step->count > 2 ? v[step->slots[1]] : 0;
     double *to = &v[step->slots[step->count - 1]];
@@ -210,6 +211,7 @@ static int on_numbers(const Step *step, double *v)
     case '*': *to = a * b; return 1;
     case '/': *to = a / b; return b != 0;
     case 'n': *to = -a; return 1;
+    case 'r': *to = a; return type == 1 || !(fabs(a) > FLT_MAX) || isinf(a);
     case '<': *to = b < a ? b : a; return 1;
     case '>': *to = b > a ? b : a; return 1;
     }
@@ -259,7 +261,7 @@ static int run(const Chain *chain, int count, Frame *frame, int type, npy_intp s
     }
     for (; start < chain->steps && strchr("uwkEC", chain->step[start].op) == NULL; start++) {
         const Step *step = &chain->step[start];
-        if (!on_numbers(step, frame->values))
+        if (!on_numbers(step, type, frame->values))
             return 0;
         frame->places[step->slots[step->count - 1]] = NULL;
     }
@@ -376,6 +378,31 @@ static PyObject *spread(const Step *step, PyArrayObject *g, PyObject *shape, int
 
 static int learn(Function *self);
 
+/* As `run`, of few float32, with the steps of float64. */
+static int run_wide(const Chain *chain, int count, Frame *frame, npy_intp size, float *out)
+{
+    double found[ROOM];
+    int used = 0;
+    for (int k = 0; k < count; k++) {
+        if (frame->places[k] == NULL)
+            continue;
+        if (used == ROOMS)
+            return 0;
+        double *to = (double *)frame->rooms[used++];
+        const char *from = frame->places[k];
+        npy_intp elements = frame->strides[k] == 0 ? 1 : size;
+        for (npy_intp i = 0; i < elements; i++)
+            to[i] = ((const float *)from)[i];
+        frame->places[k] = (char *)to;
+        frame->strides[k] *= 2;
+    }
+    if (!run(chain, count, frame, 1, size, (char *)found))
+        return 0;
+    for (npy_intp i = 0; i < size; i++)
+        out[i] = (float)found[i];
+    return 1;
+}
+
 static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
 {
     Function *self = (Function *)me;
@@ -427,9 +454,14 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
                                          0, NULL);
     if (out == NULL)
         return NULL;
-    if (run(chain, self->count, &frame, type, frame.size,
-            PyArray_BYTES((PyArrayObject *)out)))
-        return out;
+    char *to = PyArray_BYTES((PyArrayObject *)out);
+    if (chain->wide && type == 0 ? run_wide(chain, self->count, &frame, frame.size, (float *)to)
+                                 : run(chain, self->count, &frame, type, frame.size, to)) {
+        if (!PyErr_Occurred()) /* which loops of other libraries may set */
+            return out;
+        Py_DECREF(out);
+        return NULL;
+    }
     Py_DECREF(out);
 plain:
     return PyObject_Vectorcall(self->front.plain, args, flags, names);
@@ -481,7 +513,7 @@ static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
     return 1;
 }
 
-/* (asked, constants, numbers, temporaries, gives_bool, steps) and maybe (types, most), see
+/* (asked, constants, numbers, temporaries, gives_bool, steps) and maybe (types, most, wide), see
    `chains_of`. 1, 0 or -1. */
 static int read_chain(PyObject *told, int count, Chain *chain)
 {
@@ -489,15 +521,22 @@ static int read_chain(PyObject *told, int count, Chain *chain)
     int gives_bool;
     chain->types = 3;
     chain->most = PY_SSIZE_T_MAX;
-    if (!PyArg_ParseTuple(told, "O!O!iipO!|in", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
+    int wide = 0;
+    if (!PyArg_ParseTuple(told, "O!O!iipO!|inp", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
                           &chain->numbers, &chain->temporaries, &gives_bool, &PyTuple_Type, &steps,
-                          &chain->types, &chain->most))
+                          &chain->types, &chain->most, &wide))
         return -1;
+    if (wide) {
+        chain->wide = chain->even = 1;
+        chain->most = chain->most < ROOM ? chain->most : ROOM;
+    }
     chain->gives_bool = (char)gives_bool;
     chain->asked = (int)PyTuple_GET_SIZE(asked);
     chain->constants = (int)PyTuple_GET_SIZE(constants);
     chain->steps = (int)PyTuple_GET_SIZE(steps);
     int slots = count + chain->constants + chain->numbers + chain->temporaries + 1;
+    if (wide && gives_bool)
+        return 0;
     if (chain->asked > ARGUMENTS || chain->steps > STEPS || chain->temporaries > TEMPORARIES ||
         chain->numbers < 0 || chain->temporaries < 0 || slots > SLOTS)
         return 0;

@@ -325,6 +325,7 @@ def _prelu(x: Array, weight: Array) -> Array:
 prelu_row = elementwise(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
     _prelu,
+    formula=lambda self, weight: where(self > 0, self, self * weight),
     self=formula(lambda g, self, weight: where(self > 0, g, g * weight)),
     weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
     check=_checks.takes("prelu_cpu", "f"),

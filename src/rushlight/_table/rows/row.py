@@ -133,8 +133,8 @@ class Row:
         """The operation on positional arguments; missing ones get their defaults."""
         from ..._core.apply import apply_n
 
-        full = list(args) + [p.default for p in self.schema.params[len(args) :]]
-        return apply_n(self.op, full)
+        op = self.op
+        return apply_n(op, [*args, *op.defaults[len(args) :]])
 
 
 # Note [Rows settle late]
