@@ -23,18 +23,18 @@ EAGER = {
 }
 
 
-def ranks(*arguments: str, ends: int = 0) -> list[dict[str, Any]]:
-    """What two ranks say, which end with a code."""
+def ranks(*arguments: str, size: int = 2, ends: int = 0) -> list[dict[str, Any]]:
+    """What some ranks say, which end with a code."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    told = {"PYTHONPATH": PATH, "OMP_NUM_THREADS": "1", "WORLD_SIZE": "2",
+    told = {"PYTHONPATH": PATH, "OMP_NUM_THREADS": "1", "WORLD_SIZE": str(size),
             "MASTER_ADDR": "localhost", "MASTER_PORT": port}  # fmt: skip
     processes = [
         subprocess.Popen(
             [sys.executable, PROGRAM, *arguments], env={**os.environ, **told, "RANK": str(rank)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
-        for rank in range(2)
+        for rank in range(size)
     ]  # fmt: skip
     seen = []
     try:
@@ -49,9 +49,9 @@ def ranks(*arguments: str, ends: int = 0) -> list[dict[str, Any]]:
     return seen
 
 
-@pytest.fixture(scope="module")
-def seen() -> list[dict[str, Any]]:
-    return ranks()
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)])
+def seen(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    return ranks(size=request.param)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import checkpoints  # noqa: F401
+import compiled_steps  # noqa: F401
 import dtensors  # noqa: F401  (these modules put their programs on the list)
 import fsdp  # noqa: F401
 import sharding  # noqa: F401  (these modules put their programs on the list)
