@@ -135,8 +135,9 @@ class FunctionEvent(_Times):
         return cls(
             id, source.name, thread, (source.start - origin) / 1e3, (source.end - origin) / 1e3,
             "", source.forward_thread, source.shapes, source.stack, source.scope,
-            cpu_memory_usage=source.bytes, sequence_nr=source.sequence, device_index=-1,
-            flops=source.flops, trace_name=source.name, concrete_inputs=[], kwinputs={},
+            cpu_memory_usage=source.bytes, is_async=source.is_async, sequence_nr=source.sequence,
+            device_index=-1, flops=source.flops, trace_name=source.name, concrete_inputs=[],
+            kwinputs={},
             is_user_annotation=source.category == "user_annotation",
         )  # fmt: skip
 
@@ -157,7 +158,9 @@ class FunctionEvent(_Times):
 
     @property
     def self_cpu_time_total(self) -> float:  # type: ignore[override]
-        """Its time without its children's."""
+        """Its time without its children's; none of its thread where it went on aside."""
+        if self.is_async:
+            return 0.0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
@@ -530,6 +533,11 @@ def write_trace(path: str, records: Any, extra: dict[str, object]) -> None:
             arguments["Call stack"] = ";".join(record.stack)
         place = {"pid": process, "tid": record.thread, "ts": record.start / 1e3}
         length = (record.end - record.start) / 1e3
+        if record.is_async:  # has a row of its own: such events overlap
+            own = {"cat": record.category, "name": record.name, "id": k + 1}
+            events.append({"ph": "b", **own, **place, "args": arguments})
+            events.append({"ph": "e", **own, **place, "ts": record.end / 1e3})
+            continue
         events.append({"ph": "X", "cat": record.category, "name": record.name, **place,
                        "dur": length, "args": arguments})  # fmt: skip
         if record.scope == 1 and record.sequence in starts:

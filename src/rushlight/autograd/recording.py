@@ -32,7 +32,7 @@ _names: Final[dict[tuple[Any, bool, int], str]] = {}
 class Event:
     """One span. Times are in nanoseconds of the process's clock; `end` is 0 while it is open."""
 
-    __slots__ = ("bytes", "category", "end", "flops", "forward_thread", "name",
+    __slots__ = ("bytes", "category", "end", "flops", "forward_thread", "is_async", "name",
                  "parent", "scope", "sequence", "shapes", "stack", "start", "strides", "thread",
                  "types")  # fmt: skip
 
@@ -40,6 +40,7 @@ class Event:
         self.name = name
         self.category = category
         self.parent = parent
+        self.is_async = False  # goes on while its thread does something else
         self.shapes: list[Any] = []
         self.types: list[str] = []
         self.strides: list[Any] = []
@@ -117,6 +118,14 @@ class Recorder:
             like = name.endswith("_like")
             self.leave(self.begin("aten::empty_like" if like else "aten::empty", OPERATION))
             self.begin(filled, OPERATION)
+        return event
+
+    def aside(self, name: str) -> Event:
+        """A span of what goes on while the thread does something else; who asks sets its times."""
+        event = Event(name, OPERATION, None)
+        event.is_async = True
+        if not self.paused:
+            self.events.append(event)
         return event
 
     def leave(self, event: Event) -> None:

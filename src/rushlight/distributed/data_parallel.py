@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from .._base.device import device
 from .._core.mode import ready
 from ..autograd.grad_mode import is_grad_enabled, no_grad
+from ..autograd.profiler import record_function
 from ..nn._ground import f
 from ..nn.modules.module import Module
 
@@ -164,6 +165,12 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
+        if ready().profiler is None:
+            return self._run(inputs, kwargs)
+        with record_function("DistributedDataParallel.forward"):
+            return self._run(inputs, kwargs)
+
+    def _run(self, inputs: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         reducer = self.reducer
         if reducer is None:
             return self.module(*inputs, **kwargs)

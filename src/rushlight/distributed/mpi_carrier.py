@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from .._array.memory import messages as M
 from .._core.mode import ready
 from .errors import DistBackendError
+from .profiled import profiled
 from .progress import Progress, RunningWork, Steps
 
 if TYPE_CHECKING:
@@ -98,17 +99,22 @@ class MPICarrier:
         alike: Sequence[Tensor] | None = None,
         pairs: tuple[Mapping[int, Tensor], Mapping[int, Tensor]] | None = None,
     ) -> RunningWork:
-        recorder = ready().recorder
-        if recorder is not None:
-            recorder.refuse("processes exchange messages")
+        mode = ready()
+        if mode.recorder is not None:
+            mode.recorder.refuse("processes exchange messages")
         everyone = peers is None
         if everyone and self._compares:
             if pairs is not None:
                 steps = self._matched(steps, what, *pairs)
             steps = self._compared(steps, what, tensors if alike is None else alike)
         among = self._ranks if peers is None else [self._ranks[i] for i in peers]
-        work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
-        return self._progress.start(work, self._line if everyone else None, waits)
+        line = self._line if everyone else None
+        if mode.profiler is None:
+            work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
+            return self._progress.start(work, line, waits)
+        with profiled(mode.profiler, what, steps) as steps:
+            work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
+            return self._progress.start(work, line, waits)
 
     def _compared(self, steps: Steps, what: str, tensors: Sequence[Tensor]) -> Steps:
         """A collective after all ranks have told each other which one it is.
