@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight._array.shape import scatter
+from rushlight._array.nn import class_losses, embedding
+from rushlight._array.shape import gather, scatter
 from rushlight._native import ufunc_loops
 from tests.native.loops import Plain, module
 
@@ -29,7 +30,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def told(function: Function, args: Any) -> Any:
     """All that a program sees of a result, or the error."""
     try:
-        found = function(*args)
+        with np.errstate(all="ignore"):
+            found = np.asanyarray(function(*args))
     except Exception as error:
         return type(error), str(error)
     return (
@@ -75,6 +77,109 @@ def test_any_arrays_dimensions_and_indices(function: Function, letters: str) -> 
         assert told(made, args) == told(function, args), (args[0].strides, args)
         taken += plain.calls == before
     assert taken > 500
+
+
+def additions(rng: Any, whole: bool) -> tuple[Any, ...]:
+    """What is added where: an array, a dimension, indices and a source, which may not fit."""
+    x, dim, index = operands(rng, whole)
+    if rng.random() < 0.8:
+        x = np.array(x.real, rng.choice(["f4", "f8"]), order="C")
+    shape = list(index.shape if whole else x.shape)
+    if not whole and -len(shape) <= dim < len(shape):
+        shape[dim] = index.size
+    if rng.random() < 0.3:
+        shape = [n + int(rng.integers(0, 2)) for n in shape]
+    source = np.asarray(rng.integers(-90, 90, shape) / 7).astype(x.dtype)
+    if rng.random() < 0.1:
+        source = (source.T, source.real.astype("f2"), source[::-1] if shape else source)[
+            rng.integers(3)
+        ]
+    if whole and rng.random() < 0.3 and index.size:
+        index = np.broadcast_to(index[..., :1], index.shape) if index.ndim else index
+    return x, dim, index, source
+
+
+@pytest.mark.parametrize(
+    ("function", "letters"), [(scatter.scatter_add, "Sdis"), (scatter.index_add, "Adis1")]
+)
+def test_anything_added_at_places(function: Function, letters: str) -> None:
+    rng = np.random.default_rng(5)
+    plain = Plain(function)
+    made = ufunc_loops.places(plain, letters)
+    taken = 0
+    for _ in range(4000):
+        args = additions(rng, letters[0] == "S")
+        if letters[0] == "A":
+            args = (*args, rng.choice([1, 1, 1, 2]) if rng.random() < 0.2 else 1)
+        kept, before = [np.array(a) for a in (args[0], args[2], args[3])], plain.calls
+        assert told(made, args) == told(function, args), args
+        assert all(np.array_equal(a, b) for a, b in zip(kept, (args[0], args[2], args[3])))
+        taken += plain.calls == before
+    assert taken > 500
+    x, at = np.zeros((3, 2), np.float32), np.zeros(2000, np.int64)
+    many = (10.0 ** rng.uniform(-3, 6, (2000, 2))).astype(np.float32)  # whose order counts
+    for args in ((x, 0, at, many, 1), (x[:, :1].copy(), 0, at, many[:, :1].copy(), 1)):
+        if letters[0] == "S":
+            args = (x, 0, np.broadcast_to(at[:, None], (2000, 2)), many)
+        assert told(made, args) == told(function, args)
+
+
+def test_ones_at_any_places() -> None:
+    rng = np.random.default_rng(6)
+    plain = Plain(gather.one_hot)
+    made = ufunc_loops.places(plain, "Hn")
+    for _ in range(2000):
+        rank = int(rng.integers(0, 4))
+        x = np.asarray(rng.integers(-1 if rng.random() < 0.1 else 0, 9, rng.integers(0, 5, rank)))
+        x = x.T if rng.random() < 0.2 else x
+        for classes in (-1, 9, int(rng.integers(-3, 20)), 9000, 1 << 80, True):
+            if classes == 1 << 80 and not x.size:
+                continue
+            assert told(made, (x, classes)) == told(gather.one_hot, (x, classes)), (x, classes)
+    plain.calls = 0
+    made(np.array([2, 0]), -1), made(np.array([2, 0]), 3)
+    assert not plain.calls
+    for odd in (np.array([1 << 40]), np.array([1.0]), np.array([1], np.int32), np.array(3)):
+        assert told(made, (odd, 4)) == told(gather.one_hot, (odd, 4))
+
+
+def test_rows_of_any_table() -> None:
+    rng = np.random.default_rng(7)
+    plain = Plain(embedding.embedding)
+    made = ufunc_loops.places(plain, "Wi---")
+    for _ in range(2000):
+        x = (rng.standard_normal(rng.integers(0, 5, 2)) * 9).astype(rng.choice(TYPES))
+        x = (x, x, x, x.T, x[::-1], x.reshape(-1))[rng.integers(6)]
+        index = operands(rng, True)[2]
+        args = (x, index % max(1, len(x)) if rng.random() < 0.9 else index, -1, False, False)
+        assert told(made, args) == told(embedding.embedding, args), args
+    plain.calls = 0
+    made(np.ones((3, 2)), np.array([[0], [2]]), -1, False, False)
+    assert not plain.calls
+
+
+def test_losses_of_any_rows() -> None:
+    rng = np.random.default_rng(8)
+    plain = Plain(class_losses.nll_loss)
+    made = ufunc_loops.places(plain, "Ntnri")
+    for _ in range(3000):
+        rows, classes = rng.integers(0 if rng.random() < 0.05 else 1, 40, 2)
+        x = rng.standard_normal((rows, classes)).astype(rng.choice(["f4", "f8"]))
+        x = (x, x, x, x.T.copy().T, x[:, ::-1])[rng.integers(5)]
+        x[rng.random(x.shape) < 0.01] = rng.choice([np.nan, np.inf, -np.inf, -0.0])
+        at = rng.integers(-(rng.random() < 0.02), max(classes, 1) + (rng.random() < 0.02), rows)
+        weight = np.ones(classes, x.dtype) if rng.random() < 0.1 else None
+        ignored = int(rng.choice([-100, -100, 0, 3, 50, -1]))
+        for reduction in (0, 1, 2):
+            args = (x, at, weight, reduction, ignored)
+            assert told(made, args) == told(class_losses.nll_loss, args), args
+    plain.calls = 0
+    for reduction in (0, 1, 2):
+        made(np.ones((3, 2)), np.array([1, 0, 1]), None, reduction, -100)
+    assert not plain.calls
+    for reduction in (True, 1.0, 1 << 70, -1):
+        args = (np.ones((3, 2)), np.array([1, 0, 1]), None, reduction, 1 << 70)
+        assert told(made, args) == told(class_losses.nll_loss, args)
 
 
 def test_bounds_of_what_is_small() -> None:

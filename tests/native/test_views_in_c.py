@@ -62,6 +62,26 @@ def arguments(letters: str) -> Iterator[Any]:
     if letters[0] == "L":
         few = (None, 0, 1, 3, -1, -5, 9, HUGE[2], -(1 << 63), 1 << 70)
         return itertools.product((0, 1, -1, 2, 5, True), few, few, (1, 2, 3, 0, -1, 1 << 50))
+    if letters[0] == "B":
+        ends = (None, 0, 1, 2, -1, -9, 9, HUGE[2], 1 << 70)
+        slices = [slice(a, b, c) for a in ends for b in ends[:7] for c in (None, 1, 2, HUGE[2])]
+        few = [
+            0,
+            -1,
+            1,
+            5,
+            -5,
+            1 << 70,
+            None,
+            ...,
+            slice(None),
+            slice(1, None),
+            slice(None, None, 2),
+        ]
+        keys = [k for n in (1, 2, 3, 4) for k in itertools.product(few, repeat=n)]
+        keys = keys[:130] + keys[130::97] + [(one,) for one in slices[::3]]
+        keys += [(None,) * 17, (None,) * 40, (0, slice(None), slice(1, 2), None, None)]
+        return iter([(key,) for key in map(ufunc_loops._basic_key, keys) if key is not None])
     # A bool as a place makes a copy, of which nobody asks.
     found = [place for place in PLACES if letters[0] != "I" or place is not True]
     return itertools.product(found, repeat=len(letters) - 1)
@@ -103,6 +123,42 @@ def test_views_of_all_arrays_and_arguments(function: Function, letters: str) -> 
             assert told(found) == told(wanted), (x.shape, x.strides, x.dtype, args)
             taken += plain.calls == before
     assert taken >= 10
+
+
+def test_keys_of_basic_indices(built: Any) -> None:
+    ints = [0, -1, 1 << 40, 1 << 70, True, 1.0, np.int64(1), "0", [0], (), None, ..., np.newaxis]
+    ends = [None, 1, -1, 1 << 70, True, np.int64(1), 1.0]
+    slices = [slice(a, b, c) for a in ends for b in ends for c in (*ends, 0, -(1 << 70))]
+    for items in itertools.chain(
+        itertools.product(ints + slices[::23], repeat=2), [(one,) for one in slices], [(), (...,)],
+    ):  # fmt: skip
+        found, wanted = built.basic_key(items), ufunc_loops._basic_key(items)
+        assert found == wanted and (found is items) == (wanted is items), items
+    with pytest.raises(TypeError):
+        built.basic_key([1])
+
+
+def test_parts_are_those_that_recorded_indices_leave() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for base in (x, x.mT, x[:, ::2], x[:, :1], x.expand(2, 2, 3, 4)[0]):
+        for key in (
+            (None, 0), (0, None), (slice(None), None), (..., None), (None, ..., None, 0),
+            (slice(0, 2, 2), None), (slice(1, None), ..., slice(None, None, 3)), (0, 0, 1, None),
+            (None, None, slice(1)), (slice(None), 0, None), (slice(1, 1), None),
+        ):  # fmt: skip
+            plain, recorded = base[key], base.detach().requires_grad_()[key]
+            assert torch.equal(plain, recorded) and plain.stride() == recorded.stride(), key
+            assert plain.data_ptr() == recorded.data_ptr()
+    for key in ((0, 0, 0, 0), (5,), (slice(None, None, -1),), (0, None, 9), (slice(0, 1, 0), None)):
+        with pytest.raises((IndexError, ValueError)) as plain_error:
+            x[key]
+        with pytest.raises((IndexError, ValueError)) as recorded_error:
+            x.detach().requires_grad_()[key]
+        assert str(plain_error.value) == str(recorded_error.value), key
+    written = x.clone()
+    written[None, ..., ::2] = 7
+    written[:, None, 0] = torch.zeros(2, 1, 4)
+    assert written[0, 1].tolist() == [7, 5, 7, 7] and written[:, 0].sum() == 0
 
 
 def test_views_hold_their_memory_and_leave_nothing() -> None:

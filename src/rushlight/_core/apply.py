@@ -206,7 +206,7 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.raw(*raws)
+        result = op.small(*raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:

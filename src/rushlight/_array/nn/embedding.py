@@ -57,7 +57,7 @@ def _inside(index: Any, rows: int) -> bool:
     )
 
 
-def embedding(weight: Array, index: Array) -> Array:
+def embedding(weight: Array, index: Array, *_of_gradients: object) -> Array:
     """The rows of `weight` that `index` names.
 
     Raises: IndexError for an index that is no row, RuntimeError for wrong dtypes and shapes.

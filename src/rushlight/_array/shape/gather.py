@@ -152,7 +152,7 @@ def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1
     if front.base is x or np.shares_memory(front, x):
         front = front.copy()
     add_rows(front, index, np.moveaxis(source, axis, 0))
-    return np.ascontiguousarray(np.moveaxis(front, 0, axis))
+    return np.moveaxis(front, 0, axis).copy(order="C")
 
 
 def embedding_backward(
@@ -406,8 +406,10 @@ def one_hot(index: Array, classes: int = -1) -> Array:
     """int64 zeros with a one at each index along a new last axis of `classes` (-1: as many as
     needed).
 
-    Raises: RuntimeError for a negative index or one that is no class.
+    Raises: RuntimeError for indices of another type, a negative index or one that is no class.
     """
+    if index.dtype != _INT64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     flat = np.ascontiguousarray(index).reshape(-1)
     if flat.size == 0:
         if classes <= 0:

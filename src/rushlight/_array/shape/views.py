@@ -336,6 +336,27 @@ def slice_(
     return x[LEAD[axis] + (slice(start, end, step),)]
 
 
+def part(x: Array, key: tuple[Any, ...]) -> Array:
+    """The part of `x` that ints, slices that go on, None and `...` leave, one after the other.
+
+    Raises:
+        IndexError: for a place that isn't there, or too many of them.
+    """
+    if not any(item is None for item in key):
+        return x[key]  # type: ignore[no-any-return]
+    left = x.ndim - sum([item is not None and item is not Ellipsis for item in key])
+    if left < 0:
+        raise IndexError("too many indices")
+    dim = 0
+    for item in key:
+        if item is None:
+            x = unsqueeze(x, dim)
+        elif item is not Ellipsis:
+            x = x[(*LEAD[dim], item, ...)]
+        dim += left if item is Ellipsis else type(item) is not int
+    return x
+
+
 def narrow_bounds(x: Array, dim: int, start: int, length: int) -> tuple[int, int]:
     """The axis and the first place that `narrow` means.
 

@@ -176,6 +176,27 @@ def _sizes_of(args: tuple[Any, ...]) -> tuple[int, ...] | None:
     return sizes
 
 
+def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Ints, slices that go on, None and once `...` as a key, which ends with `...` where it has
+    none; None where there are other items."""
+    dots = False
+    for item in items:
+        if type(item) is slice:
+            ends = item.start, item.stop, item.step
+            if any(end is not None and type(end) is not int for end in ends):
+                return None
+            if item.step is not None and not 1 <= item.step < 1 << 63:
+                return None
+        elif item is Ellipsis and not dots:
+            dots = True
+        elif item is not None and type(item) is not int:
+            return None
+    return items if dots else (*items, ...)
+
+
+basic_key: Final[Callable[[tuple[Any, ...]], tuple[Any, ...] | None]] = (
+    _basic_key if VIEWS is None else VIEWS.basic_key
+)
 _CALLS: Final = _module("calls")
 types_of: Final[Callable[[tuple[object, ...]], tuple[type, ...]]] = (
     _types_of if _CALLS is None else _CALLS.types_of

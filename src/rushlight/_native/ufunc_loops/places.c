@@ -14,23 +14,247 @@ static int holds_numbers(PyObject *x)
                                            PyTypeNum_ISBOOL(PyArray_TYPE((PyArrayObject *)x)));
 }
 
+/* Whether an array has few indices. */
+static int holds_indices(PyObject *x)
+{
+    PyArrayObject *array = (PyArrayObject *)x;
+    return Py_TYPE(x) == &PyArray_Type && PyArray_DESCR(array) == integers &&
+           PyArray_ISALIGNED(array) && PyArray_SIZE(array) >= 1 && PyArray_SIZE(array) <= MOST;
+}
+
 /* Indices that are few and lie one after the other. */
 static const npy_int64 *read_indices(PyObject *x)
 {
-    PyArrayObject *array = (PyArrayObject *)x;
-    if (Py_TYPE(x) != &PyArray_Type || PyArray_DESCR(array) != integers ||
-        !PyArray_ISALIGNED(array) || !is_dense(array) || PyArray_SIZE(array) < 1 ||
-        PyArray_SIZE(array) > MOST)
+    if (!holds_indices(x) || !is_dense((PyArrayObject *)x))
         return NULL;
-    return (const npy_int64 *)PyArray_BYTES(array);
+    return (const npy_int64 *)PyArray_BYTES((PyArrayObject *)x);
+}
+
+/* Whether indices that lie one after the other are all below a number, and none is negative. */
+static int are_below(const npy_int64 *at, npy_intp size, npy_intp many)
+{
+    for (npy_intp k = 0; k < size; k++)
+        if (at[k] < 0 || at[k] >= many)
+            return 0;
+    return 1;
+}
+
+/* The places of a few indices in two arrays, one after the other in the order of the indices. */
+typedef struct {
+    int rank, dim;
+    const npy_intp *sizes;
+    npy_intp place[DIMENSIONS];
+    const npy_intp *steps[3]; /* of the indices and of both arrays, the first without `dim` */
+    const char *at[3];
+} Walk;
+
+static void advance(Walk *walk)
+{
+    for (int d = walk->rank; d-- > 0;) {
+        int further = ++walk->place[d] < walk->sizes[d];
+        npy_intp by = further ? 1 : 1 - walk->place[d];
+        for (int k = 0; k < 3; k++)
+            if (k != 1 || d != walk->dim)
+                walk->at[k] += by * walk->steps[k][d];
+        if (further)
+            return;
+        walk->place[d] = 0;
+    }
+}
+
+/* The array with the elements of another added where indices name along a dimension, one after
+   the other, for an array, a dimension, indices and that other. */
+static PyObject *add_elements(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
+    PyArrayObject *index = (PyArrayObject *)args[2];
+    int type = type_of(args[0]), rank;
+    if (type < 0 || type_of(args[3]) != type || !holds_indices(args[2]) || !is_dense(x) ||
+        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || PyArray_SIZE(index) == MOST)
+        return NULL;
+    rank = PyArray_NDIM(x);
+    if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(index) != rank ||
+        PyArray_NDIM(source) != rank)
+        return NULL;
+    int dim = read_dim(args[1], rank);
+    if (dim < 0)
+        return NULL;
+    npy_intp size = PyArray_SIZE(index), many = PyArray_DIM(x, dim), along;
+    for (int k = 0; k < rank; k++)
+        if ((k != dim && PyArray_DIM(index, k) > PyArray_DIM(x, k)) ||
+            PyArray_DIM(index, k) > PyArray_DIM(source, k))
+            return NULL;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    memcpy(PyArray_BYTES(out), PyArray_BYTES(x), PyArray_NBYTES(x));
+    along = PyArray_STRIDE(out, dim);
+    Walk walk = {rank, dim, PyArray_DIMS(index), {0},
+                 {PyArray_STRIDES(index), PyArray_STRIDES(out), PyArray_STRIDES(source)},
+                 {PyArray_BYTES(index), PyArray_BYTES(out), PyArray_BYTES(source)}};
+    for (npy_intp k = 0; k < size; k++, advance(&walk)) {
+        npy_int64 at = *(const npy_int64 *)walk.at[0];
+        if (at < 0 || at >= many) {
+            Py_DECREF(out);
+            return NULL;
+        }
+        char *to = (char *)walk.at[1] + at * along;
+        if (type == 0)
+            *(float *)to += *(const float *)walk.at[2];
+        else
+            *(double *)to += *(const double *)walk.at[2];
+    }
+    return (PyObject *)out;
+}
+
+/* The array with the parts of another added at the places that a vector of indices names, for an
+   array, a dimension, indices, that other and the number 1; in the order of `ufunc.at`, where the
+   plain function has that. */
+static PyObject *add_parts(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
+    const npy_int64 *at = read_indices(args[2]);
+    int type = type_of(args[0]), overflow;
+    if (at == NULL || type < 0 || type_of(args[3]) != type || !is_dense(x) || !is_dense(source) ||
+        PyArray_NDIM((PyArrayObject *)args[2]) != 1 || !PyLong_CheckExact(args[4]) ||
+        PyLong_AsLongAndOverflow(args[4], &overflow) != 1)
+        return NULL;
+    int rank = PyArray_NDIM(x);
+    if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(source) != rank ||
+        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || PyArray_SIZE(source) > MOST)
+        return NULL;
+    int dim = read_dim(args[1], rank);
+    npy_intp size = PyArray_SIZE((PyArrayObject *)args[2]);
+    npy_intp many = dim < 0 ? 0 : PyArray_DIM(x, dim), inner = 1;
+    if (dim < 0 || PyArray_DIM(source, dim) != size || !are_below(at, size, many))
+        return NULL;
+    for (int k = 0; k < rank; k++) {
+        if (k != dim && PyArray_DIM(x, k) != PyArray_DIM(source, k))
+            return NULL;
+        inner *= k > dim ? PyArray_DIM(x, k) : 1;
+    }
+    npy_intp width = PyArray_SIZE(x) / many, outer = width / inner;
+    if (width > 16 || (width > 1 && many > 8 * size))
+        return NULL;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    const char *from = PyArray_BYTES(source);
+    memcpy(to, PyArray_BYTES(x), PyArray_NBYTES(x));
+    for (npy_intp o = 0; o < outer; o++)
+        for (npy_intp k = 0; k < size; k++)
+            for (npy_intp i = 0; i < inner; i++) {
+                npy_intp read = (o * size + k) * inner + i, written = (o * many + at[k]) * inner + i;
+                if (type == 0)
+                    ((float *)to)[written] += ((const float *)from)[read];
+                else
+                    ((double *)to)[written] += ((const double *)from)[read];
+            }
+    return (PyObject *)out;
+}
+
+/* A one at each index along a new last dimension of zeros, for indices and how many there are; -1:
+   as many as needed. */
+static PyObject *mark_places(PyObject *const *args)
+{
+    const npy_int64 *at = read_indices(args[0]);
+    int overflow, rank = at == NULL ? 0 : PyArray_NDIM((PyArrayObject *)args[0]);
+    if (at == NULL || rank >= DIMENSIONS || !PyLong_CheckExact(args[1]))
+        return NULL;
+    long classes = PyLong_AsLongAndOverflow(args[1], &overflow);
+    npy_intp size = PyArray_SIZE((PyArrayObject *)args[0]), sizes[DIMENSIONS];
+    if (overflow || classes < -1 || classes == 0 || classes > BYTES)
+        return NULL;
+    if (classes < 0)
+        for (npy_intp k = 0; k < size; k++)
+            classes = at[k] >= classes && at[k] < BYTES ? at[k] + 1 : classes;
+    if (classes < 1 || classes * size * 8 > BYTES || !are_below(at, size, classes))
+        return NULL;
+    copy_sizes(sizes, PyArray_DIMS((PyArrayObject *)args[0]), rank);
+    sizes[rank] = classes;
+    PyArrayObject *out = new_array(integers, rank + 1, sizes);
+    if (out == NULL)
+        return NULL;
+    npy_int64 *to = (npy_int64 *)PyArray_BYTES(out);
+    memset(to, 0, classes * size * 8);
+    for (npy_intp k = 0; k < size; k++, to += classes)
+        to[at[k]] = 1;
+    return (PyObject *)out;
+}
+
+/* Rows of a matrix, for it and indices; what follows isn't read. */
+static PyObject *take_rows(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1];
+    const npy_int64 *at = holds_numbers(args[0]) ? read_indices(args[1]) : NULL;
+    if (at == NULL || PyArray_NDIM(x) != 2 || !is_dense(x) || PyArray_NDIM(index) >= DIMENSIONS)
+        return NULL;
+    npy_intp size = PyArray_SIZE(index), row = PyArray_STRIDE(x, 0), sizes[DIMENSIONS];
+    int rank = PyArray_NDIM(index);
+    if (row < 1 || row > BYTES / size || !are_below(at, size, PyArray_DIM(x, 0)))
+        return NULL;
+    copy_sizes(sizes, PyArray_DIMS(index), rank);
+    sizes[rank] = PyArray_DIM(x, 1);
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank + 1, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    for (npy_intp k = 0; k < size; k++, to += row)
+        memcpy(to, PyArray_BYTES(x) + at[k] * row, row);
+    return (PyObject *)out;
+}
+
+/* Minus the element of each row that its index names, reduced as the plain function does it: for a
+   matrix, indices, None, 0 for none, 1 for the mean or 2 for the sum, and an index that isn't there. */
+static PyObject *lose(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *out;
+    const npy_int64 *at = read_indices(args[1]);
+    int type = type_of(args[0]), overflow;
+    if (at == NULL || type < 0 || PyArray_NDIM(x) != 2 || !is_dense(x) || args[2] != Py_None ||
+        !PyLong_CheckExact(args[3]) || !PyLong_CheckExact(args[4]) ||
+        PyArray_NDIM((PyArrayObject *)args[1]) != 1 || PyArray_SIZE(x) > MOST)
+        return NULL;
+    npy_intp rows = PyArray_DIM(x, 0), classes = PyArray_DIM(x, 1), item = PyArray_ITEMSIZE(x);
+    long how = PyLong_AsLongAndOverflow(args[3], &overflow);
+    if (overflow || how < 0 || how > 2 || PyArray_SIZE((PyArrayObject *)args[1]) != rows)
+        return NULL;
+    long long ignored = PyLong_AsLongLongAndOverflow(args[4], &overflow);
+    if (overflow || (ignored >= 0 && ignored < classes) || !are_below(at, rows, classes))
+        return NULL;
+    double picked[MOST], ones[MOST];
+    out = new_array(floats[type], how == 0, &rows);
+    if (out == NULL)
+        return NULL;
+    char *to = how == 0 ? PyArray_BYTES(out) : (char *)picked;
+    for (npy_intp k = 0; k < rows; k++)
+        if (type == 0) {
+            float value = ((const float *)PyArray_BYTES(x))[k * classes + at[k]];
+            ((float *)to)[k] = how == 0 ? -value : value;
+            ((float *)ones)[k] = 1;
+        }
+        else {
+            double value = ((const double *)PyArray_BYTES(x))[k * classes + at[k]];
+            ((double *)to)[k] = how == 0 ? -value : value;
+            ones[k] = 1;
+        }
+    if (how == 0)
+        return (PyObject *)out;
+    to = PyArray_BYTES(out);
+    PyDataType_GetArrFuncs(floats[type])->dotfunc(picked, item, ones, item, to, rows, NULL);
+    if (type == 0)
+        *(float *)to = how == 1 ? -*(float *)to / (float)rows : -*(float *)to;
+    else
+        *(double *)to = how == 1 ? -*(double *)to / (double)rows : -*(double *)to;
+    return (PyObject *)out;
 }
 
 /* For an array, a dimension and as many indices as the result has elements. */
 static PyObject *gather(PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[2];
-    const npy_int64 *at = holds_numbers(args[0]) ? read_indices(args[2]) : NULL;
-    int rank = at == NULL ? 0 : PyArray_NDIM(x);
+    int rank = holds_numbers(args[0]) && holds_indices(args[2]) ? PyArray_NDIM(x) : 0;
     if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(index) != rank)
         return NULL;
     int dim = read_dim(args[1], rank);
@@ -40,25 +264,20 @@ static PyObject *gather(PyObject *const *args)
     for (int k = 0; k < rank; k++)
         if (k != dim && PyArray_DIM(index, k) > PyArray_DIM(x, k))
             return NULL;
-    for (npy_intp k = 0; k < size; k++)
-        if (at[k] < 0 || at[k] >= many)
-            return NULL;
     PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(index));
     if (out == NULL)
         return NULL;
-    npy_intp item = PyArray_ITEMSIZE(x), place[DIMENSIONS] = {0}, along = PyArray_STRIDE(x, dim);
-    const char *from = PyArray_BYTES(x); /* the place but for `dim` */
-    char *to = PyArray_BYTES(out);
-    for (npy_intp k = 0; k < size; k++, to += item) {
-        memcpy(to, from + at[k] * along, item);
-        for (int d = rank; d-- > 0;) {
-            npy_intp step = d == dim ? 0 : PyArray_STRIDE(x, d);
-            from += step;
-            if (++place[d] < PyArray_DIM(index, d))
-                break;
-            from -= step * place[d];
-            place[d] = 0;
+    npy_intp item = PyArray_ITEMSIZE(x), along = PyArray_STRIDE(x, dim);
+    Walk walk = {rank, dim, PyArray_DIMS(index), {0},
+                 {PyArray_STRIDES(index), PyArray_STRIDES(x), PyArray_STRIDES(out)},
+                 {PyArray_BYTES(index), PyArray_BYTES(x), PyArray_BYTES(out)}};
+    for (npy_intp k = 0; k < size; k++, advance(&walk)) {
+        npy_int64 at = *(const npy_int64 *)walk.at[0];
+        if (at < 0 || at >= many) {
+            Py_DECREF(out);
+            return NULL;
         }
+        memcpy((char *)walk.at[2], walk.at[1] + at * along, item);
     }
     return (PyObject *)out;
 }
@@ -86,9 +305,8 @@ static PyObject *select_parts(PyObject *const *args)
     }
     if (outer < 1 || inner < 1 || outer > BYTES || inner > BYTES || outer * inner > BYTES / size)
         return NULL;
-    for (npy_intp k = 0; k < size; k++)
-        if (at[k] < 0 || at[k] >= many)
-            return NULL;
+    if (!are_below(at, size, many))
+        return NULL;
     PyArrayObject *out = new_array(PyArray_DESCR(x), rank, sizes);
     if (out == NULL)
         return NULL;
@@ -100,11 +318,20 @@ static PyObject *select_parts(PyObject *const *args)
     return (PyObject *)out;
 }
 
-/* The letter says which: "G" elements, for an array, a dimension, indices and a flag that isn't
-   read; "I" parts, for an array, a dimension and indices. */
+/* The first letter says which: "G" elements, for an array, a dimension, indices and a flag that
+   isn't read; "I" parts, for an array, a dimension and indices; "W" rows; "S" and "A" elements and
+   parts added; "H" ones at places; "N" the loss that they are. There is a letter for each argument. */
 static PyObject *take_places(const char *letters, PyObject *const *args)
 {
-    return letters[0] == 'G' ? gather(args) : select_parts(args);
+    switch (letters[0]) {
+    case 'G': return gather(args);
+    case 'W': return take_rows(args);
+    case 'S': return add_elements(args);
+    case 'A': return add_parts(args);
+    case 'H': return mark_places(args);
+    case 'N': return lose(args);
+    }
+    return select_parts(args);
 }
 
 static PyObject *make_places(PyTypeObject *type, PyObject *args, PyObject *names)
@@ -124,7 +351,7 @@ PyMODINIT_FUNC PyInit_places(void)
 {
     import_array();
     integers = PyArray_DescrFromType(NPY_INT64);
-    if (integers == NULL || PyType_Ready(&places_type) < 0)
+    if (integers == NULL || start_loops() < 0 || PyType_Ready(&places_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Places", (PyObject *)&places_type) < 0)

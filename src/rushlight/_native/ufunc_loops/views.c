@@ -210,9 +210,71 @@ static int diagonal(PyArrayObject *x, PyObject *const *args, Window *w)
     return 1;
 }
 
+/* What lies at places, between places and along new dimensions, one after the other: ints, slices
+   with steps that go on, None and once `...`. */
+static int take_part(PyArrayObject *x, PyObject *key, Window *w)
+{
+    int rank = PyArray_NDIM(x), dim = 0, moved = 0, dense = is_dense(x);
+    int left = rank; /* dimensions that `...` stands for */
+    if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) > DIMENSIONS)
+        return 0;
+    Py_ssize_t count = PyTuple_GET_SIZE(key);
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = PyTuple_GET_ITEM(key, k);
+        left -= PyLong_CheckExact(item) || PySlice_Check(item);
+    }
+    w->rank = 0;
+    for (Py_ssize_t k = 0; k <= count; k++) {
+        PyObject *item = k < count ? PyTuple_GET_ITEM(key, k) : Py_Ellipsis;
+        if (item == Py_Ellipsis) {
+            if (left < 0 || w->rank + left > DIMENSIONS)
+                return 0;
+            for (; left > 0; left--, dim++) {
+                w->sizes[w->rank] = PyArray_DIM(x, dim);
+                w->strides[w->rank++] = PyArray_STRIDE(x, dim);
+            }
+        }
+        else if (item == Py_None) {
+            if (moved || !dense || w->rank == DIMENSIONS)
+                return 0; /* strides of sizes of one might be made anew */
+            w->sizes[w->rank] = 1;
+            w->strides[w->rank++] = dim < rank ? PyArray_DIM(x, dim) * PyArray_STRIDE(x, dim)
+                                               : PyArray_ITEMSIZE(x);
+        }
+        else if (dim >= rank)
+            return 0;
+        else if (PyLong_CheckExact(item)) {
+            npy_intp place, size = PyArray_DIM(x, dim);
+            if (!read_number(item, &place) || place < -size || place >= size)
+                return 0;
+            w->first += (place < 0 ? place + size : place) * PyArray_STRIDE(x, dim++);
+            moved = 1;
+        }
+        else if (PySlice_Check(item) && w->rank < DIMENSIONS) {
+            PySliceObject *given = (PySliceObject *)item;
+            npy_intp start = 0, end = PY_SSIZE_T_MAX, step = 1, size = PyArray_DIM(x, dim);
+            if ((given->start != Py_None && !read_number(given->start, &start)) ||
+                (given->stop != Py_None && !read_number(given->stop, &end)) ||
+                (given->step != Py_None && !read_number(given->step, &step)) || step < 1 ||
+                step > MOST)
+                return 0;
+            npy_intp many = PySlice_AdjustIndices(size, &start, &end, step);
+            if (many < 1)
+                return 0;
+            moved = moved || many != size || step != 1;
+            w->first += start * PyArray_STRIDE(x, dim);
+            w->sizes[w->rank] = many;
+            w->strides[w->rank++] = PyArray_STRIDE(x, dim++) * step;
+        }
+        else
+            return 0;
+    }
+    return 1;
+}
+
 /* The letter says which: "V" another shape, "E" an expanded one (and what isn't read), "U" a new
    dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "I" one place, "D" a
-   diagonal, "A" all of it. */
+   diagonal, "B" what basic indices leave, "A" all of it. */
 static PyObject *take_view(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -222,7 +284,7 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
         PyArray_NDIM(x) > DIMENSIONS ||
         !(PyTypeNum_ISNUMBER(PyArray_TYPE(x)) || PyTypeNum_ISBOOL(PyArray_TYPE(x))))
         return NULL;
-    if (!PyArray_ISWRITEABLE(x) && strchr("EUD", letters[0]) != NULL &&
+    if (!PyArray_ISWRITEABLE(x) && strchr("EUDB", letters[0]) != NULL &&
         !(PyArray_FLAGS(x) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)))
         return NULL; /* a spread number: its memory may be written */
     w.first = PyArray_BYTES(x);
@@ -235,6 +297,7 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
     case 'L': fine = slice(x, args + 1, &w); break;
     case 'I': fine = take_one(x, args + 1, &w); break;
     case 'D': fine = diagonal(x, args + 1, &w); break;
+    case 'B': fine = take_part(x, args[1], &w); break;
     case 'A': take_all(x, &w), fine = 1;
     }
     if (!fine)
@@ -253,6 +316,49 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
     return out;
 }
 
+/* A tuple of ints, slices that go on, None and once `...` as a key, with `...` at its end where it
+   has none; None where it has other items. */
+static PyObject *basic_key(PyObject *module, PyObject *items)
+{
+    if (!PyTuple_CheckExact(items)) {
+        PyErr_SetString(PyExc_TypeError, "basic_key() takes a tuple");
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(items);
+    int dots = 0;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = PyTuple_GET_ITEM(items, k);
+        if (PySlice_Check(item)) {
+            PySliceObject *given = (PySliceObject *)item;
+            if ((given->start != Py_None && !PyLong_CheckExact(given->start)) ||
+                (given->stop != Py_None && !PyLong_CheckExact(given->stop)) ||
+                (given->step != Py_None &&
+                 (!PyLong_CheckExact(given->step) || PyLong_AsLong(given->step) < 1))) {
+                PyErr_Clear();
+                Py_RETURN_NONE;
+            }
+        }
+        else if (item == Py_Ellipsis && !dots)
+            dots = 1;
+        else if (item != Py_None && !PyLong_CheckExact(item))
+            Py_RETURN_NONE;
+    }
+    if (dots)
+        return Py_NewRef(items);
+    PyObject *key = PyTuple_New(count + 1);
+    if (key == NULL)
+        return NULL;
+    for (Py_ssize_t k = 0; k < count; k++)
+        PyTuple_SET_ITEM(key, k, Py_NewRef(PyTuple_GET_ITEM(items, k)));
+    PyTuple_SET_ITEM(key, count, Py_NewRef(Py_Ellipsis));
+    return key;
+}
+
+static PyMethodDef methods[] = {
+    {"basic_key", basic_key, METH_O, "Basic indices as a key; None where there are others."},
+    {NULL}
+};
+
 static PyObject *make_view(PyTypeObject *type, PyObject *args, PyObject *names)
 {
     return make_short(type, args, names, take_view);
@@ -262,7 +368,7 @@ static PyTypeObject view_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.views.View", "Views of arrays of numbers.", make_view);
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "views", "Views of arrays of numbers.", -1
+    PyModuleDef_HEAD_INIT, "views", "Views of arrays of numbers.", -1, methods
 };
 
 PyMODINIT_FUNC PyInit_views(void)

@@ -19,7 +19,6 @@ from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, general, linear
 
 if TYPE_CHECKING:
-    from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Shape
     from ..._tensor.tensor import Tensor
 
@@ -52,7 +51,7 @@ def _table_gradient(
 _embedding = linear(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
-    lambda weight, indices, *_: raw.embedding(weight, indices),
+    raw.embedding,
     weight=record_gradient(_table_gradient, override=raw.embedding_gradient),
     real_only="embedding",
     out=False,
@@ -75,7 +74,7 @@ def _sparse_table_gradient(
 _sparse_embedding = linear(
     "_sparse_embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=True) -> Tensor",
-    lambda weight, indices, *_: raw.embedding(weight, indices),
+    raw.embedding,
     weight=record_gradient(_sparse_table_gradient, override=sparse_rows.rows_gradient),
     real_only="embedding",
     node="EmbeddingBackward0",
@@ -473,15 +472,9 @@ def _type_text(value: object) -> str:
 # ---- one-hot ----------------------------------------------------------------------------------
 
 
-def _one_hot(x: Array, num_classes: int) -> Array:
-    if x.dtype != T.to_raw(D.int64):
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    return gather.one_hot(x, num_classes)
-
-
 one_hot = general(
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-    _one_hot,
+    gather.one_hot,
     shaped_by_values=lambda args: args[1] < 0,
     namespace="nn.functional",
     out=False,

@@ -47,7 +47,7 @@ _OF_REDUCTIONS: Final = {
 VIEWS: Final[dict[AnyCallable, str]] = {
     views.view: "Vs", views.expand: "Es-", views.unsqueeze: "Ud", views.transpose: "Tdd",
     views.permute: "Ps", views.slice_: "Ldnnn", views.select: "Idk",
-    views.alias: "A", as_strided.diagonal: "Dkdd",
+    views.alias: "A", views.part: "Bk", as_strided.diagonal: "Dkdd",
 }  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
@@ -60,7 +60,12 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
     ("", "log_softmax"): ("Softmax", ("ldn", "Lod")),
 }
 #: The same of look-ups by indices, which `places.c` knows, with a letter for each argument.
-PLACES: Final = {("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi"}
+PLACES: Final = {
+    ("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi",
+    ("shape.scatter", "scatter_add"): "Sdis", ("shape.scatter", "index_add"): "Adis1",
+    ("shape.gather", "one_hot"): "Hn", ("nn.embedding", "embedding"): "Wi---",
+    ("nn.class_losses", "nll_loss"): "Ntnri",
+}  # fmt: skip
 #: The same of what order decides, which `orders.c` knows.
 ORDERS: Final = {
     ("reduce.sort", "sort"): "sdf", ("reduce.sort", "sort_stable"): "s-df",

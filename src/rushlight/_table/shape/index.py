@@ -22,6 +22,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
+from ..._native.ufunc_loops import basic_key
 from ..calls.dtype_checks import is_mask
 from ..rows.composite import METHODS, asks, composite
 from ..rows.expanded_writes import warn_as
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 W = later("_array.shape.writing")
+views = later("_array.shape.views")
 raw = later("_array.shape.indexing")
 
 index = linear(
@@ -258,7 +260,7 @@ def getitem(self: Tensor, given: Any) -> Tensor:
         return apply_view(unsqueeze.op, self, (0,))
     if kind is tuple:
         if self._plain and not (current().grad and records(self)):
-            key = _basic_key(given)
+            key = basic_key(given)
             if key is not None:
                 try:
                     return apply_view(basic.op, self, (key,))
@@ -358,32 +360,11 @@ def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     return None if seen is t else seen
 
 
-def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The key for NumPy where every item is an int, a slice without a step, or `...`; else None."""
-    dots = False
-    for item in items:
-        kind = type(item)
-        if kind is slice:
-            if (
-                item.step is not None
-                or type(item.start) not in _ENDS
-                or type(item.stop) not in _ENDS
-            ):
-                return None
-        elif item is Ellipsis:
-            if dots:
-                return None
-            dots = True
-        elif kind is not int:
-            return None
-    return items if dots else (*items, ...)
-
-
 _ENDS: Final = (type(None), int)
 
 basic = linear(
     "_basic_index(Tensor(a) self, Key key) -> Tensor(a)",
-    lambda x, key: x[key],
+    views.part,
     holomorphic=False,
     public=False,
     samples=lambda mk: [(mk(3, 4), (slice(0, 2), 1)), (mk(3, 4), (..., None, 0))],
@@ -446,11 +427,11 @@ def _write_number(t: Tensor, given: Any, value: Any) -> bool:
         if not t._raw.ndim:
             return False
     elif kind is tuple:
-        key = _basic_key(given)
+        key = basic_key(given)
         if key is None:
             return False
     elif kind is slice and given.step is None:
-        key = _basic_key((given,))
+        key = basic_key((given,))
         if key is None:
             return False
     else:
@@ -489,7 +470,7 @@ def _write_tensor(t: Tensor, given: Any, value: Any) -> bool:
             return False
         key: Any = given
     elif kind is tuple or kind is slice:
-        key = _basic_key(given if kind is tuple else (given,))
+        key = basic_key(given if kind is tuple else (given,))
         if key is None or 0 in array.strides:
             return False
     else:
