@@ -111,8 +111,8 @@ def avg_pool(
         for j in range(2, k[axis]):
             total += y[(*lead, slice(j, j + last, step))]
         y = total
-    if prod(k) == 1:
-        y = np.array(y)
+    if 1 in k:
+        y = np.array(y, order="C")
     y = _divide(
         y, divisor if divisor is not None else _divisors(size, out, k, stride, pad, include)
     )

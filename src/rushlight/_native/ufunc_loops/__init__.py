@@ -27,6 +27,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 
 `copies.c` turns, rolls, repeats and joins arrays of any numbers.
 
+`windows.c` pools windows of small planes.
+
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
@@ -71,6 +73,8 @@ PLACES: Final = _module("places")
 ORDERS: Final = _module("orders")
 #: The extension module of copies, or None.
 COPIES: Final = _module("copies")
+#: The extension module of pooling, or None.
+WINDOWS: Final = _module("windows")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -149,6 +153,14 @@ def copy(plain: AnyCallable, letters: str) -> AnyCallable:
     if COPIES is None:
         return plain
     made: AnyCallable = COPIES.Copy(plain, letters)
+    return made
+
+
+def pool(plain: AnyCallable, letters: str) -> AnyCallable:
+    """Pooling, with small dense planes done in C; see `pool` there."""
+    if WINDOWS is None:
+        return plain
+    made: AnyCallable = WINDOWS.Pool(plain, letters)
     return made
 
 

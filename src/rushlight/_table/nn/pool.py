@@ -45,6 +45,7 @@ def _avg_pool(dims: int) -> AnyCallable:
         y = raw.avg_pool(x, k, s, p, out, include, divisor)
         return follow_layout(y, x) if dims == 2 else y
 
+    forward.__name__ = f"avg_pool{dims}d"
     return forward
 
 
@@ -155,6 +156,7 @@ def _max_pool(dims: int) -> AnyCallable:
         follow = follow_sample if x.ndim == 4 and dims == 3 else follow_layout
         return follow(values, x), follow(where, x)
 
+    forward.__name__ = name
     return forward
 
 

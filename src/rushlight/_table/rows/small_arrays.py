@@ -83,6 +83,10 @@ COPIES: Final = {
     ("shape.views", "clone"): "C", ("shape.views", "contiguous_copy"): "O",
     ("shape.concatenate", "cat"): "Jd", ("shape.concatenate", "stack"): "Sd",
 }  # fmt: skip
+#: The same of pooling, which `windows.c` knows; its functions are those of the table.
+WINDOWS: Final = {
+    ("_table.nn.pool", "avg_pool2d"): "Akspcid", ("_table.nn.pool", "max_pool2d"): "Xkspdc",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -98,6 +102,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     for known, front in (
         (PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order), (COPIES, ufunc_loops.copy),
+        (WINDOWS, ufunc_loops.pool),
     ):  # fmt: skip
         letters = known.get(_key_of(op.raw), "")
         if letters:
@@ -135,7 +140,9 @@ def letters_of_reduction(function: AnyCallable, schema: Schema) -> str:
 def _key_of(function: AnyCallable) -> tuple[str, str]:
     """The module and the name of a forward."""
     module = getattr(function, "__module__", None) or ""
-    return module.removeprefix(f"{_ARRAYS}."), getattr(function, "__name__", "")
+    package = _ARRAYS.removesuffix("_array")
+    module = module.removeprefix(f"{_ARRAYS}.").removeprefix(package)
+    return module, getattr(function, "__name__", "")
 
 
 def _add_known(op: Op) -> bool:

@@ -1,0 +1,251 @@
+/* Pooling over windows of small dense planes, in the order of `_array/nn/pooling.py`. */
+#include "short.h"
+#include <math.h>
+
+#define MOST 2048 /* elements of an array and of a result */
+#define FURTHEST 1024 /* of a number that is given */
+
+static PyArray_Descr *integers;
+
+/* Windows over planes of (height, width). */
+typedef struct {
+    npy_intp planes;
+    npy_intp size[2], k[2], stride[2], pad[2], dilation[2], out[2];
+} Pool;
+
+static int read_whole(PyObject *x, npy_intp *value)
+{
+    int overflow;
+    if (!PyLong_CheckExact(x))
+        return 0;
+    *value = PyLong_AsLongAndOverflow(x, &overflow);
+    return !overflow && *value >= 0 && *value <= FURTHEST;
+}
+
+/* One number for both dimensions, or one for each. */
+static int read_pair(PyObject *x, npy_intp *pair)
+{
+    if (!PyTuple_CheckExact(x) && !PyList_CheckExact(x)) {
+        int fine = read_whole(x, &pair[0]);
+        pair[1] = pair[0];
+        return fine;
+    }
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(x);
+    return (count == 1 || count == 2) && read_whole(PySequence_Fast_GET_ITEM(x, 0), &pair[0]) &&
+           read_whole(PySequence_Fast_GET_ITEM(x, count - 1), &pair[1]);
+}
+
+static int is_empty(PyObject *x)
+{
+    return x == Py_None || (PyTuple_CheckExact(x) && PyTuple_GET_SIZE(x) == 0) ||
+           (PyList_CheckExact(x) && PyList_GET_SIZE(x) == 0);
+}
+
+/* Reads what says where windows lie; whether that is usual, and the result small. */
+static int read_pool(PyArrayObject *x, PyObject *k, PyObject *stride, PyObject *pad,
+                     PyObject *dilation, PyObject *ceils, Pool *p)
+{
+    int rank = PyArray_NDIM(x);
+    if ((rank != 3 && rank != 4) || PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || !is_dense(x) ||
+        !PyBool_Check(ceils) || !read_pair(k, p->k) || !read_pair(pad, p->pad))
+        return 0;
+    if (is_empty(stride))
+        memcpy(p->stride, p->k, sizeof p->k);
+    else if (!read_pair(stride, p->stride))
+        return 0;
+    p->dilation[0] = p->dilation[1] = 1;
+    if (dilation != NULL && !read_pair(dilation, p->dilation))
+        return 0;
+    p->planes = 1;
+    for (int d = 0; d < rank - 2; d++)
+        p->planes *= PyArray_DIM(x, d);
+    npy_intp all = p->planes;
+    for (int d = 0; d < 2; d++) {
+        p->size[d] = PyArray_DIM(x, rank - 2 + d);
+        npy_intp reach = p->dilation[d] * (p->k[d] - 1) + 1;
+        if (p->k[d] < 1 || p->stride[d] < 1 || p->dilation[d] < 1 || p->pad[d] > reach / 2)
+            return 0;
+        npy_intp room = p->size[d] + 2 * p->pad[d] - reach;
+        room += ceils == Py_True ? p->stride[d] - 1 : 0;
+        if (room < 0)
+            return 0;
+        p->out[d] = room / p->stride[d] + 1;
+        if (ceils == Py_True && (p->out[d] - 1) * p->stride[d] >= p->size[d] + p->pad[d])
+            p->out[d]--;
+        if (p->out[d] < 1 || p->out[d] > MOST)
+            return 0;
+        all *= p->out[d];
+    }
+    return all <= MOST;
+}
+
+static PyArrayObject *new_result(PyArrayObject *x, PyArray_Descr *descr, const Pool *p)
+{
+    npy_intp sizes[4];
+    int rank = PyArray_NDIM(x);
+    copy_sizes(sizes, PyArray_DIMS(x), rank - 2);
+    copy_sizes(sizes + rank - 2, p->out, 2);
+    return new_array(descr, rank, sizes);
+}
+
+/* How many elements of a dimension a window counts. */
+static npy_intp extent(const Pool *p, int d, npy_intp place, int include)
+{
+    npy_intp start = place * p->stride[d] - p->pad[d], end = start + p->k[d];
+    npy_intp most = p->size[d] + (include ? p->pad[d] : 0);
+    end = end < most ? end : most;
+    return end - (include || start > 0 ? start : 0);
+}
+
+/* Sums along the first dimension, then of these along the second; what is outside is zero. */
+#define MEANS(TYPE)                                                                             \
+    for (npy_intp n = 0; n < p->planes; n++, x += p->size[0] * p->size[1])                      \
+        for (npy_intp i = 0; i < p->out[0]; i++)                                                \
+            for (npy_intp j = 0; j < p->out[1]; j++) {                                          \
+                TYPE total = 0;                                                                 \
+                for (npy_intp b = 0; b < p->k[1]; b++) {                                        \
+                    npy_intp w = j * p->stride[1] - p->pad[1] + b;                              \
+                    TYPE column = 0;                                                            \
+                    for (npy_intp a = 0; a < p->k[0]; a++) {                                    \
+                        npy_intp h = i * p->stride[0] - p->pad[0] + a;                          \
+                        int inside = h >= 0 && h < p->size[0] && w >= 0 && w < p->size[1];      \
+                        TYPE value = inside ? x[h * p->size[1] + w] : 0;                        \
+                        column = a == 0 ? value : column + value;                               \
+                    }                                                                           \
+                    total = b == 0 ? column : total + column;                                   \
+                }                                                                               \
+                npy_intp by = divisor ? divisor                                                 \
+                                      : extent(p, 0, i, include) * extent(p, 1, j, include);    \
+                *out++ = total / (TYPE)by;                                                      \
+            }
+
+static void mean_float(const Pool *p, int include, npy_intp divisor, const float *x, float *out)
+{
+    MEANS(float)
+}
+
+static void mean_double(const Pool *p, int include, npy_intp divisor, const double *x, double *out)
+{
+    MEANS(double)
+}
+
+static PyObject *means(PyObject *const *args)
+{
+    Pool p;
+    npy_intp divisor = 0;
+    int type = type_of(args[0]);
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    if (type < 0 || !read_pool(x, args[1], args[2], args[3], NULL, args[4], &p) ||
+        !PyBool_Check(args[5]) ||
+        (args[6] != Py_None && (!read_whole(args[6], &divisor) || divisor == 0)))
+        return NULL;
+    PyArrayObject *out = new_result(x, floats[type], &p);
+    if (out == NULL)
+        return NULL;
+    if (type == 0)
+        mean_float(&p, args[5] == Py_True, divisor, (const float *)PyArray_BYTES(x),
+                   (float *)PyArray_BYTES(out));
+    else
+        mean_double(&p, args[5] == Py_True, divisor, (const double *)PyArray_BYTES(x),
+                    (double *)PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
+static double number_at(const char *x, int type, npy_intp place)
+{
+    return type == 0 ? ((const float *)x)[place] : ((const double *)x)[place];
+}
+
+/* Where in its plane the winner of a window lies; what is outside stands for the first inside. */
+static npy_int64 locate(const Pool *p, const npy_intp *at, npy_intp won)
+{
+    npy_intp found[2], taps[2] = {won / p->k[1], won % p->k[1]};
+    for (int d = 0; d < 2; d++) {
+        npy_intp start = at[d] * p->stride[d] - p->pad[d], step = p->dilation[d];
+        npy_intp first = start < 0 ? (-start + step - 1) / step : 0;
+        found[d] = start + (taps[d] > first ? taps[d] : first) * step;
+    }
+    return found[0] * p->size[1] + found[1];
+}
+
+/* The largest element of each window and its place: the first one; of NaN, which are larger than
+   everything, the last. Whether no zeros of both signs are the largest, whose order is NumPy's. */
+static int find_largest(const Pool *p, int type, const char *x, char *out, npy_int64 *places)
+{
+    npy_intp item = type == 0 ? 4 : 8, at[2];
+    for (npy_intp n = 0; n < p->planes; n++, x += p->size[0] * p->size[1] * item)
+        for (at[0] = 0; at[0] < p->out[0]; at[0]++)
+            for (at[1] = 0; at[1] < p->out[1]; at[1]++, out += item) {
+                double best = -INFINITY;
+                npy_intp won = 0;
+                for (npy_intp tap = 0; tap < p->k[0] * p->k[1]; tap++) {
+                    npy_intp h = at[0] * p->stride[0] - p->pad[0] + tap / p->k[1] * p->dilation[0];
+                    npy_intp w = at[1] * p->stride[1] - p->pad[1] + tap % p->k[1] * p->dilation[1];
+                    int inside = h >= 0 && h < p->size[0] && w >= 0 && w < p->size[1];
+                    double value = inside ? number_at(x, type, h * p->size[1] + w) : -INFINITY;
+                    if (tap == 0)
+                        best = value;
+                    else if (isnan(value) || value > best)
+                        best = value, won = tap;
+                    else if (value == 0 && best == 0 && signbit(value) != signbit(best))
+                        return 0;
+                }
+                if (type == 0)
+                    *(float *)out = (float)best;
+                else
+                    *(double *)out = best;
+                *places++ = locate(p, at, won);
+            }
+    return 1;
+}
+
+static PyObject *largest(PyObject *const *args)
+{
+    Pool p;
+    int type = type_of(args[0]);
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    if (type < 0 || !read_pool(x, args[1], args[2], args[3], args[4], args[5], &p))
+        return NULL;
+    PyArrayObject *out = new_result(x, floats[type], &p);
+    PyArrayObject *places = out == NULL ? NULL : new_result(x, integers, &p);
+    PyObject *both = NULL;
+    if (places != NULL && find_largest(&p, type, PyArray_BYTES(x), PyArray_BYTES(out),
+                                       (npy_int64 *)PyArray_BYTES(places)))
+        both = PyTuple_Pack(2, out, places);
+    Py_XDECREF(out);
+    Py_XDECREF(places);
+    return both;
+}
+
+/* The first letter says which: "A" means, for an array, windows, strides, padding, whether sizes
+   are rounded up, whether padding counts, and a divisor or None; "X" maxima and their places, for
+   an array, windows, strides, padding, dilation and whether sizes are rounded up. */
+static PyObject *pool(const char *letters, PyObject *const *args)
+{
+    return letters[0] == 'A' ? means(args) : largest(args);
+}
+
+static PyObject *make_pool(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    return make_short(type, args, names, pool);
+}
+
+static PyTypeObject pool_type = SHORT_TYPE(
+    "rushlight._native.ufunc_loops.windows.Pool", "Pooling over windows of small planes.",
+    make_pool);
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "windows", "Pooling over windows of small planes.", -1
+};
+
+PyMODINIT_FUNC PyInit_windows(void)
+{
+    import_array();
+    integers = PyArray_DescrFromType(NPY_INT64);
+    if (integers == NULL || start_loops() < 0 || PyType_Ready(&pool_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Pool", (PyObject *)&pool_type) < 0)
+        return NULL;
+    return module;
+}
