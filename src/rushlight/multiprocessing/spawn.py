@@ -14,12 +14,16 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from multiprocessing import connection
-from typing import Any
+from typing import Any, Final
 
 __all__ = [
     "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException",
     "SpawnContext", "spawn", "start_processes",
 ]  # fmt: skip
+
+
+#: Seconds that processes have to end by themselves where who waits for them was interrupted.
+_PUT_AWAY: Final = 5.0
 
 
 class ProcessException(Exception):
@@ -56,7 +60,19 @@ class ProcessExitedException(ProcessException):
         )  # fmt: skip
 
 
+def end_with_parent(how: signal.Signals) -> None:
+    """Has the kernel send this process a signal when its parent is gone, however that ended."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, how)
+
+
 def _run(fn: Callable[..., object], index: int, args: tuple[object, ...], error_file: str) -> None:
+    end_with_parent(signal.SIGINT)
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():  # it ended before the kernel was asked
+        return
     # An interrupt is the parent's to answer.
     try:
         fn(index, *args)
@@ -106,6 +122,11 @@ class ProcessContext:
             return not self.sentinels
         if grace_period is not None:
             self._join_procs_with_timeout(grace_period)
+        self._stop()
+        raise self._error(failed)
+
+    def _stop(self) -> None:
+        """Ends the processes that still run: asks them, then doesn't."""
         for process in self.processes:
             if process.is_alive():
                 process.terminate()
@@ -114,7 +135,6 @@ class ProcessContext:
             if process.is_alive():
                 process.kill()
                 process.join()
-        raise self._error(failed)
 
     def _error(self, index: int) -> ProcessException:
         process, path = self.processes[index], self.error_files[index]
@@ -169,8 +189,20 @@ def start_processes(
     started = ProcessContext(processes, error_files)
     if not join:
         return started
-    while not started.join():
-        pass
+    try:
+        while not started.join():
+            pass
+    except ProcessException:
+        raise
+    except BaseException:
+        # Nobody else knows the processes, and Python waits for them when it ends. A terminal has
+        # interrupted them, too: they may have something to put away.
+        try:
+            started._join_procs_with_timeout(_PUT_AWAY)
+        finally:
+            started._stop()
+            started._forget_files()
+        raise
     return None
 
 

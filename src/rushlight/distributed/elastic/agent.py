@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ from datetime import timedelta
 from types import FrameType
 from typing import NamedTuple
 
+from ...multiprocessing.spawn import end_with_parent
 from ..errors import DistNetworkError
 from ..stores import Store
 from ..tcp_store import TCPStore
@@ -171,7 +173,7 @@ class Agent:
                 env=environment,
                 stdout=out,
                 stderr=err,
-                preexec_fn=_die_with_parent,
+                preexec_fn=functools.partial(end_with_parent, signal.SIGTERM),
             )
             self.logs.follow(local_rank, process)
             self.workers.append(_Worker(rank, local_rank, process, error_file))
@@ -247,11 +249,3 @@ def _is_here(host: str) -> bool:
             return True
     except OSError:
         return False
-
-
-def _die_with_parent() -> None:
-    """Has the kernel end a process when its launcher is gone, however that ended."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
