@@ -27,7 +27,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 
 `copies.c` turns, rolls, repeats and joins arrays of any numbers.
 
-`windows.c` pools windows of small planes.
+`windows.c` pools windows of small planes; `norms.c` normalises by rows, groups and channels, with
+sums by the loops of `matmul` and `vecdot`.
 
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
@@ -75,6 +76,8 @@ ORDERS: Final = _module("orders")
 COPIES: Final = _module("copies")
 #: The extension module of pooling, or None.
 WINDOWS: Final = _module("windows")
+#: The extension module of norms, or None.
+NORMS: Final = _module("norms")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -161,6 +164,14 @@ def pool(plain: AnyCallable, letters: str) -> AnyCallable:
     if WINDOWS is None:
         return plain
     made: AnyCallable = WINDOWS.Pool(plain, letters)
+    return made
+
+
+def norm(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A normalisation, with small dense arrays done in C; see `normalise` there."""
+    if NORMS is None:
+        return plain
+    made: AnyCallable = NORMS.Norm(plain, letters)
     return made
 
 

@@ -87,6 +87,11 @@ COPIES: Final = {
 WINDOWS: Final = {
     ("_table.nn.pool", "avg_pool2d"): "Akspcid", ("_table.nn.pool", "max_pool2d"): "Xkspdc",
 }  # fmt: skip
+#: The same of norms, which `norms.c` knows.
+NORMS: Final = {
+    ("", "native_layer_norm"): "Lswbe", ("_table.nn.normalization", "_group_norm"): "Gwbge",
+    ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -102,7 +107,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
         return
     for known, front in (
         (PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order), (COPIES, ufunc_loops.copy),
-        (WINDOWS, ufunc_loops.pool),
+        (WINDOWS, ufunc_loops.pool), (NORMS, ufunc_loops.norm),
     ):  # fmt: skip
         letters = known.get(_key_of(op.raw), "")
         if letters:
