@@ -2,10 +2,12 @@
 
 import gc
 import pickle
+from typing import Any
 
 import pytest
 
 import rushlight as torch
+from rushlight._base.annotations import AnyCallable
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -316,3 +318,75 @@ def test_a_bool_among_lists_of_tensors_is_a_number_to_the_graph() -> None:
     assert y.grad_fn.name() == "MulBackward1"
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def _hear(y: torch.Tensor) -> list[str]:
+    """Which gradients of its inputs a hook on the node of a tensor is given."""
+    heard: list[str] = []
+
+    def note(grads: tuple[torch.Tensor | None, ...], outs: object) -> None:
+        heard.append("".join("-" if g is None else "g" for g in grads))
+
+    y.grad_fn.register_hook(note)
+    return heard
+
+
+@pytest.mark.parametrize("join", [torch.cat, torch.stack, torch.hstack, torch.vstack])
+def test_who_hears_of_one_tensor_of_a_list_hears_of_all(join: AnyCallable) -> None:
+    x, frozen = leaf(1.0, 2.0), torch.tensor([3.0, 4.0])
+    y = join([x, frozen, x * 2])
+    heard = _hear(y)
+    y.sum().backward(retain_graph=True)
+    (g,) = torch.autograd.grad(y.sum(), x)
+    assert heard == ["ggg", "ggg"] and g.tolist() == x.grad.tolist() == [3.0, 3.0]
+    z = torch.block_diag(frozen, x)
+    heard = _hear(z)
+    z.sum().backward()
+    assert heard == ["gg"] and frozen.grad is None
+
+
+def test_a_joined_tensor_of_another_type_has_a_gradient_of_its_own_type_in_hooks() -> None:
+    x = leaf(1.0, 2.0)
+    y = torch.cat([torch.ones(2, dtype=torch.float64), x])
+    types: list[object] = []
+    y.grad_fn.register_hook(lambda grads, outs: types.extend(g.dtype for g in grads))
+    y.sum().backward()
+    assert types == [torch.float64, torch.float32] and x.grad.dtype == torch.float32
+
+
+def test_a_formula_for_several_inputs_tells_hooks_of_those_that_were_asked_for() -> None:
+    m = torch.eye(3) + 0.1
+    calls = [
+        torch.cdist,
+        torch.linalg.solve,
+        torch.cholesky_solve,
+        lambda a, b: torch.linalg.solve_triangular(a, b, upper=True),
+        lambda a, b: torch.linalg.householder_product(a, b[0]),
+    ]
+    for call in calls:
+        for first in (True, False):
+            a, b = m.clone().requires_grad_(first), m.clone().requires_grad_(not first)
+            y = call(a, b)
+            heard = _hear(y)
+            y.sum().backward()
+            assert heard == ["g-" if first else "-g"]
+
+
+def test_hooks_of_a_custom_function_hear_of_all_that_its_backward_returned() -> None:
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return a * b
+
+        @staticmethod
+        def backward(ctx: Any, g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return g, g * 2
+
+    x, frozen = leaf(1.0, 2.0), torch.ones(2)
+    y = Both.apply(x, frozen)
+    heard = _hear(y)
+    y.sum().backward()
+    z = Both.apply(x, leaf(1.0, 1.0))
+    also = _hear(z)
+    torch.autograd.grad(z.sum(), x)
+    assert heard == also == ["gg"] and x.grad.tolist() == [1.0, 1.0] and frozen.grad is None

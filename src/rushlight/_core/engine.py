@@ -515,6 +515,9 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
     ]
     hooks: Hooks | None = node.hooks
     awaited = hooks is not None and len(hooks.post) > 0
+    wanted = need
+    if awaited and node.op.lists >= 0 and not node.op.tensors and True in need:
+        need = [True] * len(need)  # who hears of one tensor of a list hears of all
     if g is None and not node.op.runs_on_none:
         look_at_all(node, traced)
         grads: list[Any] = [None] * len(targets)
@@ -522,6 +525,8 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
         grads = input_gradients(node, g, need, traced)
     hooks = node.hooks  # an unpack hook may have been the one to register the first
     if hooks is not None and hooks.post:
+        if node.op.joint is not None and need is wanted:  # one formula may make more than asked
+            grads = [r if need[i] else None for i, r in enumerate(grads)]
         outs: list[Any] = []  # given up, as in PyTorch, where no hook had asked for them by then
         if awaited:
             outs = select_known(node, g) if type(g) is list else [g]

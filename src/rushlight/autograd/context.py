@@ -307,13 +307,15 @@ class FunctionNode(CoreNode):
                 )
             if not isinstance(g, TensorBase):
                 raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
+        heard = self.hooks is not None and bool(self.hooks.post)
         found: list[Any] = []
         for edge, position in enumerate(self.places):
             g = grads[position]
             if g is None or not need[edge]:
                 if g is not None and self.next[edge] is not None:
                     check_fits(self, edge, g._raw.shape, self.shapes[edge][0])
-                found.append(None)
+                # Nobody takes it, but hooks hear of all that was returned.
+                found.append(unwrap_gradient(g, traced) if heard else None)
             else:
                 fitted = self._fitted(g, edge)
                 found.append(unwrap_gradient(fitted, traced))
