@@ -27,7 +27,7 @@ import numpy as np
 import rushlight as torch
 
 HERE = Path(__file__).parent / "written"
-FILES = ("state", "training", "names", "channels", "containers")
+FILES = ("state", "training", "names", "channels", "containers", "numbers")
 PRELUDE = """
 import abc, array, collections, collections.abc, contextlib, contextvars, copy, ctypes, dataclasses
 import datetime, enum, functools, gc, inspect, io, itertools, json, math, operator, os, queue

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 _BITS: Final = ("and_", "or_", "xor", "lshift", "rshift")
+_DIVISIONS: Final = (operator.truediv, operator.floordiv, operator.mod)
+_SHIFTS: Final = (operator.lshift, operator.rshift)
 _COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
 #: What needs the value itself.
 _USES: Final = (
@@ -248,17 +250,47 @@ def _part(x: Any) -> Any:
 
 
 def _compute(function: AnyCallable, recorder: Recorder | None, *operands: object) -> Any:
-    """The result of arithmetic, with its expression."""
-    value = function(*[plain_number(x) for x in operands])
+    """The result of arithmetic, with its expression.
+
+    Whether it raises, and the kind of number that a power is, depends on the operands: that is a
+    condition on them.
+    """
+    plain = [plain_number(x) for x in operands]
     if recorder is None:
-        return value
+        return function(*plain)
     expr = Expr(function, *[_part(x) for x in operands])
+    try:
+        value = function(*plain)
+    except (ArithmeticError, ValueError) as error:
+        recorder.decided(Expr(ends_as, type(error), function, *expr.parts), True)
+        raise
+    last = expr.parts[-1]
+    if function in _DIVISIONS:
+        if type(last) is Expr:
+            recorder.decided(Expr(bool, last), True)
+    elif function in _SHIFTS:
+        if type(last) is Expr:
+            recorder.decided(Expr(operator.ge, last, 0), True)
+    elif function is operator.pow:
+        base = expr.parts[0]
+        if type(base) is float and 0 < base <= 1 and type(plain[1]) is int and plain[1] >= 0:
+            recorder.decided(Expr(operator.ge, last, 0), True)  # `beta ** step`, cheaply
+        else:
+            recorder.decided(Expr(ends_as, type(value), function, *expr.parts), True)
     if expr.depth() > 64:
         for x in operands:
             if type(x) in NUMBERS:
                 used(x, "a long computation")
         return value
     return trace_number(value, expr, recorder)
+
+
+def ends_as(kind: type, function: AnyCallable, *operands: object) -> bool:
+    """Whether arithmetic gives a number of a kind, or raises an error of that class."""
+    try:
+        return type(function(*operands)) is kind
+    except (ArithmeticError, ValueError) as error:
+        return type(error) is kind
 
 
 def _is_plain(x: object) -> bool:
