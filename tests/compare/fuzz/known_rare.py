@@ -281,6 +281,13 @@ RARE: list[Named] = [
         program=r"inference_mode\(\): \w+ = \w+\.unsafe_(split|chunk)\(",
     ),
     Named(
+        "The parts of `unsafe_split` are those of `split` in inference mode",
+        "node",
+        torch="^None$",
+        ours="^RuntimeError: A view was created in inference mode and its base or another view",
+        program=r"inference_mode\(\): \w+ = \w+\.unsafe_(split|chunk)\(",
+    ),
+    Named(
         "Results of inference tensors have no past",
         "node|graph",
         torch="CopyBackwards",
