@@ -103,7 +103,6 @@ def _build() -> None:
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced
     on_first_use.append(ignore_float_errors)
-    load("_table.names.composed_nodes")
 
 
 _build()

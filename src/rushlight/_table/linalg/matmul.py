@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +20,18 @@ from ..calls.operand_fit import explain_product
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
+from ..rows.node_decompositions import comes_apart
 from ..rows.out_argument import apply_out, give, give_copied, refuse_other, run_into
 from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
 if TYPE_CHECKING:
-    from ..._tensor.tensor import Tensor
-
-raw = later("_array.linalg.matmul")
-
-if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
+raw = later("_array.linalg.matmul")
 paths = later("_array.linalg.einsum")
+composed = later("_table.rows.composed_nodes")
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 
@@ -157,6 +156,7 @@ def _declare_stacked(name: str, *delivers: str) -> Row:
 
 
 _stack_product = _declare_stacked("UnsafeViewBackward0", "other", "self")
+comes_apart(_stack_product, composed.stack, composed.both_shapes)
 _row_product = _declare_stacked("SqueezeBackward4", "other", "self")
 _clone_product = _declare_stacked("CloneBackward0")
 _vector_by_stack = _declare_stacked("UnsafeViewBackward0")
@@ -248,6 +248,12 @@ _linear_nd = _linear("ViewBackward0", "bias", "weight", "input")
 _linear_2d_plain = _linear("MmBackward0")
 _linear_nd_plain = _linear("UnsafeViewBackward0")
 _linear_1d_plain = _linear("SqueezeBackward4")
+for _row, _shapes, _ndim in (
+    (_linear_2d, composed.biased_shapes, 2), (_linear_nd, composed.biased_shapes, 3),
+    (_linear_2d_plain, composed.linear_shapes, 2), (_linear_nd_plain, composed.linear_shapes, 3),
+    (_linear_1d_plain, composed.linear_shapes, 1),
+):  # fmt: skip
+    comes_apart(_row, composed.linear, partial(_shapes, _ndim))
 
 
 def _joins_product(input: Tensor, bias: Tensor) -> bool:

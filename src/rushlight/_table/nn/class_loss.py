@@ -17,6 +17,7 @@ from ..reduce.softmax import LOG_SOFTMAX
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
 from ..rows.gradient_kernels import record_gradient
+from ..rows.node_decompositions import comes_apart
 from ..rows.row import general
 from .loss import _shape
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 raw = later("_array.nn.class_losses")
+composed = later("_table.rows.composed_nodes")
 
 # ---- negative log likelihood ------------------------------------------------------------------
 
@@ -175,6 +177,7 @@ _cross_entropy = general(
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="The cross-entropy of logits and classes, reduced.",
 )
+comes_apart(_cross_entropy, composed.classes, composed.logit_shapes)
 
 
 @composite("nn.functional")
