@@ -131,7 +131,8 @@ gallery-tests: $(VENV)/.compare  ## the packages' own tests, on PyTorch and on R
 	$(call step,the tests of the packages)
 	@$(PY) examples/gallery/suites.py $(ARGS)
 
-reference: $(VENV)/.dev  ## the reference pages, stubs and list of public names, from the table
+reference: $(VENV)/.dev  ## the table's index, reference pages, stubs and list of public names, from its rows
+	@$(PY) -W ignore -m tests.table.homes
 	@$(PY) -W ignore -m tests.table.report
 	@$(PY) -W ignore -m tests.table.stubs
 	@$(PY) -W ignore -m tests.table.public_names

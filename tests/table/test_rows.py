@@ -28,8 +28,8 @@ from tests.table._samples import CASES, MARGIN, Case, Maker, all_rows, row_name
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows declared in a test do not stay in the table."""
-    monkeypatch.setattr("rushlight._table.rows.row.ROWS", {})
-    monkeypatch.setattr("rushlight._table.rows.row._node_numbers", {})
+    monkeypatch.setattr("rushlight._table.rows.row.DECLARED", {})
+    monkeypatch.setattr("rushlight._table.rows.node_classes.NUMBERS", {})
     monkeypatch.setattr("rushlight._table.rows.node_classes.NODE_CLASSES", {})
 
 

@@ -10,10 +10,10 @@ asks; after a colon comes the name of something that the module has.
 
 Note [Raw modules load late]
 A program uses a few dozen operations, and most of the arithmetic behind the others lies in modules
-that nothing else needs: loading them all takes a quarter of `import rushlight`. So the table names
-them by `later`. While it is being declared, what is asked of such a module is a `Function`, which
-knows where it will be found; from then on it is what the module has. A row that settles gets the
-function itself, so calls are what they would be.
+that nothing else needs. So the table names them by `later`. While rows are being declared (by
+`load_declaring`), what is asked of such a module is a `Function`, which knows where it will be
+found; from then on it is what the module has. A row that settles gets the function itself, so calls
+are what they would be.
 
 Note [Functions are made late]
 The table has some 1 700 public functions and methods; a program uses a few dozen. `PUBLIC` and
@@ -28,6 +28,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from threading import get_ident
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -128,15 +129,20 @@ class _State:
     __slots__ = ("declaring",)
 
     def __init__(self) -> None:
-        self.declaring = True
+        self.declaring = 0  # the thread that loads rows
 
 
 _STATE: Final = _State()
 
 
-def end_declaring() -> None:
-    """Says that the table is whole: what is asked for from now on is loaded."""
-    _STATE.declaring = False
+def load_declaring(place: str) -> None:
+    """Loads a module that declares rows; what it asks of a module by `later` isn't loaded."""
+    with LOCK:
+        before, _STATE.declaring = _STATE.declaring, get_ident()
+        try:
+            load(place)
+        finally:
+            _STATE.declaring = before
 
 
 class Function:
@@ -160,8 +166,8 @@ class Function:
 
 
 def attribute(place: str) -> AnyCallable:
-    """What is at a place; a `Function` while the table is being declared."""
-    return Function(place) if _STATE.declaring else load(place)
+    """What is at a place; a `Function` while rows are being declared."""
+    return Function(place) if _STATE.declaring == get_ident() else load(place)
 
 
 class _Loaded:
@@ -180,7 +186,7 @@ class _Module(_Loaded):
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
             raise AttributeError(f"module {self._name!r} has no attribute {name!r}")
-        if _STATE.declaring:
+        if _STATE.declaring == get_ident():
             return Function(f"{self._name}:{name}")
         module = load(self._name)
         self.__dict__.update(vars(module))
@@ -224,6 +230,8 @@ class Pending(dict[K, Any]):
         return dict(super().items())
 
     def __missing__(self, key: K) -> Any:
+        if key not in self._makers:
+            raise KeyError(key)
         with LOCK:
             maker = self._makers[key]
             if maker is not None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._table import ROWS
 from .._table.rows.return_type_classes import all_types
 
-globals().update(all_types())
-all_return_types: list[Any] = list(all_types().values())
+_TYPES = all_types(row for rows in ROWS.values() for row in rows)
+globals().update(_TYPES)
+all_return_types: list[Any] = list(_TYPES.values())
 __all__ = ["all_return_types"]
-__all__ += list(all_types())
+__all__ += list(_TYPES)

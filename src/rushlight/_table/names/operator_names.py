@@ -24,6 +24,7 @@ from ..nn.ctc_loss import _ctc as ctc_row
 from ..nn.normalization import GROUP_NORM, check_groups
 from ..random.fill import refuse_leaf
 from ..random.generator import stream_of
+from ..reduce.norm import norm
 from ..rows.composite import COMPOSITES, composite
 from ..rows.meta import is_meta
 from ..rows.out_rules import as_out
@@ -223,7 +224,7 @@ def frobenius_norm(
     if out is not None:
         have = T.from_raw(raw.dtype)
         as_out(have.to_real(), T.from_raw(out._raw.dtype), have)
-    return table("norm")(input, 2, dim, keepdim, out=out)
+    return norm(input, 2, dim, keepdim, out)
 
 
 @composite("")

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ..._base.lazy import Pending
 from ..._base.own_packages import package_name
 from .out_rules import AS_MOST, OutRules
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> function
-METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
+COMPOSITES: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
+METHODS: Final[Pending[str]] = Pending()  # name -> function, attached to Tensor
 #: A function that does something about keywords -> what it comes to where there are none.
 POSITIONAL: Final[dict[Any, Any]] = {}
 #: A function of the table -> the one that users call, which asks in its own first lines.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
 from ..._array.shape.as_strided import element_strides
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape
 
 NODE_CLASSES: dict[str, Any] = {}
+#: How many names begin so. All are in one module, so that it doesn't matter which is loaded first.
+NUMBERS: Final[dict[str, int]] = {}
+_WHOLE_NAMES: Final = ("NotImplemented", "Identity", "CopyBackwards")
+
+
+def node_name(name: str, given: str | None) -> str:
+    """The name of the next node class of an operation: numbered in order of declaration."""
+    if given is not None and (
+        given[-1].isdigit() or given in _WHOLE_NAMES or given.endswith("_copy")
+    ):
+        return given
+    stem = given or "".join(part[:1].upper() + part[1:] for part in name.split("_") if part)
+    stem = stem.replace(".", "") + "Backward"
+    number = NUMBERS.get(stem, 0)
+    NUMBERS[stem] = number + 1
+    return f"{stem}{number}"
 
 
 Shows = Callable[[Op, Schema], dict[str, Any]]

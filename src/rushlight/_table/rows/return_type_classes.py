@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .row import Row
 
 RETURN_TYPES: Final[dict[str, Any]] = {}  # by name: "max", "linalg_svd", and "max_out" for out=
-#: Rows with several results by the name of these: the types are made when a row settles.
-DECLARED: Final[dict[str, Any]] = {}
 
 
 class NamedResultsMeta(type):
@@ -65,11 +63,6 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
         return type(self), (tuple(self), {})
 
 
-def make_types(row: Row) -> None:
-    """Has the types of a row's results made, which settling it does."""
-    assert row.schema is not None
-
-
 #: The named results of functions that are no rows.
 OF_FUNCTIONS: Final = {
     "linalg_ldl_factor": ("LD", "pivots"),
@@ -79,12 +72,13 @@ OF_FUNCTIONS: Final = {
 }
 
 
-def all_types() -> dict[str, Any]:
+def all_types(rows: Iterable[Row]) -> dict[str, Any]:
     """All types by name, those of rows that nobody has used included."""
     for name in OF_FUNCTIONS:
         make_result_class(name)
-    for row in DECLARED.values():
-        make_types(row)
+    for row in rows:
+        if "-> (" in row.text:
+            assert row.schema is not None  # settling the row makes its types
     return RETURN_TYPES
 
 

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..._base.lazy import LOCK, Function
+from ..._base.lazy import LOCK, Function, Pending
 from ..._base.schema import REQUIRED, Schema, parse
 from ..._core.node import GENERAL, Node
 from ..._core.op import (
@@ -196,12 +196,14 @@ def settle(row: Row) -> None:
 
 
 def when_settled(row: Row, then: Callable[[Row], None]) -> None:
-    """Calls `then(row)` as soon as the row is settled, before anybody else sees its operation."""
-    with LOCK:
-        if type(row) is Row:
-            then(row)
-        else:
-            row.declared.then.append(then)
+    """Calls `then(row)` as soon as the row is settled, before anybody else sees its operation.
+
+    For the module that declares the row: nobody else has it yet. See Note [Rows are loaded late].
+    """
+    if type(row) is Row:
+        then(row)
+    else:
+        row.declared.then.append(then)
 
 
 def set_write_node(row: Row, by_tensor: Row | None, by_number: Row | None = None) -> None:
@@ -236,8 +238,8 @@ class Table:
 
 
 TABLE: Final = Table()
-ROWS: Final[dict[str, list[Row]]] = {}  # by operation name, overloads in order of declaration
-_node_numbers: Final[dict[str, int]] = {}
+DECLARED: Final[dict[str, list[Row]]] = {}  # by operation name, overloads in order of declaration
+ROWS: Final[Pending[str]] = Pending()  # the same of all modules, which it loads
 
 
 def declare(
@@ -345,7 +347,9 @@ def declare(
     row.text = schema_text
     row.name = name
     row.overload = overload
-    row.node = _node_name(name, node)
+    row.overloads = DECLARED.setdefault(name, [])
+    row.overloads.append(row)
+    row.node = _nodes.node_name(name, node)
     row.raw = raw
     row.kind = kind
     row.doc = doc
@@ -404,10 +408,6 @@ def declare(
         check,
         [],
     )
-    row.overloads = ROWS.setdefault(name, [])
-    row.overloads.append(row)
-    if "-> (" in schema_text:
-        _return_types.DECLARED[name.replace(".", "_")] = row
     return row
 
 
@@ -481,21 +481,6 @@ def _make_twin(row: Row) -> Row:
 def _at_defaults(formula: AnyCallable | None, defaults: tuple[object, ...]) -> AnyCallable | None:
     """A formula of the tensors alone."""
     return None if formula is None else lambda *tensors: formula(*tensors, *defaults)
-
-
-def _node_name(name: str, given: str | None) -> str:
-    if given is not None and (
-        given[-1].isdigit() or given in _WHOLE_NAMES or given.endswith("_copy")
-    ):
-        return given
-    stem = given or "".join(part[:1].upper() + part[1:] for part in name.split("_") if part)
-    stem = stem.replace(".", "") + "Backward"
-    number = _node_numbers.get(stem, 0)
-    _node_numbers[stem] = number + 1
-    return f"{stem}{number}"
-
-
-_WHOLE_NAMES: Final = ("NotImplemented", "Identity", "CopyBackwards")
 
 
 def _op(
