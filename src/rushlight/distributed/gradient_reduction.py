@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._array import types as T
+from .._array.memory import messages as M
 from .._base import dtypes as D
 from .._core.mode import ready
 from .._tensor.tensor import Tensor
@@ -59,6 +60,7 @@ class GradBucket:
             starts.append(starts[-1] + parameter.numel())
         self._starts = starts
         self._buffer = f.zeros(starts[-1], dtype=parameters[0].dtype)
+        self._parts: list[Tensor] = []  # made when they are asked for
         self.missing: set[int] = set()
 
     def index(self) -> int:
@@ -80,6 +82,7 @@ class GradBucket:
     def set_buffer(self, buffer: Tensor) -> None:
         """Puts another tensor in the row's place."""
         self._buffer = buffer
+        self._parts = []
 
     def parameters(self) -> list[Tensor]:
         """The parameters whose gradients these are."""
@@ -87,12 +90,27 @@ class GradBucket:
 
     def gradients(self) -> list[Tensor]:
         """The gradients, as views of the row."""
-        return [self.part(i) for i in range(len(self._parameters))]
+        return [
+            self._buffer[start:end].view(parameter.shape)
+            for parameter, start, end in zip(self._parameters, self._starts, self._starts[1:])
+        ]
 
     def part(self, place: int) -> Tensor:
-        """The gradient of the parameter at a place, as a view of the row."""
-        row: Tensor = self._buffer[self._starts[place] : self._starts[place + 1]]
-        return row.view(self._parameters[place].shape)
+        """The gradient of the parameter at a place, as a view of the row, always the same one."""
+        if not self._parts:
+            self._parts = self.gradients()
+        return self._parts[place]
+
+    def fill(self, place: int, grad: Array, factor: float) -> None:
+        """Puts a gradient, times a number, into the place of its parameter."""
+        part = self.part(place)
+        if factor != 1.0 and part._raw.dtype == grad.dtype and M.scales(grad):
+            M.put_scaled(part._raw, grad, factor)
+            return
+        T.write_into(part._raw, grad)
+        if factor != 1.0:
+            with no_grad():
+                part.mul_(factor)
 
 
 class GradientReduction:
@@ -219,22 +237,36 @@ class GradientReduction:
                 "this module graph does not change during training loop.2) Reused parameters in "
                 "multiple reentrant backward passes."
             )
-        part = bucket.part(i)
-        with no_grad():
-            if grad is None:
-                part.zero_()
-            elif grad.data_ptr() != part.data_ptr() or grad.dtype != part.dtype:
-                part.copy_(grad)
+        if type(grad) is Tensor and grad._raw.base is None:  # memory of its own
+            bucket.fill(i, grad._raw, self._factor())
+        else:
+            self._put(bucket.part(i), grad)
         bucket.missing.discard(i)
         while self._following < len(self.buckets) and not self.buckets[self._following].missing:
             self._send(self.buckets[self._following])
             self._following += 1
 
+    def _put(self, part: Tensor, grad: Tensor | None) -> None:
+        """Puts any gradient into its place, or zeros where there is none."""
+        with no_grad():
+            if grad is None:
+                part.zero_()
+            elif grad.data_ptr() != part.data_ptr():
+                part.copy_(grad)
+                if self.hook is None:
+                    part.mul_(self._factor())
+            elif self.hook is None:  # it lies there already
+                part.div_(self.divisor)
+
+    def _factor(self) -> float:
+        """What gradients are multiplied by before they are added up: a hook does it itself."""
+        return 1.0 if self.hook is not None else 1.0 / self.divisor
+
     def send_filled(self, bucket: GradBucket, grads: Sequence[Array]) -> None:
         """Sends a bucket of complete gradients, in a step that is compiled."""
         for i, (parameter, grad) in enumerate(zip(bucket.parameters(), grads)):
             self._used.add(id(parameter))
-            T.write_into(bucket.part(i)._raw, grad)
+            bucket.fill(i, grad, self._factor())
         bucket.missing.clear()
         self._send(bucket)
         self._following += 1
@@ -252,8 +284,6 @@ class GradientReduction:
             with no_grad():
                 self._works.append((bucket, hook(state, bucket)))
             return
-        with no_grad():
-            bucket.buffer().div_(self.divisor)
         work: Work | None = all_reduce(bucket.buffer(), ReduceOp.SUM, self.group, async_op=True)
         self._works.append((bucket, work))
 
@@ -296,22 +326,22 @@ class GradientReduction:
                 with no_grad():
                     if row is not bucket.buffer():
                         bucket.buffer().copy_(row.reshape(-1))
-            for i, parameter in enumerate(bucket.parameters()):
-                if used_anywhere is None or id(parameter) in used_anywhere:
-                    self._give(parameter, bucket.part(i))
+            with no_grad():
+                for i, parameter in enumerate(bucket.parameters()):
+                    if used_anywhere is None or id(parameter) in used_anywhere:
+                        self._give(parameter, bucket.part(i))
         self._finished = True
         self._works = []
 
     def _give(self, parameter: Tensor, mean: Tensor) -> None:
-        with no_grad():
-            grad = parameter.grad
-            if self.as_views:
-                if grad is None or grad.data_ptr() != mean.data_ptr():
-                    parameter.grad = mean
-            elif grad is None:
-                parameter.grad = mean.clone()
-            else:
-                grad.copy_(mean)
+        grad = parameter.grad
+        if self.as_views:
+            if grad is None or grad.data_ptr() != mean.data_ptr():
+                parameter.grad = mean.detach()
+        elif grad is None:
+            parameter.grad = mean.clone()
+        else:
+            grad.copy_(mean)
 
     def _used_anywhere(self) -> set[int] | None:
         """The parameters that some rank has used; None where all ranks use all."""

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["bytes_in", "copy", "flat", "fold", "scratch"]
+__all__ = ["bytes_in", "copy", "flat", "fold", "put_scaled", "scales", "scratch"]
 
 #: How two arrays become one, by the name of the operation; AVG divides the sum at the end.
 _FOLDS: Final[dict[str, Callable[..., Any]]] = {
@@ -39,6 +39,16 @@ def scratch(count: int, like: Array) -> Array:
 def copy(target: Array, source: Array) -> None:
     """Copies a row's elements to an array of as many, or between arrays of one shape."""
     target[...] = source.reshape(target.shape)
+
+
+def scales(row: Array) -> bool:
+    """Whether `put_scaled` knows the type: the product has the precision of the numbers."""
+    return row.dtype.kind in "fc" and row.dtype.itemsize >= 4
+
+
+def put_scaled(target: Array, source: Array, factor: float) -> None:
+    """Writes an array's elements times a number, in their own precision."""
+    np.multiply(source, target.dtype.type(factor), out=target)
 
 
 def bytes_in(row: Array) -> Array:
