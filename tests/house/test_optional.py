@@ -13,7 +13,7 @@ OPTIONAL = {"scipy", "ml_dtypes", "cupy", "matplotlib", "rich", "sklearn", "torc
 OPTIONAL |= {"mypy_extensions", "pytest"}
 #: Of the standard library: each takes milliseconds, and importing the package needs none of them.
 COSTLY = {"dataclasses", "hashlib", "pathlib", "subprocess", "tempfile"}
-COSTLY |= {"urllib", "zipfile"}
+COSTLY |= {"ast", "ctypes", "inspect", "mmap", "threading", "urllib", "zipfile"}
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import mmap
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from .._base.own_packages import package_name
 
 if TYPE_CHECKING:
+    import mmap
     from collections.abc import Mapping, Sequence
 
     from .._base.annotations import AnyCallable
@@ -39,6 +39,8 @@ OWN_DOC: Final = "_own_doc"
 
 @functools.cache
 def _file() -> bytes | mmap.mmap:
+    import mmap
+
     try:
         with open(PATH, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

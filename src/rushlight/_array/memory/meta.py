@@ -9,7 +9,6 @@ are ordinary zeros. Nobody writes to either.
 
 from __future__ import annotations
 
-import mmap
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +56,8 @@ def _zeros(count: int, kind: RawType) -> Array:
         return np.zeros(count, kind)
     if sys.platform == "win32":  # no reservations there; NumPy's zeros are committed, not touched
         return np.zeros(count, kind)
+    import mmap  # takes longer than the rest of this file
+
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     try:
         pages = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
