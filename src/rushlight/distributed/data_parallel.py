@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from warnings import warn
 
 from .._base.device import device
 from .._core.mode import ready
@@ -40,6 +41,16 @@ class _NotJoining(NamedTuple):
 
 
 _NOT_JOINING: Final = _NotJoining()
+_BOTH: Final = (
+    "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is "
+    "deprecated and its value is ignored when `forward_sync_buffers` is provided."
+)
+_DEPRECATED: Final = (
+    "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
+    "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you "
+    "rely on buffers NOT being synced at init (e.g. rank-local buffers), keep using "
+    "`broadcast_buffers=False` until `init_sync_buffers` is available."
+)
 
 
 class DistributedDataParallel(Module):
@@ -47,19 +58,24 @@ class DistributedDataParallel(Module):
 
     Raises:
         ValueError: before `init_process_group`, and for devices of a module on the CPU.
+        NotImplementedError: for the arguments that are refused.
         RuntimeError: for a module without parameters that require gradients, and where the ranks'
             modules have different parameters.
 
     Parameters:
         module: the module; its parameters become rank 0's in all ranks.
         device_ids, output_device, dim: for other hardware; None.
-        broadcast_buffers: whether each forward begins with rank 0's buffers.
+        broadcast_buffers: deprecated: whether rank 0 gives its buffers at the start, and forwards.
         init_sync: whether parameters are compared and made the same at the start.
         process_group: the ranks that take part; None: all.
         bucket_cap_mb: how many MiB of gradients are sent at a time; None: 25.
         find_unused_parameters: whether parameters that a forward doesn't use are looked for.
         check_reduction, gradient_as_bucket_view: accepted.
         static_graph: a promise that each forward uses the same parameters.
+        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision: refused unless
+            they are None.
+        device_mesh, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy: accepted.
+        forward_sync_buffers: whether each forward begins with rank 0's buffers; None: it does.
     Shapes: those of the module.
     Example:
         >>> import tempfile
@@ -84,7 +100,7 @@ class DistributedDataParallel(Module):
         device_ids: Sequence[int] | None = None,
         output_device: DeviceLike | None = None,
         dim: int = 0,
-        broadcast_buffers: bool = True,
+        broadcast_buffers: bool | None = None,
         init_sync: bool = True,
         process_group: ProcessGroup | None = None,
         bucket_cap_mb: float | None = None,
@@ -92,7 +108,14 @@ class DistributedDataParallel(Module):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        **options: object,
+        delay_all_reduce_named_params: object = None,
+        param_to_hook_all_reduce: object = None,
+        mixed_precision: object = None,
+        device_mesh: object = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
     ) -> None:
         from .process_group import chosen
 
@@ -110,6 +133,11 @@ class DistributedDataParallel(Module):
                 f"{device_ids}, output_device {output_device}, and module parameters "
                 f"{ {p.device for p in module.parameters()} }."
             )
+        for name, value in (("delay_all_reduce_named_params", delay_all_reduce_named_params),
+                            ("param_to_hook_all_reduce", param_to_hook_all_reduce),
+                            ("mixed_precision", mixed_precision)):  # fmt: skip
+            if value is not None:
+                raise NotImplementedError(f"DistributedDataParallel: {name}")
         self.module = module
         self.dim = dim
         self.device = device("cpu")
@@ -117,7 +145,10 @@ class DistributedDataParallel(Module):
         self.device_ids = None
         self.output_device = None
         self.is_multi_device_module = False
-        self.broadcast_buffers = broadcast_buffers
+        if broadcast_buffers is not None:
+            warn(_DEPRECATED if forward_sync_buffers is None else _BOTH, FutureWarning, 2)
+        old = broadcast_buffers is None or broadcast_buffers
+        self.forward_sync_buffers = old if forward_sync_buffers is None else forward_sync_buffers
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
@@ -130,9 +161,18 @@ class DistributedDataParallel(Module):
         self._divide_by_initial_world_size = True
         self.bucket_bytes_cap = int((25.0 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
         if self.process_group.size() > 1:
-            self._join_ranks(init_sync)
+            self._join_ranks(init_sync, old or forward_sync_buffers is not None)
 
-    def _join_ranks(self, init_sync: bool) -> None:
+    @property
+    def broadcast_buffers(self) -> bool:
+        """Whether each forward begins with rank 0's buffers."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
+
+    def _join_ranks(self, init_sync: bool, init_buffers: bool) -> None:
         """Makes all ranks start from rank 0's parameters, and watches gradients from now on."""
         from .gradient_reduction import GradientReduction
         from .utils import _verify_param_shape_across_processes
@@ -141,7 +181,8 @@ class DistributedDataParallel(Module):
         trained = {name: p for name, p in named.items() if p.requires_grad}
         if init_sync:
             _verify_param_shape_across_processes(self.process_group, list(trained.values()))
-            self._broadcast([*named.values(), *self._shared_buffers()])
+            buffers = self._shared_buffers() if init_buffers else []
+            self._broadcast([*named.values(), *buffers])
         self.reducer = GradientReduction(
             trained, self.process_group, self.bucket_bytes_cap, self.gradient_as_bucket_view
         )

@@ -76,7 +76,7 @@ def compiled_steps_with_buffers_and_a_first_rank(torch, dist, rank, size):
         return torch.optim.SGD(parameters, lr=0.05, nesterov=True, momentum=0.8, weight_decay=0.01)
 
     shape = (5, 2, 6, 6)
-    own = trained(torch, rank, normed, sgd, shape, broadcast_buffers=False)
+    own = trained(torch, rank, normed, sgd, shape, forward_sync_buffers=False)
     return [trained(torch, rank, normed, sgd, shape), own]
 
 

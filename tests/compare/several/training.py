@@ -228,6 +228,26 @@ def buffers_are_those_of_the_first_rank_where_a_forward_takes_them(torch, dist, 
 
 
 @program
+def buffers_that_forwards_leave_alone(torch, dist, rank, size):
+    out = []
+    for options in ({}, {"broadcast_buffers": False}, {"forward_sync_buffers": False},
+                    {"forward_sync_buffers": True, "broadcast_buffers": False}):  # fmt: skip
+        torch.manual_seed(0)
+        norm = torch.nn.BatchNorm1d(3)
+        norm.running_mean.fill_(rank + 1.0)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = torch.nn.parallel.DistributedDataParallel(norm, **options)
+        first = norm.running_mean.clone()
+        model(torch.ones(2, 3) * rank).sum().backward()
+        model(torch.ones(2, 3) * rank).sum().backward()
+        about = [str(one.message) for one in told if "buffers" in str(one.message)]
+        both = model.broadcast_buffers, model.forward_sync_buffers
+        out.append([options, first, norm.running_mean.clone(), about, both])
+    return out
+
+
+@program
 def what_a_module_of_several_ranks_tells_of_itself(torch, dist, rank, size):
     net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
     model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=2)
