@@ -25,6 +25,7 @@ from .._core.storage import TensorBase, init_tensor
 from .._native.cpython.unbound import function_of
 from .._table.rows.composite import as_called
 from .._table.shape.shape import alias
+from .asked_attributes import put_into, stays_plain
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _inherit(
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-    return converted(result, cls)
+    return result if stays_plain(func) else converted(result, cls)
 
 
 def _of_pytorch(func: AnyCallable) -> bool:
@@ -237,10 +238,28 @@ def ask_about_one(
     raise all_refused(function, stack[-1:], types)
 
 
-def all_refused(function: Callable[..., object], modes: Any, types: Sequence[type]) -> TypeError:
+def ask_about_attribute(name: str, function: Any, x: Any, args: tuple[Any, ...]) -> object:
+    """What the class of a tensor makes of a read or a write of its attribute.
+
+    Raises:
+        TypeError: where that is NotImplemented.
+    """
+    kind: Any = type(x)
+    if not asks(x):
+        return function(*args)
+    answer = kind.__torch_function__(function, (kind,), args, None)
+    if answer is NotImplemented:
+        called = f"Tensor.{name}.{function.__name__}"
+        raise all_refused(function, (), (kind,), called)
+    return answer
+
+
+def all_refused(
+    function: Callable[..., object], modes: Any, types: Sequence[type], name: str | None = None
+) -> TypeError:
     """The error for a call that every mode and class has refused."""
     lines = [f"mode object {mode}" for mode in modes] + [f"tensor subclass {t}" for t in types]
-    name = getattr(function, "__name__", function)
+    name = name or getattr(function, "__name__", str(function))
     return TypeError(
         f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned "
         "NotImplemented:\n\n" + "".join(f"  - {line}\n" for line in lines)
@@ -465,6 +484,7 @@ def _note(cls: type[Any], /, **kwargs: object) -> None:
         torch_dispatch()
     if cls._overrides and own is not _inherit and not is_own(cls.__module__):
         stand_in(cls)
+        put_into(cls, ask_about_attribute)
 
 
 Tensor.__torch_function__ = classmethod(_inherit)
