@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import FLOAT, get_default_dtype, scalar_name
+from ..._native.ufunc_loops import FRESH
 from ..types import from_raw, is_half, to_raw
 from .blocked import BLOCK, SIGN_BITS, fits, map_blocks
 from .masks import where
@@ -154,6 +155,9 @@ def isclose(a: Array, b: Array, rtol: float, atol: float, equal_nan: bool) -> Ar
 
 def equal_arrays(a: Array, b: Array) -> bool:
     """Whether two arrays have the same shape and elements."""
+    known = None if FRESH is None else FRESH.are_equal(a, b)
+    if known is not None:
+        return bool(known)
     if a.shape != b.shape:
         return False
     if a.size <= _FIRST or not (a.flags.c_contiguous and b.flags.c_contiguous):

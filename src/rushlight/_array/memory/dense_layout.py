@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import errors
+from ..._native.ufunc_loops import FRESH
 from .out_of_memory import refusal
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def order_like(result: Array, operands: Sequence[object]) -> Array:
 
     Where operands disagree NumPy's are in C order, and PyTorch's as the first one is.
     """
-    if result.ndim < 2:
+    if result.ndim < 2 or (FRESH is not None and FRESH.is_in_order(result, operands)):
         return result
     for x in operands:
         if isinstance(x, np.ndarray) and not x.flags.c_contiguous:

@@ -30,6 +30,8 @@ NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entro
 `windows.c` pools windows of small planes; `norms.c` normalises by rows, groups and channels, with
 sums by the loops of `matmul` and `vecdot`.
 
+`fresh.c` makes arrays of numbers, and compares small ones.
+
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
@@ -78,6 +80,8 @@ COPIES: Final = _module("copies")
 WINDOWS: Final = _module("windows")
 #: The extension module of norms, or None.
 NORMS: Final = _module("norms")
+#: The extension module of small new arrays and of questions about them, or None.
+FRESH: Final = _module("fresh")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.

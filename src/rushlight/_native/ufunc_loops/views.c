@@ -235,7 +235,8 @@ static int take_part(PyArrayObject *x, PyObject *key, Window *w)
             }
         }
         else if (item == Py_None) {
-            if (moved || !dense || w->rank == DIMENSIONS)
+            if (moved || w->rank == DIMENSIONS ||
+                (!dense && (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS)))
                 return 0; /* strides of sizes of one might be made anew */
             w->sizes[w->rank] = 1;
             w->strides[w->rank++] = dim < rank ? PyArray_DIM(x, dim) * PyArray_STRIDE(x, dim)

@@ -13,14 +13,15 @@ from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump
+from ..._native.ufunc_loops import sizes_of
 from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_number_tensor
 from ..calls.call_errors import combination
 from ..rows import meta as _meta
-from ..rows.composite import composite
+from ..rows.composite import POSITIONAL, composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
-from ..shape.create import deliver, dtype_or_default, finish, size_of, type_for
+from ..shape.create import deliver, dtype_or_default, finish, is_usual, size_of, type_for
 from .fill import refill, refuse_leaf
 from .generator import Generator, stream_of
 
@@ -111,6 +112,23 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             fill(stream_of(generator), array)
         return finish(array, requires_grad)
 
+    def fresh_plainly(*sizes: Any) -> Any:
+        shape = sizes_of(sizes)
+        if shape is None or not is_usual() or min(shape) < 0:
+            return fresh(*sizes)
+        draw = distributions.rand if uniform else distributions.randn
+        return finish(draw(stream_of(None), shape, T.FLOAT32), False)
+
+    def like_plainly(*args: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
+            x: Array = args[0]._raw
+            # Else sizes of one, and elements that aren't there, have strides of their own.
+            if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
+                draw = distributions.rand if uniform else distributions.randn
+                return finish(draw(stream_of(None), x.shape, T.FLOAT32), False)
+        return like(*args)
+
+    POSITIONAL[fresh], POSITIONAL[like] = fresh_plainly, like_plainly
     for function, shown, end in (
         (fresh, name, "."), (like, f"{name}_like", ", shaped, typed and laid out like `input`.")
     ):  # fmt: skip

@@ -16,7 +16,7 @@ from ..._base.lazy import later
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
-from ..._native.ufunc_loops import sizes_of
+from ..._native.ufunc_loops import FRESH, sizes_of
 from ..calls.argument_parser import is_number_tensor
 from ..rows import meta as _meta
 from ..rows.composite import POSITIONAL, composite
@@ -45,6 +45,11 @@ def finish(array: Array, requires_grad: bool) -> Any:
     if requires_grad or current().slow:
         _mark(t, requires_grad)
     return t
+
+
+def is_usual() -> bool:
+    """Whether tensors of floats are of float32, and on the CPU, if nobody says otherwise."""
+    return not DEFAULTS.changed and D.get_default_dtype() is D.float32
 
 
 def _mark(t: TensorBase, requires_grad: bool) -> None:
@@ -502,6 +507,9 @@ def _full_plainly(*args: Any) -> object:
     if len(args) == 2 and type(args[1]) in _NUMBERS and not DEFAULTS.changed:
         shape = sizes_of(args[:1]) if isinstance(args[0], (tuple, list)) else None
         if shape is not None:
+            made = FRESH.filled(shape, args[1]) if FRESH is not None and is_usual() else None
+            if made is not None:
+                return finish(made, False)
             try:
                 return finish(raw.full(shape, args[1], infer(args[1])), False)
             except Exception:
@@ -535,6 +543,19 @@ def eye(
         return _meta.empty_meta((n, width), found, requires_grad)
     array = raw.eye(n, width, found)
     return deliver(array, out, requires_grad)
+
+
+def _eye_plainly(*args: Any) -> object:
+    """`eye` for a size."""
+    if len(args) == 1 and is_usual():
+        made = FRESH.eye(args[0])  # type: ignore[union-attr]
+        if made is not None:
+            return finish(made, False)
+    return eye(*args)
+
+
+if FRESH is not None:
+    POSITIONAL[eye] = _eye_plainly
 
 
 @composite()

@@ -12,12 +12,13 @@ from ..._base import dtypes as D, errors
 from ..._base.device import DEFAULTS, on_meta
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
+from ..._native.ufunc_loops import FRESH
 from ..calls.argument_parser import complaint_of_c, is_number_tensor
 from ..calls.call_errors import combination
 from ..rows import meta as _meta
 from ..rows.composite import POSITIONAL, composite
 from ..rows.warn_once import warn_the_caller
-from .create import deliver, dtype_or_default, finish, type_for
+from .create import deliver, dtype_or_default, finish, is_usual, type_for
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
@@ -210,6 +211,19 @@ def linspace(
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
     return deliver(raw.linspace(start, end, steps, found), out, requires_grad, by_count=True)
+
+
+def _space_plainly(*args: Any) -> object:
+    """`linspace` for two numbers and a count."""
+    if len(args) == 3 and is_usual():
+        made = FRESH.spaced(*args)  # type: ignore[union-attr]
+        if made is not None:
+            return finish(made, False)
+    return linspace(*args)
+
+
+if FRESH is not None:
+    POSITIONAL[linspace] = _space_plainly
 
 
 def _type_between(name: str, start: object, end: object, dtype: Any, out: Tensor | None) -> D.dtype:

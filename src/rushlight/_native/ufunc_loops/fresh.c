@@ -1,0 +1,189 @@
+/* Small new arrays made of numbers, and what is asked of small arrays: see `__init__.py`. */
+#include "arrays.h"
+#include <float.h>
+#include <math.h>
+
+#define DIMENSIONS 8
+#define MOST 8192 /* elements */
+#define EXACT 9007199254740992LL /* up to here each whole number is a double */
+
+static PyArray_Descr *integers, *truths;
+
+/* A number that is exactly a float or an int of 53 bits. */
+static int read_number(PyObject *x, double *value)
+{
+    if (PyFloat_CheckExact(x)) {
+        *value = PyFloat_AS_DOUBLE(x);
+        return 1;
+    }
+    int overflow;
+    long long found = PyLong_CheckExact(x) ? PyLong_AsLongLongAndOverflow(x, &overflow) : 0;
+    *value = (double)found;
+    return PyLong_CheckExact(x) && !overflow && found <= EXACT && found >= -EXACT;
+}
+
+static int read_count(PyObject *x, npy_intp *value)
+{
+    int overflow;
+    if (!PyLong_CheckExact(x))
+        return 0;
+    *value = PyLong_AsLongAndOverflow(x, &overflow);
+    return !overflow && *value >= 1 && *value <= MOST;
+}
+
+
+/* Numbers of float32 from one to another, from both ends towards the middle: as `create.linspace`
+   has them, for (start, end, steps). */
+static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    double start, end;
+    npy_intp steps;
+    if (count != 3 || !read_number(args[0], &start) || !read_number(args[1], &end) ||
+        !read_count(args[2], &steps) || steps < 2 || !(fabs(start) < 1e37) || !(fabs(end) < 1e37))
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(floats[0], 1, &steps);
+    if (out == NULL)
+        return NULL;
+    float first = (float)start, last = (float)end, gap = (last - first) / (float)(steps - 1);
+    float *to = (float *)PyArray_BYTES(out);
+    for (npy_intp k = 0; k < steps; k++) {
+        double moved = (double)(k < steps / 2 ? k : steps - 1 - k) * (double)gap;
+        to[k] = (float)(k < steps / 2 ? (double)first + moved : (double)last - moved);
+    }
+    return (PyObject *)out;
+}
+
+/* An array filled with a float, an int of 64 bits or a bool, of the type that stands for its kind, for
+   (shape, number). */
+static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], size = 1;
+    int overflow = 0;
+    if (count != 2 || !PyTuple_CheckExact(args[0]) || PyTuple_GET_SIZE(args[0]) > DIMENSIONS)
+        Py_RETURN_NONE;
+    int rank = (int)PyTuple_GET_SIZE(args[0]);
+    for (int k = 0; k < rank; k++) {
+        if (!read_count(PyTuple_GET_ITEM(args[0], k), &sizes[k]) || size > MOST / sizes[k])
+            Py_RETURN_NONE;
+        size *= sizes[k];
+    }
+    PyArray_Descr *descr = PyFloat_CheckExact(args[1])  ? floats[0]
+                           : PyLong_CheckExact(args[1]) ? integers
+                           : PyBool_Check(args[1])      ? truths
+                                                        : NULL;
+    double real = PyFloat_CheckExact(args[1]) ? PyFloat_AS_DOUBLE(args[1]) : 0;
+    npy_int64 whole = descr == integers ? PyLong_AsLongLongAndOverflow(args[1], &overflow) : 0;
+    if (descr == NULL || overflow || (fabs(real) > FLT_MAX && !isinf(real)))
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(descr, rank, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    if (descr == truths)
+        memset(to, args[1] == Py_True, size);
+    else
+        for (npy_intp k = 0; k < size; k++)
+            if (descr == integers)
+                ((npy_int64 *)to)[k] = whole;
+            else
+                ((float *)to)[k] = (float)real;
+    return (PyObject *)out;
+}
+
+/* Ones on the diagonal of a square matrix of float32. */
+static PyObject *eye(PyObject *module, PyObject *size)
+{
+    npy_intp sizes[2];
+    if (!read_count(size, &sizes[0]) || sizes[0] * sizes[0] > MOST)
+        Py_RETURN_NONE;
+    sizes[1] = sizes[0];
+    PyArrayObject *out = new_array(floats[0], 2, sizes);
+    if (out == NULL)
+        return NULL;
+    float *to = (float *)PyArray_BYTES(out);
+    memset(to, 0, sizes[0] * sizes[0] * sizeof(float));
+    for (npy_intp k = 0; k < sizes[0]; k++)
+        to[k * (sizes[0] + 1)] = 1;
+    return (PyObject *)out;
+}
+
+/* Whether two dense arrays of one type of floats, int64 or bool have the same elements; None where
+   they are others. */
+static PyObject *are_equal(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || Py_TYPE(args[0]) != &PyArray_Type || Py_TYPE(args[1]) != &PyArray_Type)
+        Py_RETURN_NONE;
+    PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1];
+    PyArray_Descr *descr = PyArray_DESCR(a);
+    npy_intp size = PyArray_SIZE(a);
+    if (descr != PyArray_DESCR(b) || size > MOST || !is_dense(a) || !is_dense(b) ||
+        !PyArray_ISALIGNED(a) || !PyArray_ISALIGNED(b) || PyArray_NDIM(a) != PyArray_NDIM(b) ||
+        (descr != floats[0] && descr != floats[1] && descr != integers && descr != truths))
+        Py_RETURN_NONE;
+    for (int k = 0; k < PyArray_NDIM(a); k++)
+        if (PyArray_DIM(a, k) != PyArray_DIM(b, k))
+            Py_RETURN_FALSE;
+    const char *x = PyArray_BYTES(a), *y = PyArray_BYTES(b);
+    int same = 1;
+    for (npy_intp k = 0; same && k < size; k++)
+        same = descr == floats[0]   ? ((const float *)x)[k] == ((const float *)y)[k]
+               : descr == floats[1] ? ((const double *)x)[k] == ((const double *)y)[k]
+               : descr == integers  ? ((const npy_int64 *)x)[k] == ((const npy_int64 *)y)[k]
+                                    : !x[k] == !y[k];
+    return PyBool_FromLong(same);
+}
+
+/* Whether a dense array without sizes of one lies as all of its operands do, as far as they tell:
+   each of their strides is shorter than the one before. False where that isn't sure. */
+static PyObject *is_in_order(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || Py_TYPE(args[0]) != &PyArray_Type || !PyTuple_CheckExact(args[1]))
+        Py_RETURN_FALSE;
+    PyArrayObject *out = (PyArrayObject *)args[0];
+    int rank = PyArray_NDIM(out);
+    if (!is_dense(out))
+        Py_RETURN_FALSE;
+    for (int k = 0; k < rank; k++)
+        if (PyArray_DIM(out, k) < 2)
+            Py_RETURN_FALSE;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); i++) {
+        PyArrayObject *x = (PyArrayObject *)PyTuple_GET_ITEM(args[1], i);
+        if (!PyArray_Check(x))
+            continue;
+        npy_intp last = NPY_MAX_INTP;
+        if (PyArray_NDIM(x) > rank)
+            Py_RETURN_FALSE;
+        for (int k = 0; k < PyArray_NDIM(x); k++) {
+            npy_intp step = PyArray_DIM(x, k) == 1 ? 0 : PyArray_STRIDE(x, k);
+            if (step < 0 || step >= last)
+                Py_RETURN_FALSE;
+            last = step > 0 ? step : last;
+        }
+    }
+    Py_RETURN_TRUE;
+}
+
+#define QUICKLY(NAME) (PyCFunction)(void (*)(void))NAME, METH_FASTCALL
+
+static PyMethodDef methods[] = {
+    {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
+    {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
+    {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
+    {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},
+    {"is_in_order", QUICKLY(is_in_order), "Whether a result lies as all of its operands do."},
+    {NULL}
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "fresh", "Small new arrays made of numbers.", -1, methods
+};
+
+PyMODINIT_FUNC PyInit_fresh(void)
+{
+    import_array();
+    integers = PyArray_DescrFromType(NPY_INT64);
+    truths = PyArray_DescrFromType(NPY_BOOL);
+    if (integers == NULL || truths == NULL || start_loops() < 0)
+        return NULL;
+    return PyModule_Create(&definition);
+}

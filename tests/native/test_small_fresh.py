@@ -1,0 +1,166 @@
+"""New arrays of numbers, draws without keywords, and what is asked of small arrays."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array.memory import dense_layout
+from rushlight._array.shape import create
+from rushlight._base import dtypes as D
+from tests.native.loops import module, same
+
+NUMBERS: list[Any] = [
+    0, 1, -1, 3, 0.0, -0.0, 0.1, 1 / 3, -7.25, 1e-40, 5e-324, 1e36, -1e36, 9.9e36, 1e37, 3.4e38,
+    1e300, float("inf"), -float("inf"), float("nan"), 1 << 24, (1 << 53) + 1, 1 << 62,
+    1 << 63, -(1 << 80), True, None, 1j, np.float64(2), "1",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    yield module("fresh", tmp_path_factory.mktemp("fresh"))
+
+
+def test_numbers_from_one_to_another(built: Any) -> None:
+    taken = 0
+    for start in NUMBERS:
+        for end in NUMBERS:
+            for steps in (2, 3, 16, 1001, 8192, 0, 1, -1, 8193, 1 << 70, True, 3.0, None):
+                found = built.spaced(start, end, steps)
+                if found is not None:
+                    assert same(found, create.linspace(start, end, steps, D.float32)), (start, end)
+                    taken += 1
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        start, end = (float(n) for n in rng.standard_normal(2) * 10.0 ** rng.integers(-9, 9))
+        steps = int(rng.integers(2, 300))
+        assert same(built.spaced(start, end, steps), create.linspace(start, end, steps, D.float32))
+    assert taken > 500 and built.spaced(0, 1) is None and built.spaced() is None
+
+
+def test_arrays_filled_with_a_number(built: Any) -> None:
+    types = {float: D.float32, int: D.int64, bool: D.bool_}
+    taken = 0
+    for shape in ((), (1,), (3, 4), (2,) * 8, (2,) * 9, (0,), (-1,), (8192,), (91, 91), (1 << 70,)):
+        for value in NUMBERS:
+            found = built.filled(shape, value)
+            if found is not None:
+                assert same(found, create.full(shape, value, types[type(value)])), (shape, value)
+                assert found.flags.owndata and found.flags.writeable
+                taken += 1
+    assert taken > 50
+    for odd in ([2, 2], (2.0,), (True,), 3, None):
+        assert built.filled(odd, 1.0) is None
+    for n in (1, 2, 5, 90):
+        assert same(built.eye(n), np.eye(n, dtype=np.float32))
+    assert [built.eye(n) for n in (0, -1, 91, 1.0, True, None, 1 << 70)] == [None] * 7
+
+
+def test_whether_arrays_are_equal(built: Any) -> None:
+    rng = np.random.default_rng(1)
+    taken = 0
+    for _ in range(3000):
+        dtype = rng.choice(["f4", "f8", "i8", "?", "f2", "c8", "i4"])
+        shape = tuple(int(n) for n in rng.integers(0, 4, rng.integers(0, 3)))
+        a = rng.integers(0, 2, shape).astype(dtype)
+        b = a.copy() if rng.random() < 0.5 else rng.integers(0, 2, shape).astype(dtype)
+        if a.dtype.kind == "f" and a.size and rng.random() < 0.3:
+            a.flat[0] = b.flat[-1] = rng.choice([np.nan, -0.0, np.inf])
+        if rng.random() < 0.2:
+            b = (b.T, b.reshape(-1), b.real.astype("f4"), b[..., None])[rng.integers(4)]
+        known = built.are_equal(a, b)
+        assert known is None or known is bool(a.shape == b.shape and (a == b).all()), (a, b)
+        taken += known is not None
+    assert taken > 500 and built.are_equal(1, 2) is None and built.are_equal(a) is None
+    bits = np.frombuffer(b"\2\0\1", bool)  # truth isn't one bit
+    assert built.are_equal(bits, np.array([True, False, True])) is True
+
+
+def test_results_in_order_stay_as_they_are(built: Any) -> None:
+    rng = np.random.default_rng(2)
+    sure = 0
+    for _ in range(4000):
+        shape = tuple(int(n) for n in rng.integers(1, 4, rng.integers(1, 5)))
+        operands = []
+        for _ in range(rng.integers(1, 4)):
+            own = [n if rng.random() < 0.7 else 1 for n in shape]
+            x = np.zeros(own).transpose(order := rng.permutation(len(own)))
+            x = (
+                x.transpose(np.argsort(order))
+                if rng.random() < 0.5
+                else np.zeros(np.array(own)[order])
+            )
+            x = x if x.shape == tuple(own) else x.transpose(np.argsort(order))
+            if rng.random() < 0.2:
+                x = np.repeat(x, 2, -1)[..., ::2]
+            operands.append(np.broadcast_to(x, shape) if rng.random() < 0.2 else x)
+        result = np.zeros(np.broadcast_shapes(*[x.shape for x in operands]))
+        if built.is_in_order(result, tuple(operands)):
+            sure += 1
+            named = tuple([(x.shape, x.strides) for x in operands])
+            assert dense_layout.order_by(result, named) is result, (shape, named)
+    assert sure > 200
+    assert not built.is_in_order(1, (1,)) and not built.is_in_order(result, [result])
+
+
+def test_draws_without_keywords_are_those_with_them() -> None:
+    layouts = [
+        torch.zeros(4, 4), torch.zeros(5), torch.zeros(()), torch.zeros(1, 3), torch.zeros(0, 3),
+        torch.zeros(4, 6).T, torch.zeros(4, 6)[:, ::2], torch.zeros(3, 4, dtype=torch.float64),
+        torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last), torch.zeros(3).expand(2, 3),
+        torch.zeros(32), torch.zeros(2, 3, dtype=torch.bfloat16),
+        torch.nn.Parameter(torch.zeros(3, 2)),
+    ]  # fmt: skip
+    for like in (torch.rand_like, torch.randn_like):
+        for x in layouts:
+            torch.manual_seed(3)
+            a = like(x)
+            torch.manual_seed(3)
+            b = like(x, dtype=x.dtype)
+            assert torch.equal(a, b) and a.stride() == b.stride() and a.dtype is b.dtype
+            assert not a.requires_grad
+    for draw in (torch.rand, torch.randn):
+        for shape in ((4, 4), (5,), (2, 0), (16, 3)):
+            torch.manual_seed(3)
+            a = draw(*shape)
+            torch.manual_seed(3)
+            assert torch.equal(a, draw(shape, dtype=torch.float32))
+        for wrong in (((-1, 2),), (1.5,), ("a",)):
+            with pytest.raises((RuntimeError, TypeError)):
+                draw(*wrong)
+        assert draw(()).shape == ()
+
+
+def test_defaults_and_modes_are_asked() -> None:
+    calls = [
+        lambda: torch.linspace(0, 1, 5), lambda: torch.eye(3), lambda: torch.full((2, 2), 1.5),
+        lambda: torch.rand(3), lambda: torch.randn(3),
+    ]  # fmt: skip
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert all(call().dtype is torch.float64 for call in calls)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(call().dtype is torch.float32 for call in calls)
+    with torch.device("meta"):
+        assert all(call().is_meta for call in calls)
+    with torch.inference_mode():
+        assert all(call().is_inference() for call in calls)
+    with pytest.raises(RuntimeError, match="randomness"):
+        torch.func.vmap(lambda x: x + torch.rand(3))(torch.zeros(2, 3))
+    assert torch.full((2,), True).dtype is torch.bool and torch.full((2,), 3).dtype is torch.int64
+    assert torch.equal(torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
+
+
+def test_nothing_is_left_behind(built: Any) -> None:
+    x, number = np.ones((2, 3), np.float32), 1.5
+    kept = [x, number, x.dtype]
+    before = [sys.getrefcount(one) for one in kept]
+    for _ in range(10_000):
+        built.spaced(number, 2.5, 4), built.filled((2, 2), number), built.eye(3)
+        built.are_equal(x, x), built.is_in_order(x, (x, x))
+    assert all(abs(sys.getrefcount(one) - n) < 50 for one, n in zip(kept, before))
