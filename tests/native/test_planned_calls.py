@@ -39,14 +39,19 @@ def refuse(value: object) -> object:
 
 def test_what_a_plan_says_is_what_runs(run_plan: Callable[..., Any]) -> None:
     plans: dict[Any, Any] = {
-        (int,): Told((note, "op", (3, None), (), -1)),
-        (str,): Told((note, "op", (3,), ((0, len), (1, str)), -1)),
-        (float,): Told((note, "op", (), ((0, refuse),), -1)),
-        (bytes,): Told((note, "op", (), ((7, len),), -1)),
+        (int,): Told((note, "op", (3, None), (), -1, ())),
+        (str,): Told((note, "op", (3,), ((0, len), (1, str)), -1, ())),
+        (float,): Told((note, "op", (), ((0, refuse),), -1, ())),
+        (bytes,): Told((note, "op", (), ((7, len),), -1, ())),
         (list,): Told(None),
-        (int, int): Told((note, "op", (3,), (), 1)),
-        (int, int, int): Told((note, "op", (3,), ((1, len),), 1)),
-        (int, str): Told((note, "op", (), (), 9)),
+        ((int,), ("k",), (str,)): Told((note, "op", (None, 7), ((1, len),), -1, ((1, "k"),))),
+        ((), ("k", "l"), (int, int)): Told((note, "op", (0, 0), (), -1, ((1, "k"), (0, "l")))),
+        ((), ("k",), (float,)): Told((note, "op", (0,), (), -1, ((4, "k"),))),
+        ((), ("k",), (bytes,)): Told((note, "op", (0,), (), -1, ((0, "l"),))),
+        ((), ("k",), (list,)): Told((note, "op", (0,), ((0, refuse),), -1, ((0, "k"),))),
+        (int, int): Told((note, "op", (3,), (), 1, ())),
+        (int, int, int): Told((note, "op", (3,), ((1, len),), 1, ())),
+        (int, str): Told((note, "op", (), (), 9, ())),
     }
     assert run_plan(plans, (1,), MISFITS) == ("op", [1, 3, None])
     assert run_plan(plans, ("abc",), MISFITS) == ("op", [3, "3"])
@@ -55,6 +60,14 @@ def test_what_a_plan_says_is_what_runs(run_plan: Callable[..., Any]) -> None:
     assert run_plan(plans, (1, ""), MISFITS) == ("op", [1, ""])
     for other in ((1.0,), (b"",), ([],), (1, 2.0), (), (True,)):
         assert run_plan(plans, other, MISFITS) is plans
+    assert run_plan(plans, (1,), MISFITS, {"k": "abc"}) == ("op", [1, 3, 7])
+    assert run_plan(plans, (), MISFITS, {"k": 1, "l": 2}) == ("op", [2, 1])
+    for words in ({"l": 2, "k": 1}, {"k": 1}, {"k": []}, {"k": True, "l": 2}):
+        assert run_plan(plans, (), MISFITS, words) is plans
+    for words in ({"k": 1.0}, {"k": b""}):  # plans that aren't ones
+        with pytest.raises(ValueError):
+            run_plan(plans, (), (), words)
+    assert run_plan(plans, (1,), MISFITS, {}) == ("op", [1, 3, None])
     for args in ((), (plans,), (plans, [1], MISFITS), (1, (1,), MISFITS), (plans, (1,), 3)):
         with pytest.raises(TypeError):
             run_plan(*args)
@@ -72,13 +85,13 @@ def test_errors_of_what_runs_and_of_conversions_that_end_the_program(
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        run_plan({(int,): Told((note, "op", (), ((0, strike),), -1))}, (1,), MISFITS)
+        run_plan({(int,): Told((note, "op", (), ((0, strike),), -1, ()))}, (1,), MISFITS)
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((end, "op", (), (), -1))}, (1,), MISFITS)
+        run_plan({(int,): Told((end, "op", (), (), -1, ()))}, (1,), MISFITS)
     with pytest.raises(KeyboardInterrupt):
-        run_plan({(int,): Told((note, "op", (), ((0, end),), -1))}, (1,), MISFITS)
+        run_plan({(int,): Told((note, "op", (), ((0, end),), -1, ()))}, (1,), MISFITS)
     with pytest.raises(ZeroDivisionError):
-        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), (), -1))}, (1,), MISFITS)
+        run_plan({(int,): Told((lambda op, values: 1 / 0, "op", (), (), -1, ()))}, (1,), MISFITS)
 
 
 @pytest.mark.parametrize(

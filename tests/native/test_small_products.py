@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 SOFTMAX, LOG_SOFTMAX = ROWS["softmax"][0], ROWS["log_softmax"][0]
 SHORT = (_linear_2d, mm, _cross_entropy, SOFTMAX, LOG_SOFTMAX)
 FORWARDS: dict[str, Function] = {
-    "linear": matmul.linear, "mm": matmul.mm, "addmm": matmul.addmm,
+    "linear": matmul.linear, "mm": matmul.mm, "addmm": matmul.addmm, "mv": matmul.mv,
     "cross_entropy": class_losses.cross_entropy, "softmax": SOFTMAX.op.raw,
     "log_softmax": LOG_SOFTMAX.op.raw,
 }  # fmt: skip
@@ -82,6 +82,9 @@ def test_products_of_all_sizes_and_orders(dtype: str) -> None:
         for left, right in itertools.product((a, np.asfortranarray(a)), (b, np.asfortranarray(b))):
             ways.append((matmul.mm, "ab", [left, right]))
             ways.append((matmul.addmm, "cab11", [bias, left, right, 1, 1.0]))
+            ways.append((matmul.addmm, "cab11", [g, left, right, 1.0, 1]))
+            ways.append((matmul.mv, "av", [left, np.ascontiguousarray(right[:, 0])]))
+            ways.append((matmul.mv, "av", [left, right[:, 0]]))
         for rows in (a, np.asfortranarray(a)):
             ways.append((matmul.linear, "aBc", [rows, weight, bias]))
             ways.append((matmul.linear, "aBc", [rows, weight, None]))

@@ -51,26 +51,66 @@ static int convert(PyObject *told, PyObject *values)
             PyErr_SetString(PyExc_ValueError, "no such argument");
             return 0;
         }
-        PyObject *made = PyObject_CallOneArg(PyTuple_GET_ITEM(one, 1),
-                                             PyList_GET_ITEM(values, place));
+        PyObject *value = Py_NewRef(PyList_GET_ITEM(values, place));
+        PyObject *made = PyObject_CallOneArg(PyTuple_GET_ITEM(one, 1), value);
+        Py_DECREF(value);
         if (made == NULL || PyList_SetItem(values, place, made) < 0)
             return 0;
     }
     return 1;
 }
 
+/* The types of arguments, the names of keywords, and the types of their values. */
+static PyObject *key_of(PyObject *module, PyObject *args, PyObject *words)
+{
+    Py_ssize_t count = PyDict_GET_SIZE(words), at = 0, k = 0;
+    PyObject *types = types_of(module, args), *names = PyTuple_New(count);
+    PyObject *kinds = PyTuple_New(count), *key = NULL, *name, *value;
+    if (types != NULL && names != NULL && kinds != NULL) {
+        for (; PyDict_Next(words, &at, &name, &value); k++) {
+            PyTuple_SET_ITEM(names, k, Py_NewRef(name));
+            PyTuple_SET_ITEM(kinds, k, Py_NewRef((PyObject *)Py_TYPE(value)));
+        }
+        key = PyTuple_Pack(3, types, names, kinds);
+    }
+    Py_XDECREF(types);
+    Py_XDECREF(names);
+    Py_XDECREF(kinds);
+    return key;
+}
+
+/* Puts keywords in their places, which are told with their names. Whether all could be. */
+static int fill_in(PyObject *told, PyObject *words, PyObject *values)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(told); k++) {
+        PyObject *one = PyTuple_GET_ITEM(told, k); /* as `Plan` makes them */
+        Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 0));
+        PyObject *value = PyDict_GetItemWithError(words, PyTuple_GET_ITEM(one, 1));
+        if (value == NULL || place < 0 || place >= PyList_GET_SIZE(values)) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "no such argument");
+            return 0;
+        }
+        if (PyList_SetItem(values, place, Py_NewRef(value)) < 0)
+            return 0;
+    }
+    return 1;
+}
+
 /* A call by its plan, where one of `plans` has for these types what runs, its operation, the
-   arguments that follow, what is to be converted, and from where on arguments are packed; else
-   `plans`, as where a conversion raises one of `misfits`. */
+   arguments that follow, what is to be converted, from where on arguments are packed, and where
+   keywords go; else `plans`, as where a conversion raises one of `misfits`. */
 static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
 {
-    if (number != 3 || !PyDict_CheckExact(given[0]) || !PyTuple_CheckExact(given[1]) ||
-        !PyTuple_CheckExact(given[2])) {
-        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict and two tuples");
+    if (number < 3 || number > 4 || !PyDict_CheckExact(given[0]) ||
+        !PyTuple_CheckExact(given[1]) || !PyTuple_CheckExact(given[2]) ||
+        (number == 4 && !PyDict_CheckExact(given[3]))) {
+        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict, two tuples and maybe keywords");
         return NULL;
     }
     PyObject *plans = given[0], *args = given[1], *misfits = given[2];
-    PyObject *key = types_of(module, args);
+    PyObject *words = number == 4 && PyDict_GET_SIZE(given[3]) > 0 ? given[3] : NULL;
+    PyObject *key = words == NULL ? types_of(module, args) : key_of(module, args, words);
     if (key == NULL)
         return NULL;
     PyObject *plan = PyDict_GetItemWithError(plans, key);
@@ -80,7 +120,7 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
     PyObject *all = PyObject_GetAttr(plan, quick);
     if (all == NULL)
         return NULL;
-    if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 5) { /* None */
+    if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 6) { /* None */
         Py_DECREF(all);
         return Py_NewRef(plans);
     }
@@ -103,6 +143,8 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
             goto done;
         PyList_SET_ITEM(values, single, packed);
     }
+    if (words != NULL && !fill_in(PyTuple_GET_ITEM(all, 5), words, values))
+        goto done;
     if (!convert(PyTuple_GET_ITEM(all, 3), values)) {
         if (PyErr_ExceptionMatches(misfits)) {
             PyErr_Clear(); /* who finds no quick way says why */

@@ -48,6 +48,18 @@ static int read_matrix(PyObject *x, int transposed, Matrix *m, int *type)
     return 1;
 }
 
+/* Reads a vector without gaps as one column. */
+static int read_vector(PyObject *x, Matrix *m, int type)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    PyArrayObject *array = (PyArrayObject *)x;
+    if (type < 0 || type_of(x) != type || PyArray_NDIM(array) != 1 ||
+        PyArray_STRIDE(array, 0) != item)
+        return 0;
+    *m = (Matrix){PyArray_BYTES(array), PyArray_DIM(array, 0), 1, item, item};
+    return 1;
+}
+
 static void call_matmul(int type, const Matrix *a, const Matrix *b, char *out)
 {
     npy_intp item = type == 0 ? 4 : 8;
@@ -140,17 +152,19 @@ static int is_one(PyObject *x)
 }
 
 /* Letters: "a" and "b" for the operands, "A" and "B" for transposed ones, "c" for a bias or None,
+   "v" for a vector in place of the second,
    "1" for numbers that must be one, "g" and "s" for a sum of columns, "-" for what isn't read. */
 static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
 {
     Matrix a = {0}, b = {0};
     PyObject *bias = NULL, *g = NULL;
-    int type = -1, first = 0;
+    int type = -1, first = 0, vector = 0;
     for (int k = 0; letters[k]; k++) {
         int fine = 1;
         switch (letters[k]) {
         case 'a': case 'A': fine = read_matrix(args[k], letters[k] == 'A', &a, &type); break;
         case 'b': case 'B': fine = read_matrix(args[k], letters[k] == 'B', &b, &type); break;
+        case 'v': vector = 1; fine = read_vector(args[k], &b, type); break;
         case 'c': bias = args[k]; first = k == 0; break;
         case '1': fine = is_one(args[k]); break;
         case 'g': g = args[k]; break;
@@ -165,19 +179,22 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
     npy_intp work = a.rows * b.columns; /* at most 2 to the power of 36 */
     if (work > WORK || work * b.rows > WORK)
         return NULL;
-    int tiny = type == 0 && work * b.rows <= TINY && b.columns <= TINY_WIDTH;
+    int tiny = !vector && type == 0 && work * b.rows <= TINY && b.columns <= TINY_WIDTH;
     if (tiny && b.columns == 1)
         return NULL; /* `einsum` adds up several elements at a time */
+    int whole = 0; /* a bias for each element */
     if (bias == Py_None)
         bias = NULL;
     if (bias != NULL) {
         PyArrayObject *c = (PyArrayObject *)bias;
-        if (type_of(bias) != type || PyArray_NDIM(c) != 1 || PyArray_DIM(c, 0) != b.columns ||
-            PyArray_STRIDE(c, 0) != (type == 0 ? 4 : 8))
+        whole = type_of(bias) == type && PyArray_NDIM(c) == 2 && is_dense(c) &&
+                PyArray_DIM(c, 0) == a.rows && PyArray_DIM(c, 1) == b.columns;
+        if (!whole && (type_of(bias) != type || PyArray_NDIM(c) != 1 ||
+                       PyArray_DIM(c, 0) != b.columns || PyArray_STRIDE(c, 0) != (type == 0 ? 4 : 8)))
             return NULL;
     }
     npy_intp sizes[2] = {a.rows, b.columns};
-    PyArrayObject *out = new_array(floats[type], 2, sizes);
+    PyArrayObject *out = new_array(floats[type], 2 - vector, sizes);
     if (out == NULL)
         return NULL;
     if (tiny)
@@ -185,7 +202,7 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
     else
         call_matmul(type, &a, &b, PyArray_BYTES(out));
     if (bias != NULL)
-        add_bias(type, PyArray_BYTES(out), a.rows, b.columns,
+        add_bias(type, PyArray_BYTES(out), whole ? 1 : a.rows, whole ? work : b.columns,
                  PyArray_BYTES((PyArrayObject *)bias), first);
     return (PyObject *)out;
 }

@@ -63,19 +63,20 @@ class Plan:
         given = sum(1 for s in sources if isinstance(s, int))
         rest = sources[given:]
         # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but
-        # defaults, and nothing to convert. Quick: the same with what is to be converted or packed;
-        # what runs, its operation, the defaults, the conversions, and from where on arguments are
-        # packed, for `run_plan`.
+        # defaults, and nothing to convert. Quick: the same with what is to be converted or packed,
+        # and with keywords; what runs, its operation, the defaults, the conversions, from where on
+        # arguments are packed, and the places of keywords, for `run_plan`.
         self.ordered = not any(isinstance(s, _Packed) for s in sources)
         self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
         self.direct = not convert and all(isinstance(s, _Default) for s in rest)
         self.quick: tuple[object, ...] | None = None
         packed = next((s.start for s in rest[:1] if isinstance(s, _Packed)), -1)
         rest = rest[packed >= 0 :]
-        if self.run is not None and all(isinstance(s, _Default) for s in rest):
-            tail = tuple([s.value for s in rest])
-            self.quick = self.run, self.op, tail, tuple(convert), packed
         self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
+        apt = (_Default, str) if packed < 0 else _Default
+        if self.run is not None and all(isinstance(s, apt) for s in rest):
+            tail = tuple([s.value if isinstance(s, _Default) else None for s in rest])
+            self.quick = self.run, self.op, tail, tuple(convert), packed, tuple(self.named)
         self.lasting = True  # whether it serves all calls of the same types
 
 
@@ -449,15 +450,12 @@ def _any(general: Dispatcher) -> AnyCallable:
     others = _planned(general)
 
     def function(*args: object, **kwargs: object) -> object:
-        if not kwargs:
-            try:
-                found = run(plans, args, MISFITS)
-            except Exception:
-                refuse_long(general.kind, general.short, args, kwargs)
-                raise
-            if found is not plans:
-                return found
-        return others(*args, **kwargs)
+        try:
+            found = run(plans, args, MISFITS, kwargs) if kwargs else run(plans, args, MISFITS)
+        except Exception:
+            refuse_long(general.kind, general.short, args, kwargs)
+            raise
+        return others(*args, **kwargs) if found is plans else found
 
     return function
 

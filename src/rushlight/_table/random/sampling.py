@@ -112,20 +112,20 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             fill(stream_of(generator), array)
         return finish(array, requires_grad)
 
-    def fresh_plainly(*sizes: Any) -> Any:
-        shape = sizes_of(sizes)
-        if shape is None or not is_usual() or min(shape) < 0:
-            return fresh(*sizes)
+    def drawn(shape: Shape) -> Any:
         draw = distributions.rand if uniform else distributions.randn
         return finish(draw(stream_of(None), shape, T.FLOAT32), False)
 
+    def fresh_plainly(*sizes: Any) -> Any:
+        shape = sizes_of(sizes)
+        known = shape is not None and is_usual() and min(shape) >= 0
+        return drawn(shape) if known else fresh(*sizes)
+
     def like_plainly(*args: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
-            x: Array = args[0]._raw
-            # Else sizes of one, and elements that aren't there, have strides of their own.
+            x: Array = args[0]._raw  # in which sizes below two may have strides of their own
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
-                draw = distributions.rand if uniform else distributions.randn
-                return finish(draw(stream_of(None), x.shape, T.FLOAT32), False)
+                return drawn(x.shape)
         return like(*args)
 
     POSITIONAL[fresh], POSITIONAL[like] = fresh_plainly, like_plainly
@@ -216,16 +216,9 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: object = 
 
 @composite()
 def randperm(
-    n: int,
-    *,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
+    n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: object = None,
+    device: str | None = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Any:  # fmt: skip
     """The numbers from 0 to n - 1 in random order.
 
     Raises:

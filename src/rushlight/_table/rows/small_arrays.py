@@ -55,6 +55,7 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
     ("linalg.matmul", "linear"): ("Product", ("aBc", "-ab", "-Ab", "-gs")),
     ("linalg.matmul", "mm"): ("Product", ("ab", "-aB", "-bA")),
     ("linalg.matmul", "addmm"): ("Product", ("cab11",)),
+    ("linalg.matmul", "mv"): ("Product", ("av",)),
     ("nn.class_losses", "cross_entropy"): ("Entropy", ("xtri", "-gxtri")),
     ("", "softmax"): ("Softmax", ("sdn", "Sod")),
     ("", "log_softmax"): ("Softmax", ("ldn", "Lod")),
