@@ -6,14 +6,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rushlight as torch
 import rushlight.nn.functional as F
-from rushlight._native import ufunc_loops
 from rushlight._table.calls import dispatch
-from rushlight._table.calls.dispatch import MISFITS
 from tests.native.loops import module
 
 Call = Callable[[Any], Any]
@@ -68,7 +65,7 @@ def outcome(call: Callable[[], Any]) -> Any:
         found = call()
     except Exception as error:
         return type(error), str(error).split("\n")[0]
-    return found.dtype, tuple(found.shape), found.tolist()
+    return found.dtype, tuple(found.shape), str(found.tolist())
 
 
 @pytest.mark.parametrize("place", range(len(WITH_INDEX)))
@@ -141,8 +138,7 @@ def test_numbers_of_classes_that_call_again(place: int) -> None:
 
     wanted = outcome(lambda: call(base(), 0.5))
     found = outcome(lambda: call(x, Again(0.5)))
-    # What such a number comes to is its own matter; shapes, and calls after it, aren't.
-    assert isinstance(found[0], type) or found[1] == wanted[1]
+    assert found == wanted
     assert outcome(lambda: call(x, 0.5)) == wanted
 
 
@@ -256,16 +252,17 @@ def test_objects_that_end_and_signals_that_come_in_the_middle() -> None:
 
 
 def test_memory_that_is_resized_while_indices_are_read() -> None:
-    x = torch.arange(12.0)
+    held = [torch.arange(12.0)]
 
     class Shrinking:
         def __index__(self) -> int:
-            x.resize_(2)
+            held[0].resize_(2)
             return 1
 
-    for call in (lambda n: x[n], lambda n: x[n:], lambda n: x.roll(n, 0), lambda n: x.select(0, n)):
-        x = torch.arange(12.0)
-        found = outcome(lambda call=call: call(Shrinking()))
-        assert isinstance(found[0], type) or all(
-            n in (*range(12), *range(2)) for n in np.ravel(found[2])
-        )
+    n = Shrinking()
+    for call in (lambda x: x[n], lambda x: x[n:], lambda x: x.roll(n, 0), lambda x: x.select(0, n)):
+        held[0] = torch.arange(12.0)
+        found = outcome(lambda call=call: call(held[0]))
+        whole = "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]"
+        numbers = set(found[2].strip("[]").split(", ")) if len(found) == 3 else set()
+        assert numbers <= set(whole.strip("[]").split(", "))

@@ -106,8 +106,23 @@ def _is_counted(name: str, parameter: str) -> bool:
 
 
 def _plain_number(value: object) -> AnyCallable | None:
-    """What makes Python's number of one; None for those that are: NumPy's would decide types."""
-    return T.python_number if isinstance(value, T.generic) else None
+    """What makes Python's number of one; None for those that are: others would decide types."""
+    if isinstance(value, T.generic):
+        return T.python_number
+    if type(value) in _BARE:
+        return None
+    return next((bare for kind, bare in _BARE.items() if isinstance(value, kind)), None)
+
+
+def is_bare(value: object) -> bool:
+    """Whether a value is a number of Python's own classes."""
+    return type(value) in _BARE
+
+
+#: What gives the number itself of those of derived classes, whatever these say.
+_BARE: Final[dict[type, AnyCallable | None]] = {
+    bool: None, int: int.__pos__, float: float.__pos__, complex: complex.__pos__,
+}  # fmt: skip
 
 
 def tuple_of_none(value: object) -> tuple[()]:

@@ -28,7 +28,7 @@ from ..._formula.words import (
     where,
 )
 from ..calls import dtype_checks as _checks
-from ..calls.conversions import numbers_for
+from ..calls.conversions import is_bare, numbers_for
 from ..rows.composite import asking_too, composite
 from ..rows.gradient_kernels import record_gradient
 from ..rows.out_rules import OutRules
@@ -422,7 +422,7 @@ def _run(
 ) -> Tensor:
     """A row on `input`, or written into it."""
     for value in rest:
-        if isinstance(value, (TensorBase, T.generic)):
+        if not is_bare(value):
             rest = numbers_for(row, rest)
             break
     if (inplace or name) and not isinstance(input, TensorBase):
