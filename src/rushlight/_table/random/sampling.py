@@ -112,20 +112,20 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             fill(stream_of(generator), array)
         return finish(array, requires_grad)
 
-    def drawn(shape: Shape) -> Any:
+    def draw_anew(shape: Shape) -> Any:
         draw = distributions.rand if uniform else distributions.randn
         return finish(draw(stream_of(None), shape, T.FLOAT32), False)
 
     def fresh_plainly(*sizes: Any) -> Any:
         shape = sizes_of(sizes)
         known = shape is not None and is_usual() and min(shape) >= 0
-        return drawn(shape) if known else fresh(*sizes)
+        return draw_anew(shape) if known else fresh(*sizes)
 
     def like_plainly(*args: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
             x: Array = args[0]._raw  # in which sizes below two may have strides of their own
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
-                return drawn(x.shape)
+                return draw_anew(x.shape)
         return like(*args)
 
     POSITIONAL[fresh], POSITIONAL[like] = fresh_plainly, like_plainly
