@@ -40,6 +40,7 @@ class NumberRecorder:
         self.plain_reads: list[tuple[Expr, Any]] = []  # leaves of numbers, with their values
         self.reads: list[tuple[Expr, int]] = []  # leaves, and after how many instructions
         self.conditions: list[tuple[Expr, Any]] = []  # on numbers that come from outside
+        self.attempt: list[Any] = []  # numbers of a row that hasn't come to its end
 
     def leaf(self, t: object) -> Expr:
         """The expression that reads a tensor's number, as it is at this place of the program."""
@@ -64,12 +65,28 @@ class NumberRecorder:
         """The operands of a row: shapes and places that whole numbers give are constants."""
         found = []
         for k, (arg, raw) in enumerate(zip(args, raws)):
-            if type(arg) in NUMBERS and type(plain_number(arg)) is int and not _counts(op, k):
+            whole = type(arg) in NUMBERS and type(plain_number(arg)) is int
+            if whole and not (_counts(op, k) and self._fits(arg, raws)):
                 used(arg, f"`{op.name}`")
                 found.append(raw)
             else:
                 found.append(self.operand(arg, raw))
         return tuple(found)
+
+    def _fits(self, x: Any, raws: Arguments) -> bool:
+        """Whether a whole number fits the type that a row computes in: then that is a condition."""
+        types = [raw.dtype for raw in raws if A.is_array(raw)]
+        bits = 64
+        if all(t.kind in "iu" for t in types):
+            bits = min((8 * t.itemsize for t in types), default=64)
+        unsigned = any(t.kind == "u" for t in types)
+        low, high = 0 if unsigned else -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        if not low <= plain_number(x) <= high:
+            return False
+        if x.recorder is self:
+            self.decided(Expr(operator.ge, x.expr, low), True)
+            self.decided(Expr(operator.le, x.expr, high), True)
+        return True
 
     def number(self, x: SymbolicFloat, raw: float, computes: bool = True) -> Any:
         """A number as an operand, where an operation takes it for `raw`.
@@ -103,12 +120,20 @@ class NumberRecorder:
 
     def bare(self, raws: Arguments) -> list[Array]:
         """Operands with ordinary numbers in them, for a row that is about to run."""
+        self.settle_attempt()
+        self.attempt = [x for x in raws if type(x) in NUMBERS]
         self.drawn = self.draws
         return [
             plain_number(x) if type(x) in NUMBERS
             else self.constants(x, "a size") if type(x) in (list, tuple) else x
             for x in raws
         ]  # fmt: skip
+
+    def settle_attempt(self) -> None:
+        """Has a row that refused its operands get the same numbers in every call."""
+        for x in self.attempt:
+            used(x, "an operation that fails")
+        self.attempt = []
 
     def decided(self, condition: Expr, outcome: bool) -> None:
         """The step has gone on according to a condition: other outcomes are other programs."""

@@ -204,6 +204,7 @@ class Recorder(NumberRecorder, MessageRecorder):
     def called(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor],
                plain: Array | None = None) -> None:  # fmt: skip
         """A row has run; `plain` is its result where that has been laid out anew."""
+        self.attempt = []
         if self.muted:
             return
         self.draws = self.drawn  # what the row has drawn the program draws
@@ -222,6 +223,7 @@ class Recorder(NumberRecorder, MessageRecorder):
 
     def wrote(self, op: Op, args: Arguments, raws: Arguments, me: Any, writer: object) -> None:
         """A row has written its first operand."""
+        self.attempt = []
         if self.muted:
             return
         if op.expanded is not None and 0 in me._raw.strides:
@@ -543,6 +545,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         Raises:
             Refusal: where the step can't be compiled.
         """
+        self.settle_attempt()
         if self.draws:
             self.refuse("random numbers are drawn in a way that can't be recorded", (None, 0))
         for leaf in list(self.leaves.values()):

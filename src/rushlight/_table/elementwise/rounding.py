@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.number import number_like
-from ..._base import errors
+from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
@@ -207,6 +207,7 @@ def _bound_by(kernel: str, read_as: str, args: Arguments, raws: Arguments) -> No
     if dtype is T.FLOAT32 or dtype is T.FLOAT64:
         for bound in args[1:]:
             if bound is not None and not -1e9 < bound < 1e9:
+                D.number_dtype(bound)  # refuses an integer of more than 64 bits
                 number_like(bound, dtype)
         return
     if dtype.kind == "c":
