@@ -1,6 +1,6 @@
 """Which parameters of a group the raw sweep may take, and which go the generic way."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._array.types import FLOAT32, FLOAT64
@@ -49,6 +49,77 @@ class Plain:
         """Notes the write for saved-tensor checks: one version more for each parameter."""
         for p in self.params:
             bump(p)
+
+
+class Pieces:
+    """As `Plain`, the parameters that are cut over ranks, with what this rank has of them.
+
+    A rule says of each element what becomes of it, whatever the others are: where a parameter, its
+    gradient and its states are cut alike, it runs on the pieces. Those whose state is yet to be
+    made are left to `others`.
+    """
+
+    __slots__ = ("grads", "others", "params", "raws")
+
+    def __init__(
+        self, params: Iterable[Tensor], states: Mapping[Tensor, Any], names: tuple[str, ...]
+    ) -> None:
+        self.params: list[Tensor] = []
+        self.raws: list[Any] = []
+        self.grads: list[Any] = []
+        self.others: list[Tensor] = []
+        for p in params:
+            found = _pieces(p, states.get(p) or {}, names) if hasattr(p, "_piece_like") else None
+            if found is None or (self.raws and found[0].dtype is not self.raws[0].dtype):
+                self.others.append(p)
+            else:
+                self.params.append(p)
+                self.raws.append(found[0])
+                self.grads.append(found[1])
+
+    def note_writes(self) -> None:
+        """Notes the write for saved-tensor checks."""
+        for p in self.params:
+            bump(p)
+            bump(_piece(p))
+
+
+def _pieces(p: Any, state: Mapping[str, Any], names: tuple[str, ...]) -> list[Any] | None:
+    """The arrays of this rank's pieces of a parameter, its gradient and states, if all are plain
+    and cut alike.
+    """
+    if any(isinstance(x, Tensor) and not x._plain for k, x in state.items() if k not in names):
+        return None
+    held = [state.get(name) for name in names]
+    if names and not state:
+        return None
+    raws: list[Any] = []
+    for t in (p, p.grad, *(t for t in held if t is not None)):
+        piece = t._piece_like(p) if hasattr(t, "_piece_like") else None
+        if piece is None or not piece._plain or not piece._raw.size:
+            return None
+        raws.append(piece._raw)
+    first = raws[0]
+    if first.dtype is not FLOAT32 and first.dtype is not FLOAT64:
+        return None
+    if any(raw.dtype is not first.dtype or raw.shape != first.shape for raw in raws):
+        return None
+    return raws
+
+
+def raw_of(t: Tensor) -> Any:
+    """A tensor's array."""
+    return t._raw
+
+
+def _piece(t: Any) -> Tensor:
+    piece: Tensor = t._piece_like(t)
+    return piece
+
+
+def raw_of_piece(t: Tensor) -> Any:
+    """The array of what this rank has of a tensor."""
+    return _piece(t)._raw
 
 
 def with_gradient(params: Iterable[Tensor]) -> list[Tensor]:

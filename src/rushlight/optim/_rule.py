@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._array.optimizers.rule import Rule, Update, constants
 from ._ground import Tensor, dtypes, f
-from ._plain import Plain, gradient_of, next_step, with_gradient
+from ._plain import Pieces, Plain, gradient_of, next_step, raw_of, raw_of_piece, with_gradient
 from .optimizer import (
     Optimizer,
     check_fused,
@@ -21,6 +21,7 @@ from .optimizer import (
 )
 
 if TYPE_CHECKING:
+    from .._array.annotations import Array
     from .._base.annotations import Shape, TensorLike
     from .annotations import Hyper, Operand, OptimizerState, ParamGroup
 
@@ -175,18 +176,32 @@ class RuleOptimizer(Optimizer):
     def _sweep(self, group: ParamGroup) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
         plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        states, keys = self._begin(plain.params, group, next_step)
-        dtype = plain.raws[0].dtype
+        if plain.params:
+            self._run(plain.params, plain.raws, plain.grads, group, raw_of)
+            plain.written()
+        if plain.others and self._alike:
+            cut = Pieces(plain.others, self.state, self._rule.states)
+            if cut.params:
+                self._run(cut.params, cut.raws, cut.grads, group, raw_of_piece)
+                cut.note_writes()
+            return cut.others
+        return plain.others
+
+    def _run(
+        self, params: list[Tensor], raws: list[Array], grads: list[Array], group: ParamGroup,
+        raw_of: Callable[[Tensor], Array],
+    ) -> None:  # fmt: skip
+        """Updates parameters of one dtype on arrays; `raw_of` gives those of their states."""
+        states, keys = self._begin(params, group, next_step)
+        dtype = raws[0].dtype
         numbers = self._numbers(group)
         runs = []
         for start, stop in _equal(keys):
             key = keys[start]
             update = self._chosen(group, key)
-            lists = [plain.raws, plain.grads]
+            lists = [raws, grads]
             for name in update.states:
-                lists.append([state[name]._raw for state in states])
+                lists.append([raw_of(state[name]) for state in states])
             if stop - start < len(keys):
                 lists = [each[start:stop] for each in lists]
             own = self._factors(group, key)
@@ -194,8 +209,6 @@ class RuleOptimizer(Optimizer):
             runs.append((update.run, lists, fixed + constants(dtype, own) if own else fixed))
         for run, lists, given in runs:
             run(*lists, given)
-        plain.written()
-        return plain.others
 
     def _update(self, p: Tensor, group: ParamGroup) -> None:
         """Updates one parameter in tensor operations: differentiable, for any dtype."""

@@ -57,6 +57,17 @@ class DTensor(Tensor):
     ) -> Given:
         return compute(DTensor, func, args, kwargs or {})
 
+    def _piece_like(self, other: Tensor) -> Tensor | None:
+        """What this rank has of it, where the elements of `other` lie at the same places."""
+        if not isinstance(other, DTensor):
+            return None
+        mine, its = self._spec, other._spec
+        same = mine is its or (
+            mine.mesh == its.mesh and mine.placements == its.placements and mine.shape == its.shape
+        )
+        whole = not any(placement.is_partial() for placement in mine.placements)
+        return self._local_tensor if same and whole else None
+
     @property
     def device_mesh(self) -> DeviceMesh:
         """The mesh that the tensor lies over."""
