@@ -45,9 +45,17 @@ def until(true: object, seconds: float) -> bool:
 
 
 def interrupt(
-    tmp_path: Path, command: list[str], where: str, whom: str, how: signal.Signals
+    tmp_path: Path,
+    command: list[str],
+    where: str,
+    whom: str,
+    how: signal.Signals,
+    interrupts: signal.Handlers = signal.SIG_DFL,
 ) -> tuple[int, float]:
-    """How a program of three ranks ends that is told to, and after how many seconds."""
+    """How a program of three ranks ends that is told to, and after how many seconds.
+
+    A shell has what it runs in the background ignore interrupts, and the tests with it.
+    """
     memory = set(os.listdir("/dev/shm"))
     arrived = tmp_path / "arrived"
     arrived.mkdir()
@@ -56,6 +64,7 @@ def interrupt(
         else [*command, where, str(arrived)],
         env={**os.environ, "PYTHONPATH": PATH}, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, interrupts),
     )  # fmt: skip
     try:
         assert until(lambda: len(list(arrived.iterdir())) == 3, 90), "the ranks haven't come"
@@ -105,9 +114,15 @@ def test_an_interrupt_of_a_program_ends_those_it_has_spawned(
 
 
 @slow
-@pytest.mark.parametrize("where", ["collective", "computing", "forming"])
-def test_those_that_a_program_has_spawned_end_with_it(tmp_path: Path, where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "interrupts"),
+    [("collective", signal.SIG_DFL), ("computing", signal.SIG_DFL), ("forming", signal.SIG_DFL),
+     ("computing", signal.SIG_IGN)],
+)  # fmt: skip
+def test_those_that_a_program_has_spawned_end_with_it(
+    tmp_path: Path, where: str, interrupts: signal.Handlers
+) -> None:
     command = [sys.executable, PROGRAM, f"file://{tmp_path}/store"]
-    code, took = interrupt(tmp_path, command, where, "first", signal.SIGKILL)
+    code, took = interrupt(tmp_path, command, where, "first", signal.SIGKILL, interrupts)
     assert code == -signal.SIGKILL
     assert took < 15

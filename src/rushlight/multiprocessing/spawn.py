@@ -69,7 +69,9 @@ def end_with_parent(how: signal.Signals) -> None:
 
 
 def _run(fn: Callable[..., object], index: int, args: tuple[object, ...], error_file: str) -> None:
-    end_with_parent(signal.SIGINT)
+    # In the background of a shell interrupts are ignored.
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    end_with_parent(signal.SIGTERM if ignored else signal.SIGINT)
     parent = multiprocessing.parent_process()
     if parent is not None and not parent.is_alive():  # it ended before the kernel was asked
         return
