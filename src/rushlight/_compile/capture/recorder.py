@@ -3,10 +3,9 @@
 Note [Which tensors a program reads]
 An array that no recorded call has made is an input. Where it belongs to an argument, or to a leaf's
 gradient from before the step, it is looked up there at each call. Else the program keeps the tensor
-object and reads its array at each call, so that `p.data = ...` and `load_state_dict` work. A tensor
-that was made during the step by something that isn't recorded would be kept in the same way; but
-a step is compiled only when two recordings agree (see `difference`), and in the other recording
-it is another object. So nothing that the recorder doesn't know of can enter a program unseen.
+object and reads its array at each call, so that `p.data = ...` and `load_state_dict` work. So
+would a tensor be kept that something unrecorded has made during the step; but a step is compiled
+only when two recordings agree (see `difference`), and in the other one it is another object.
 """
 
 from __future__ import annotations
@@ -43,16 +42,14 @@ if TYPE_CHECKING:
     from ...optim.optimizer import Optimizer
     from .array_proxies import Attribute
 
-#: Kinds of rows that do nothing but compute.
-PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
+PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})  # only compute
 
 
 class Recorder(NumberRecorder, MessageRecorder):
     """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
 
-    def __init__(
-        self, arguments: list[Tensor], leaves: list[Tensor], known: dict[int, Any]
-    ) -> None:
+    def __init__(self, arguments: list[Tensor], leaves: list[Tensor],
+                 known: dict[int, Any]) -> None:  # fmt: skip
         self.program = Program()
         self.values = ById()  # by the array
         self.roots = ById()  # by what holds the memory
