@@ -98,15 +98,20 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
 
 @functools.lru_cache(256)
 def chain_order(sizes: tuple[int, ...]) -> list[list[int]]:
-    """Where to split each part of a chain of matrices so that multiplying takes the least work."""
+    """Where to split each part of a chain of matrices so that multiplying takes the least work.
+
+    Of equally good places it is the first, but for three matrices the second, as in PyTorch.
+    """
     n = len(sizes) - 1
+    later = -1 if n == 3 else 1
     work = [[0] * n for _ in range(n)]
     splits = [[0] * n for _ in range(n)]
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            work[i][j], splits[i][j] = min(
-                (work[i][k] + work[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+            work[i][j], place = min(
+                (work[i][k] + work[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], later * k)
                 for k in range(i, j)
             )
+            splits[i][j] = abs(place)
     return splits

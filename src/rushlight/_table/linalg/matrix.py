@@ -208,7 +208,8 @@ def _multiply_chain(several: Sequence[object], splits: list[list[int]], i: int, 
     if i == j:
         return several[i]
     k = splits[i][j]
-    return _multiply_chain(several, splits, i, k) @ _multiply_chain(several, splits, k + 1, j)
+    right = _multiply_chain(several, splits, k + 1, j)  # first, as in PyTorch: the older node
+    return _multiply_chain(several, splits, i, k) @ right
 
 
 linalg_cross = multilinear(
