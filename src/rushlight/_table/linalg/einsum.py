@@ -8,7 +8,7 @@ from ..._base import errors
 from ..._core.apply import apply2
 from ..._core.storage import TensorBase
 from ..rows.composite import composite
-from .matmul import bmm, mm, paths
+from .matmul import bmm, mm, paths, through_views
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def einsum(*args: Any) -> Tensor:
                 f"expected Tensor as element {k} in argument 1, but got {errors.type_name(t)}"
             )
     plan = paths.planned(equation, tuple([t._raw.shape for t in operands]))
-    work = list(operands)
+    work = through_views(operands)
     for k in plan.repeats:
         work[k] = _diagonal(work[k], plan.terms[k])
     for pair in plan.pairs:

@@ -456,6 +456,7 @@ def inner(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     if out is None and input._raw.ndim == 1 and input._raw.shape == other._raw.shape:
         if input._raw.dtype != other._raw.dtype:
             raise RuntimeError("both inputs should have same dtype")
+        input, other = through_views([input, other])
         return apply2(dot.op, input, other)
     if input._raw.shape[-1] != other._raw.shape[-1]:
         raise RuntimeError(
@@ -463,6 +464,22 @@ def inner(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
             f"{list(input._raw.shape)} and {list(other._raw.shape)}"
         )
     return tensordot(input, other, ([-1], [-1]), out)
+
+
+def through_views(tensors: list[Any]) -> list[Any]:
+    """The tensors, each seen through a view where several are leaves.
+
+    PyTorch turns every operand first, so the last of several leaves is the first to accumulate.
+    """
+    if len(tensors) < 2 or not current().grad:
+        return list(tensors)
+    leaves = [t._requires_grad and t._node is None for t in tensors]
+    if sum(leaves) < 2:
+        return list(tensors)
+    return [
+        t.permute(*range(t._raw.ndim)) if leaf and t._raw.ndim else t
+        for t, leaf in zip(tensors, leaves)
+    ]
 
 
 def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
