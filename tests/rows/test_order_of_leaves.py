@@ -63,3 +63,10 @@ def test_operands_that_are_no_leaves_are_not_looked_at_through_views() -> None:
         assert torch.einsum("ij,jk->ik", a, a).grad_fn is None
     number = torch.tensor(2.0, requires_grad=True)
     assert torch.einsum(",->", number, torch.tensor(3.0, requires_grad=True)).item() == 6.0
+
+
+def test_attention_without_heads_brings_the_gradient_of_its_values_first() -> None:
+    attend = torch.nn.functional.scaled_dot_product_attention
+    assert _order(attend, (1, 3, 2), (1, 3, 2), (1, 3, 2)) == [2, 1, 0]
+    assert _order(attend, (1, 1, 3, 2), (1, 1, 3, 2), (1, 1, 3, 2)) == [0, 1, 2]
+    assert _order(attend, (3, 2), (3, 2), (3, 2), (3, 3)) == [2, 3, 1, 0]

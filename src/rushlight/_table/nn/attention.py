@@ -88,7 +88,9 @@ def _gradients(
     return d @ many_k, dk, dv
 
 
-def _declare(name: str, node: str, like_queries: bool, lowering: str = "") -> Any:
+def _declare(
+    name: str, node: str, like_queries: bool, lowering: str = "", delivers: tuple[str, ...] = ()
+) -> Any:
     return general(
         f"{name}(Tensor query, Tensor key, Tensor value, "
         "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, "
@@ -108,6 +110,7 @@ def _declare(name: str, node: str, like_queries: bool, lowering: str = "") -> An
             (mk(2, 3, 4), mk(1, 5, 4), mk(1, 5, 2), 0.0, True),
         ],
         lowering=lowering,
+        delivers=delivers,
         doc="softmax(scale q kᵀ + mask) v, and the logarithms of the denominators.",
     )
 
@@ -118,7 +121,11 @@ _flash = _declare(
     True,
     "attention",
 )
-_fused = _declare("_scaled_dot_product_fused_attention", "UnsafeViewBackward0", False)
+# The products that PyTorch takes one after the other bring their gradients from the last one on.
+_fused = _declare(
+    "_scaled_dot_product_fused_attention", "UnsafeViewBackward0", False,
+    delivers=("value", "key", "query"),
+)  # fmt: skip
 
 
 # ---- the public function ------------------------------------------------------------------------
