@@ -553,8 +553,7 @@ class Recorder(NumberRecorder, MessageRecorder):
             if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
                 self.refuse("a tensor was written by something that can't be recorded", (None, 0))
         for held, before, raw_id in list(self.watched.values()):
-            t = held()
-            if t is None:
+            if (t := held()) is None:
                 continue
             moved = version_of(t) - before
             if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
@@ -562,10 +561,9 @@ class Recorder(NumberRecorder, MessageRecorder):
             if id(t._raw) != raw_id and any(refers(x, t) for x in self.entry.values()):
                 self.refuse("the memory of a gradient was replaced; write it in place", (None, 0))
         self.watched.clear()
-        for raw_id, t in self.known.items():
-            if id(t._raw) != raw_id:
-                why = "the memory of a tensor was replaced (`p.data = ...`); write it in place"
-                self.refuse(why, (None, 0))
+        if any(id(t._raw) != raw_id for raw_id, t in self.known.items()):
+            why = "the memory of a tensor was replaced (`p.data = ...`); write it in place"
+            self.refuse(why, (None, 0))
         self.program.leaves = [x for x in self.leaves.values() if not self._is_own_leaf(x)]
         self.program.without = [x for x in self.unset.values() if not self._is_own_leaf(x)]
         self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
