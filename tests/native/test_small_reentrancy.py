@@ -266,3 +266,31 @@ def test_memory_that_is_resized_while_indices_are_read() -> None:
         whole = "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]"
         numbers = set(found[2].strip("[]").split(", ")) if len(found) == 3 else set()
         assert numbers <= set(whole.strip("[]").split(", "))
+
+
+def test_numbers_that_a_recorded_step_has_read_are_followed() -> None:
+    for call in (lambda x, n: x.lerp(x + 1, n), lambda x, n: F.leaky_relu(x, n)):
+
+        def step(x: Any, s: Any, call: Any = call) -> Any:
+            return call(x * 2, s.item() * 0.5)
+
+        compiled = torch.compile(step)
+        for value in (0.25, 0.5, 0.75, 0.125, 0.25):
+            s = torch.tensor(value)
+            assert torch.equal(compiled(base(), s), step(base(), s)), value
+
+
+def test_numbers_of_derived_classes_keep_the_type_of_tensors() -> None:
+    class Share(float):
+        pass
+
+    class Count(int):
+        pass
+
+    x = base()
+    for number in (Share(0.5), Share(-0.0), Count(2)):
+        plain = float(number) if isinstance(number, float) else int(number)
+        for call in WITH_FLOAT:
+            assert outcome(lambda call=call, n=number: call(x, n)) == outcome(
+                lambda call=call, n=plain: call(x, n)
+            )

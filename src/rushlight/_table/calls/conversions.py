@@ -18,6 +18,7 @@ from ..._array import types as T
 from ..._array.shape.nested_sequences import array_of
 from ..._base import dtypes as D, errors
 from ..._base.schema import Parameter
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.row import Row
@@ -109,9 +110,7 @@ def _plain_number(value: object) -> AnyCallable | None:
     """What makes Python's number of one; None for those that are: others would decide types."""
     if isinstance(value, T.generic):
         return T.python_number
-    if type(value) in _BARE:
-        return None
-    return next((bare for kind, bare in _BARE.items() if isinstance(value, kind)), None)
+    return None if is_bare(value) or not issubclass(type(value), _DERIVED) else _bare
 
 
 def is_bare(value: object) -> bool:
@@ -119,10 +118,21 @@ def is_bare(value: object) -> bool:
     return type(value) in _BARE
 
 
-#: What gives the number itself of those of derived classes, whatever these say.
-_BARE: Final[dict[type, AnyCallable | None]] = {
-    bool: None, int: int.__pos__, float: float.__pos__, complex: complex.__pos__,
-}  # fmt: skip
+_BARE: Final = frozenset((bool, int, float, complex))
+
+
+def _bare(value: Any) -> Any:
+    """The number itself of one of a derived class, whatever that says.
+
+    Numbers that are recorded stay what they are: they know where they come from.
+    """
+    if current().recorder is not None:
+        return value
+    kind = next(kind for kind in _DERIVED if isinstance(value, kind))
+    return kind.__pos__(value)
+
+
+_DERIVED: Final[tuple[Any, ...]] = (int, float, complex)
 
 
 def tuple_of_none(value: object) -> tuple[()]:
