@@ -500,12 +500,9 @@ class Recorder(NumberRecorder, MessageRecorder):
             self.add("grad", None, "set_grad", (value,), (), holder=leaf)
 
     def optimizer_step(
-        self,
-        optimizer: Optimizer,
-        step: object,
-        args: tuple[object, ...],
+        self, optimizer: Optimizer, step: object, args: tuple[object, ...],
         kwargs: dict[str, object],
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Runs an optimizer, which stays one instruction: its state and options are its own."""
         closure = args[0] if args else kwargs.get("closure")
         if closure is not None:
