@@ -280,3 +280,26 @@ def test_a_window_under_vmap_stays_inside_of_its_example() -> None:
     assert torch.vmap(lambda x: x.as_strided((2,), (1,), 2))(x).equal(x[:, 2:])
     with pytest.raises(RuntimeError, match=r"can access some memory in range \[0, 5\]"):
         torch.vmap(lambda x: x.as_strided((5,), (1,), 0))(x)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.float64, torch.complex128])
+def test_tangents_of_joined_tensors_are_joined_in_their_own_type(kind: torch.dtype) -> None:
+    x = torch.tensor([[1.0, 2.0]])
+    t = torch.tensor([[1.25, -2.5]], dtype=kind)
+    third = 1 / torch.tensor(3.0, dtype=kind)
+    with fw.dual_level():
+        dual = fw.make_dual(x, t * third)
+        for join in (torch.cat, torch.stack, torch.hstack, lambda xs: torch.block_diag(*xs)):
+            tangent = fw.unpack_dual(join([dual, dual])).tangent
+            assert tangent.dtype is kind and torch.equal(tangent, join([t * third, t * third]))
+        mixed = fw.unpack_dual(torch.cat([torch.zeros(0), dual, x])).tangent
+        assert torch.equal(mixed, torch.cat([t * third, torch.zeros(1, 2)]))
+
+
+def test_the_tangent_of_a_joined_tensor_has_a_history() -> None:
+    x, t = torch.tensor([2.0], requires_grad=True), torch.tensor([3.0])
+    with fw.dual_level():
+        dual = fw.make_dual(x, t)
+        tangent = fw.unpack_dual(torch.stack([dual * dual, dual])).tangent
+        (g,) = torch.autograd.grad(tangent.sum(), x)
+    assert tangent.tolist() == [[12.0], [3.0]] and g.tolist() == [6.0]

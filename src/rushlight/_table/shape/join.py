@@ -50,10 +50,15 @@ def _cat_backward(
     return grads
 
 
+def _cat_tangents(tensors_t: list[Tensor], dim: int) -> Any:
+    return apply_list(cat.op, tensors_t, (dim,))
+
+
 cat = linear(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     raw.cat,
     joint=_cat_backward,
+    jvp=_cat_tangents,
     holomorphic=False,
     lowering="cat",
     narrow="as it is",
@@ -68,10 +73,15 @@ def _stack_backward(xp: ModuleType, g: TensorLike, dim: int, need: list[bool]) -
     return [xp.select(g, dim, k) if wanted else None for k, wanted in enumerate(need)]
 
 
+def _stack_tangents(tensors_t: list[Tensor], dim: int) -> Any:
+    return apply_list(stack.op, tensors_t, (dim,))
+
+
 stack = linear(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     raw.stack,
     joint=_stack_backward,
+    jvp=_stack_tangents,
     holomorphic=False,
     lowering="stack",
     narrow="as it is",
@@ -202,10 +212,15 @@ def _block_backward(
     return grads
 
 
+def _block_tangents(tensors_t: list[Tensor]) -> Any:
+    return apply_n(block_diag_.op, [tensors_t])
+
+
 block_diag_ = linear(
     "_block_diag(Tensor[] tensors) -> Tensor",
     raw.block_diag,
     joint=_block_backward,
+    jvp=_block_tangents,
     holomorphic=False,
     public=False,
     samples=lambda mk: [([mk(2, 3), mk(3), mk()],)],
