@@ -336,14 +336,14 @@ def slice_(
     return x[LEAD[axis] + (slice(start, end, step),)]
 
 
-def part(x: Array, key: tuple[Any, ...]) -> Array:
+def part(x: Any, key: tuple[Any, ...]) -> Array:
     """The part of `x` that ints, slices that go on, None and `...` leave, one after the other.
 
     Raises:
         IndexError: for a place that isn't there, or too many of them.
     """
     if not any(item is None for item in key):
-        return x[key]  # type: ignore[no-any-return]
+        return x[key]
     left = x.ndim - sum([item is not None and item is not Ellipsis for item in key])
     if left < 0:
         raise IndexError("too many indices")

@@ -118,8 +118,9 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
 
     def fresh_plainly(*sizes: Any) -> Any:
         shape = sizes_of(sizes)
-        known = shape is not None and is_usual() and min(shape) >= 0
-        return draw_anew(shape) if known else fresh(*sizes)
+        if shape is None or not is_usual() or min(shape) < 0:
+            return fresh(*sizes)
+        return draw_anew(shape)
 
     def like_plainly(*args: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
