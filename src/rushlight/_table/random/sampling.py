@@ -118,7 +118,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
 
     def fresh_plainly(*sizes: Any) -> Any:
         shape = sizes_of(sizes)
-        if shape is None or not is_usual() or min(shape) < 0:
+        if not shape or not is_usual() or min(shape) < 0:
             return fresh(*sizes)
         return draw_anew(shape)
 
