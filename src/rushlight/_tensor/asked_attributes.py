@@ -11,12 +11,13 @@ PyTorch does in C++ isn't.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
 #: What PyTorch asks about when it is read.
 READ: Final = (
@@ -36,11 +37,11 @@ class AskedAttribute:
 
     __slots__ = ("ask", "name")
 
-    def __init__(self, name: str, ask: Callable[..., Any]) -> None:
+    def __init__(self, name: str, ask: Callable[..., object]) -> None:
         self.name = name
         self.ask = ask
 
-    def __get__(self, x: Any, owner: type | None = None) -> Any:
+    def __get__(self, x: object, owner: type | None = None) -> object:
         member = getattr(Tensor, self.name)
         if x is None:
             return member
@@ -48,26 +49,26 @@ class AskedAttribute:
             return member.__get__(x, owner)
         return self.ask(self.name, member.__get__, x, (x,))
 
-    def __set__(self, x: Any, value: object) -> None:
+    def __set__(self, x: object, value: object) -> None:
         member = getattr(Tensor, self.name)
         if self.name not in WRITTEN or _within(sys._getframe(1)):
             member.__set__(x, value)
         else:
             self.ask(self.name, member.__set__, x, (x, value))
 
-    def __delete__(self, x: Any) -> None:
+    def __delete__(self, x: object) -> None:
         member = getattr(Tensor, self.name)
         if self.name not in WRITTEN or _within(sys._getframe(1)):
             member.__delete__(x)
         else:
             self.ask(self.name, member.__delete__, x, (x,))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A class that is pickled with all it holds names the attribute, and finds it again."""
         return AskedAttribute, (self.name, self.ask)
 
 
-def _within(frame: Any) -> bool:
+def _within(frame: FrameType) -> bool:
     """Whether a frame is this package's."""
     return str(frame.f_globals.get("__name__")).startswith(_PREFIX)
 
@@ -75,7 +76,7 @@ def _within(frame: Any) -> bool:
 _PREFIX: Final = __name__.partition(".")[0] + "."
 
 
-def put_into(cls: type, ask: Callable[..., Any]) -> None:
+def put_into(cls: type, ask: Callable[..., object]) -> None:
     """Lets a class be asked about what it has from `Tensor` as it is there."""
     for name in READ:
         for kind in cls.__mro__:

@@ -238,7 +238,9 @@ def ask_about_one(
     raise all_refused(function, stack[-1:], types)
 
 
-def ask_about_attribute(name: str, function: Any, x: Any, args: tuple[Any, ...]) -> object:
+def ask_about_attribute(
+    name: str, function: AnyCallable, x: object, args: tuple[object, ...]
+) -> object:
     """What the class of a tensor makes of a read or a write of its attribute.
 
     Raises:

@@ -84,7 +84,7 @@ class Pieces:
             bump(_piece(p))
 
 
-def _pieces(p: Any, state: Mapping[str, Any], names: tuple[str, ...]) -> list[Any] | None:
+def _pieces(p: Tensor, state: Mapping[str, object], names: tuple[str, ...]) -> list[Tensor] | None:
     """The arrays of this rank's pieces of a parameter, its gradient and states, if all are plain
     and cut alike.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._core.op import Op
     from ...optim.optimizer import Optimizer
     from .recorder import Recorder
-    from .symbolic_numbers import SymbolicFloat
+    from .symbolic_numbers import SymbolicFloat, SymbolicInt
 
 
 class NumberRecorder:
@@ -73,7 +73,7 @@ class NumberRecorder:
                 found.append(self.operand(arg, raw))
         return tuple(found)
 
-    def _fits(self, x: Any, raws: Arguments) -> bool:
+    def _fits(self, x: SymbolicInt, raws: Arguments) -> bool:
         """Whether a whole number fits the type that a row computes in: then that is a condition."""
         types = [raw.dtype for raw in raws if A.is_array(raw)]
         bits = 64

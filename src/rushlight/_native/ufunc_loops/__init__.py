@@ -203,7 +203,7 @@ def _sizes_of(args: tuple[Any, ...]) -> tuple[int, ...] | None:
     return sizes
 
 
-def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _basic_key(items: tuple[object, ...]) -> tuple[object, ...] | None:
     """Ints, slices that go on, None and once `...` as a key, which ends with `...` where it has
     none; None where there are other items."""
     dots = False

@@ -121,7 +121,7 @@ def is_bare(value: object) -> bool:
 _BARE: Final = frozenset((bool, int, float, complex))
 
 
-def _bare(value: Any) -> Any:
+def _bare(value: object) -> object:
     """The number itself of one of a derived class, whatever that says.
 
     Numbers that are recorded stay what they are: they know where they come from.

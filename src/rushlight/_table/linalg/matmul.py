@@ -466,7 +466,7 @@ def inner(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     return tensordot(input, other, ([-1], [-1]), out)
 
 
-def through_views(tensors: list[Any]) -> list[Any]:
+def through_views(tensors: list[Tensor]) -> list[Tensor]:
     """The tensors, each seen through a view where several are leaves.
 
     PyTorch turns every operand first, so the last of several leaves is the first to accumulate.

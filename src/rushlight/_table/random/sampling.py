@@ -112,17 +112,17 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             fill(stream_of(generator), array)
         return finish(array, requires_grad)
 
-    def draw_anew(shape: Shape) -> Any:
+    def draw_anew(shape: Shape) -> object:
         draw = distributions.rand if uniform else distributions.randn
         return finish(draw(stream_of(None), shape, T.FLOAT32), False)
 
-    def fresh_plainly(*sizes: Any) -> Any:
+    def fresh_plainly(*sizes: object) -> object:
         shape = sizes_of(sizes)
         if not shape or not is_usual() or min(shape) < 0:
             return fresh(*sizes)
         return draw_anew(shape)
 
-    def like_plainly(*args: Any) -> Any:
+    def like_plainly(*args: Any) -> object:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
             x: Array = args[0]._raw  # in which sizes below two may have strides of their own
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:

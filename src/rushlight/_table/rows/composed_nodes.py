@@ -6,7 +6,7 @@ that a node hasn't saved, see `node_decompositions`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._array import types as T
 from .row import ROWS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Shapes = dict[str, tuple[int, ...]]
 
 
-def _unsafe_view(x: Tensor, shape: tuple[int, ...]) -> Any:
+def _unsafe_view(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return ROWS["_unsafe_view"][0](x, shape)
 
 
@@ -29,7 +29,7 @@ def _rows(x: Tensor) -> Tensor:
     return table("reshape")(x, (-1, x._raw.shape[-1]))
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:
     """The steps of a linear layer; None where it is refused."""
     shape = x._raw.shape
     if not shape:
@@ -45,7 +45,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     return made if flat is x else _unsafe_view(made, (*shape[:-1], weight._raw.shape[0]))
 
 
-def stack(a: Tensor, b: Tensor) -> Any:
+def stack(a: Tensor, b: Tensor) -> Tensor | None:
     """The steps of a product of stacks of matrices; None where the node stays whole."""
     left, right = a._raw.shape, b._raw.shape
     if len(left) >= 3 and len(right) == 1:

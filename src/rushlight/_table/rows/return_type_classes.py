@@ -72,7 +72,7 @@ OF_FUNCTIONS: Final = {
 }
 
 
-def all_types(rows: Iterable[Row]) -> dict[str, Any]:
+def all_types(rows: Iterable[Row]) -> dict[str, type]:
     """All types by name, those of rows that nobody has used included."""
     for name in OF_FUNCTIONS:
         make_result_class(name)

@@ -50,7 +50,7 @@ def _cat_backward(
     return grads
 
 
-def _cat_tangents(tensors_t: list[Tensor], dim: int) -> Any:
+def _cat_tangents(tensors_t: list[Tensor], dim: int) -> Tensor:
     return apply_list(cat.op, tensors_t, (dim,))
 
 
@@ -73,7 +73,7 @@ def _stack_backward(xp: ModuleType, g: TensorLike, dim: int, need: list[bool]) -
     return [xp.select(g, dim, k) if wanted else None for k, wanted in enumerate(need)]
 
 
-def _stack_tangents(tensors_t: list[Tensor], dim: int) -> Any:
+def _stack_tangents(tensors_t: list[Tensor], dim: int) -> Tensor:
     return apply_list(stack.op, tensors_t, (dim,))
 
 
@@ -212,7 +212,7 @@ def _block_backward(
     return grads
 
 
-def _block_tangents(tensors_t: list[Tensor]) -> Any:
+def _block_tangents(tensors_t: list[Tensor]) -> Tensor:
     return apply_n(block_diag_.op, [tensors_t])
 
 
