@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from rushlight._table import ROWS, _modules
+from rushlight._table.homes import ROWS as HOMES
 from rushlight._table.rows.composite import COMPOSITES
 from rushlight._tensor.tensor import Tensor
 
@@ -84,12 +84,9 @@ def looked_up(name: str) -> Public:
 def families() -> dict[str, str]:
     """The module of the table in which each function is, by its name."""
     homes: dict[str, str] = {}
-    rows = {id(row): name for name, listed in ROWS.items() for row in listed}
-    for short in _modules():
-        module = importlib.import_module(f"rushlight._table.{short}")
-        for thing in vars(module).values():
-            if id(thing) in rows:
-                homes.setdefault(rows[id(thing)].rpartition(".")[2], module.__name__)
+    for module, names in HOMES.items():
+        for name in names.split():
+            homes.setdefault(name.rpartition(".")[2], f"rushlight._table.{module}")
     for (_, name), function in COMPOSITES.items():
         homes.setdefault(name, str(getattr(function, "__module__", "")))
     return homes

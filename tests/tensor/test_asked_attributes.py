@@ -149,3 +149,9 @@ def test_a_class_without_rules_has_the_attributes_of_tensor() -> None:
         pass
 
     assert "shape" not in vars(Quiet) and torch.ones(3).as_subclass(Quiet).shape == (3,)
+
+
+def test_nested_tensors_tell_their_attributes_themselves() -> None:
+    parts = [torch.ones(3), torch.ones(2)]
+    t = torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=True)
+    assert t.dtype == torch.float32 and t.requires_grad and t.is_leaf and t.grad is None

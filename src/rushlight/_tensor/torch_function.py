@@ -486,7 +486,8 @@ def _note(cls: type[Any], /, **kwargs: object) -> None:
         torch_dispatch()
     if cls._overrides and own is not _inherit and not is_own(cls.__module__):
         stand_in(cls)
-        put_into(cls, ask_about_attribute)
+        if not is_own(getattr(own, "__module__", None)):
+            put_into(cls, ask_about_attribute)
 
 
 Tensor.__torch_function__ = classmethod(_inherit)
