@@ -123,7 +123,6 @@ KNOWN: tuple[Known, ...] = (
     Known(r"nn\.(BCELoss\(\)\(K|BCEWithLogitsLoss\(\)\(R\(3\), B)", r"call", _WHICH),
     Known(r"nn\.(NLL|CrossEntropy)Loss\(weight=T.ones\(3\)\)\(R\(2, 4, 3\)", r"call", _WHICH),
     Known(r"nn\.LocalResponseNorm\(-2\)", r"call", _WHICH),
-    Known(r"nn\.(Max|Avg)Pool\dd\(-1\)", r"call", _WHICH),
     Known(r"nn\.AvgPool2d\(2\)\(R\(\)\)", r"call", _WHICH),
     Known(r"nn\.MaxUnpool\dd.*\+ 9999", r"call", "Of several wrong indices the largest is named"),
     Known(r"nn\.LSTM\(3, 4(, dtype=T.float64)?\)\(pack", r"call", _WHICH),
