@@ -23,11 +23,8 @@ KNOWN: dict[str, str] = {
     "graph.the_names_of_saved_values": "Nodes save what their formulas read",
     "saved_tensors.hooks_see_integers_and_masks_as_well": "Nodes save what their formulas read",
     # ---- transforms and modes ------------------------------------------------------------------
-    "func_limits.printing_inside_a_derivative": _SHOWN,
-    "func_limits.writing_to_a_captured_tensor": "Captured tensors may be written in transforms",
     "func_limits.dual_numbers_inside_vmap": "Dual numbers work inside vmap",
     "func_limits.the_class_of_an_example": _SHOWN,
-    "func_batched_backward.vectorised_hessians": "A forward-mode Hessian has no history",
     # ---- words ---------------------------------------------------------------------------------
     "custom_function_protocol.misuse_of_the_class": _NAMES,
     "input_errors.names_that_do_not_exist": _NAMES,

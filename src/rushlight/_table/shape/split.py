@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.axes import axis_of
+from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import read_by_python
@@ -136,6 +137,11 @@ unbind = linear(
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """The pieces of a size, or of several sizes, along a dimension."""
     if not isinstance(tensor, TensorBase):  # which PyTorch leaves to whatever it is
+        if errors.is_pytorchs(type(tensor)):
+            raise TypeError(
+                "split(): argument 'tensor' (position 1) must be Tensor, not "
+                f"{errors.type_name(tensor)}"
+            )
         return tensor.split(split_size_or_sections, dim)
     size = split_size_or_sections
     if type(dim) is int:
