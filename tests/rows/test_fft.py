@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -95,3 +96,15 @@ def test_windows_are_symmetric_unless_they_are_periodic() -> None:
         assert torch.allclose(made, made.flip(0)), name
         longer = getattr(torch.signal.windows, name)(8, sym=False, dtype=torch.float64)
         assert torch.allclose(longer, made[:8]), name
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_frequencies_without_memory_for_their_steps_are_refused_like_all_others(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Any:
+        return np.empty(2**45)
+
+    monkeypatch.setattr(np, "arange", refuse)
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator: can't allocate memory"):
+        getattr(torch.fft, name)(8)

@@ -117,6 +117,13 @@ RARE: list[Named] = [
         ours=r"^\[\('UserWarning', ['\"](?!An output).*\('UserWarning', 'An output with ",
     ),
     Named(
+        "A warning comes once a call",
+        "warning",
+        r"\b(eq|ne|logical_(and|or|xor))\(.*out=",
+        torch="was resized since.*was resized since.*Casting complex values",
+        ours="was resized since.*Casting complex values",
+    ),
+    Named(
         "A write with a place outside writes nothing",
         "warning",
         r"\.qr\(.*out=",

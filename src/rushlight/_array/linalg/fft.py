@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from ..memory.out_of_memory import allocating
 from ..types import byte_strides, empty, from_raw
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def complex_type(dtype: D.dtype) -> D.dtype:
     return D.complex64 if dtype is D.float32 else D.complex128
 
 
+@allocating
 def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
     """The frequencies of the places of a transform of `n` samples, `d` apart.
 
