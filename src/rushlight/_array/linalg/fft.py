@@ -132,6 +132,9 @@ def complex_type(dtype: D.dtype) -> D.dtype:
     return D.complex64 if dtype is D.float32 else D.complex128
 
 
+_BLOCK: Final = 1 << 20  # places at a time
+
+
 @allocating
 def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
     """The frequencies of the places of a transform of `n` samples, `d` apart.
@@ -139,15 +142,17 @@ def frequencies(n: int, d: float, half: bool, raw: RawType) -> Array:
     Half of a negative number of places is counted as in C.
     """
     count = int(n / 2) + 1 if half else n
-    empty((count,), raw)  # refuses what is too large, in bytes of the result
+    found = empty((count,), raw)
     with np.errstate(all="ignore"):
         step = np.float64(1.0) / np.float64(n * d)
-        if half:
-            places = np.arange(count)
-        else:
-            places = np.arange(n)
-            places[(n + 1) // 2 :] -= n
-        return (places.astype(raw) * step).astype(raw) if n else np.full(int(half), np.nan, raw)
+        for start in range(0, count, _BLOCK):  # no more memory than the result's
+            places = np.arange(start, min(start + _BLOCK, count))
+            if not half:
+                places[max((n + 1) // 2 - start, 0) :] -= n
+            found[start : start + _BLOCK] = (places.astype(raw) * step).astype(raw)
+    if not n:
+        found[...] = np.nan
+    return found
 
 
 def raw_name(raw: RawType) -> str:
