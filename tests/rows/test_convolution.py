@@ -225,11 +225,12 @@ def test_whole_numbers_of_less_than_64_bits_have_no_dilated_convolution(dims):
     assert run(x[:0].int(), w.int(), dilation=2).shape[0] == 0
 
 
-def test_a_convolution_of_bools_names_its_kernel_whatever_the_weights_are():
-    x, w = rl.ones(1, 1, 3, 3, 3).bool(), rl.ones(1, 1, 2, 2, 2)
-    for run, kernel in (
-        (rl.conv3d, "compute_columns3d"),
-        (rl.conv_transpose3d, "slow_conv_transpose3d_out_cpu"),
-    ):
-        with pytest.raises(NotImplementedError, match=f'"{kernel}" not implemented for .Bool.$'):
-            run(x, w)
+@pytest.mark.parametrize(
+    ("options", "kernel"),
+    [({}, "slow_conv3d_cpu"), ({"padding": "same"}, "slow_conv3d_cpu"),
+     ({"stride": 2}, "compute_columns3d"), ({"padding": 1}, "compute_columns3d")],
+)  # fmt: skip
+def test_a_convolution_of_bools_names_the_kernel_that_it_lacks(options: Any, kernel: str) -> None:
+    x, w = rl.ones(1, 1, 4, 4, 4).bool(), rl.ones(1, 1, 1, 1, 1).bool()
+    with pytest.raises(NotImplementedError, match=f'"{kernel}" not implemented'):
+        rl.conv3d(x, w, **options)

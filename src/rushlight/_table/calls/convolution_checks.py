@@ -157,13 +157,15 @@ _SHORT: Final = {
 }  # fmt: skip
 
 
-def _kernel(dims: int, transposed: bool, dilated: bool) -> str:
+def _kernel(dims: int, transposed: bool, dilated: bool, by_columns: bool) -> str:
     """PyTorch's kernel of whole numbers."""
     if transposed:
         return f"slow_conv_transpose{max(dims, 2)}d_out_cpu"
     if dilated:
         return "slow_conv_dilated<>"
-    return "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
+    if dims == 3:
+        return "compute_columns3d" if by_columns else "slow_conv3d_cpu"
+    return "slow_conv2d_cpu"
 
 
 def check_types(
@@ -173,8 +175,11 @@ def check_types(
     dims: int,
     transposed: bool,
     dilated: bool = False,
+    moved: bool = False,
 ) -> None:
     """Refuses operands of different types, and those that PyTorch has no kernel for.
+
+    `moved` says that windows are padded or lie apart.
 
     Raises:
         NotImplementedError: for bools; for whole numbers but int64 in transposed or dilated ones.
@@ -189,7 +194,7 @@ def check_types(
         )
     whole = x.dtype.kind in "iu" and given is not D.int64 and (transposed or dilated)
     if (whole or given is D.bool_) and x.size:
-        name = _kernel(dims, transposed, dilated)
+        name = _kernel(dims, transposed, dilated, moved or max(w.shape[2:]) > 1)
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(given)))
     if w.dtype != x.dtype:
         other = T.from_raw(w.dtype)

@@ -150,7 +150,8 @@ def _convolution(
     )  # fmt: skip
     dims = w.ndim - 2
     if x.dtype != w.dtype or x.dtype.kind in "biu" or (bias is not None and bias.dtype != x.dtype):
-        check_types(x, w, bias, dims, transposed, max(dilation) > 1)
+        moved = max(stride) > 1 or max(padding) > 0
+        check_types(x, w, bias, dims, transposed, max(dilation) > 1, moved)
     if not transposed and not x.shape[1]:  # no channels give none, whatever the weights say
         y = raw.correlate(x, w, None, stride, padding, dilation, groups)[:, :0]
     elif not transposed:
