@@ -104,6 +104,14 @@ def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> Any
     return made
 
 
+def _put_before(plain: AnyCallable, letters: str, module: object, kind: str) -> AnyCallable:
+    """`plain`, with what a class of an extension module takes in front; itself without that."""
+    if module is None:
+        return plain
+    made: AnyCallable = getattr(module, kind)(plain, letters)
+    return made
+
+
 def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
     """`plain`, with what `products.c` knows of small arrays in front; itself without that.
 
@@ -117,66 +125,42 @@ def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
     - `"Softmax"`: "sdn" for softmax, "ldn" for its logarithm: an array, the dimension and None;
       "Sod" and "Lod" for their gradients: a gradient, the result, the dimension.
     """
-    if PRODUCTS is None:
-        return plain
-    made: AnyCallable = getattr(PRODUCTS, kind)(plain, letters)
-    return made
+    return _put_before(plain, letters, PRODUCTS, kind)
 
 
 def reduction(plain: AnyCallable, letters: str) -> AnyCallable:
     """A reduction or a scan, with small dense arrays taken by ufuncs' loops; see `reduce_array`."""
-    if REDUCTIONS is None:
-        return plain
-    made: AnyCallable = REDUCTIONS.Reduction(plain, letters)
-    return made
+    return _put_before(plain, letters, REDUCTIONS, "Reduction")
 
 
 def view(plain: AnyCallable, letters: str) -> AnyCallable:
     """A function that gives views, with those of numbers made in C; see `take_view`."""
-    if VIEWS is None:
-        return plain
-    made: AnyCallable = VIEWS.View(plain, letters)
-    return made
+    return _put_before(plain, letters, VIEWS, "View")
 
 
 def places(plain: AnyCallable, letters: str) -> AnyCallable:
     """A look-up by indices, with small ones made in C; see `take_places`."""
-    if PLACES is None:
-        return plain
-    made: AnyCallable = PLACES.Places(plain, letters)
-    return made
+    return _put_before(plain, letters, PLACES, "Places")
 
 
 def order(plain: AnyCallable, letters: str) -> AnyCallable:
     """What order decides, with small dense arrays sorted in C; see `order_array`."""
-    if ORDERS is None:
-        return plain
-    made: AnyCallable = ORDERS.Order(plain, letters)
-    return made
+    return _put_before(plain, letters, ORDERS, "Order")
 
 
 def copy(plain: AnyCallable, letters: str) -> AnyCallable:
     """A copy in another arrangement, with small ones made in C; see `copy_array`."""
-    if COPIES is None:
-        return plain
-    made: AnyCallable = COPIES.Copy(plain, letters)
-    return made
+    return _put_before(plain, letters, COPIES, "Copy")
 
 
 def pool(plain: AnyCallable, letters: str) -> AnyCallable:
     """Pooling, with small dense planes done in C; see `pool` there."""
-    if WINDOWS is None:
-        return plain
-    made: AnyCallable = WINDOWS.Pool(plain, letters)
-    return made
+    return _put_before(plain, letters, WINDOWS, "Pool")
 
 
 def norm(plain: AnyCallable, letters: str) -> AnyCallable:
     """A normalisation, with small dense arrays done in C; see `normalise` there."""
-    if NORMS is None:
-        return plain
-    made: AnyCallable = NORMS.Norm(plain, letters)
-    return made
+    return _put_before(plain, letters, NORMS, "Norm")
 
 
 def set_bounds(least: float, most: float, sure: float) -> None:
