@@ -1,10 +1,15 @@
 """Which parameters of a group the raw sweep may take, and which go the generic way."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._array.types import FLOAT32, FLOAT64
 from ._ground import Tensor, bump
+
+if TYPE_CHECKING:
+    from .._array.annotations import Array
 
 
 class Plain:
@@ -84,7 +89,7 @@ class Pieces:
             bump(_piece(p))
 
 
-def _pieces(p: Tensor, state: Mapping[str, object], names: tuple[str, ...]) -> list[Tensor] | None:
+def _pieces(p: Tensor, state: Mapping[str, object], names: tuple[str, ...]) -> list[Array] | None:
     """The arrays of this rank's pieces of a parameter, its gradient and states, if all are plain
     and cut alike.
     """
