@@ -116,12 +116,12 @@ if TYPE_CHECKING:
         rpc as rpc,
         tensor as tensor,
     )
-    from .gradient_reduction import GradBucket as GradBucket
+    from .buckets import GradBucket as GradBucket
 else:  # checkers take a module with this function for one that has every name
     __getattr__ = lazy(
         __name__,
         {
-            "GradBucket": ".gradient_reduction:GradBucket",
+            "GradBucket": ".buckets:GradBucket",
             **{name: f".{name}" for name in (
                 "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc",
                 "tensor",

@@ -71,6 +71,10 @@ class LocalCarrier:
 
     def reduce(self, tensor: Tensor, root: int | None, op: RedOpType, waits: bool) -> Work:
         """Leaves the tensor, which is the sum (or mean, …) of the only rank's."""
+        if root is None and tensor.is_sparse:
+            from ..sparse.parts import parts_of, put_parts
+
+            put_parts(tensor, *parts_of(tensor))
         return Work([tensor])
 
     def reduce_scatter(

@@ -18,6 +18,7 @@ from ..autograd.grad_mode import is_grad_enabled, no_grad
 from ..autograd.profiler import record_function
 from ..nn._ground import f
 from ..nn.modules.module import Module
+from ..nn.modules.sparse import Embedding, EmbeddingBag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,11 @@ _DEPRECATED: Final = (
     "rely on buffers NOT being synced at init (e.g. rank-local buffers), keep using "
     "`broadcast_buffers=False` until `init_sync_buffers` is available."
 )
+
+
+def _gives_rows(module: Any) -> bool:
+    """Whether the gradient of a module's table holds only the rows that were read."""
+    return isinstance(module, Embedding | EmbeddingBag) and module.sparse
 
 
 class DistributedDataParallel(Module):
@@ -184,7 +190,11 @@ class DistributedDataParallel(Module):
             buffers = self._shared_buffers() if init_buffers else []
             self._broadcast([*named.values(), *buffers])
         self.reducer = GradientReduction(
-            trained, self.process_group, self.bucket_bytes_cap, self.gradient_as_bucket_view
+            trained,
+            self.process_group,
+            self.bucket_bytes_cap,
+            self.gradient_as_bucket_view,
+            {id(part.weight) for part in self.module.modules() if _gives_rows(part)},
         )
 
     def _kept(self, named: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:

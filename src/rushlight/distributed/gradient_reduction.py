@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._array import types as T
-from .._array.memory import messages as M
 from .._base import dtypes as D
 from .._core.mode import ready
 from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from ..autograd.variable import Variable
 from ..nn._ground import f
+from .buckets import GradBucket, RowsBucket
 from .collectives import all_reduce
 from .recorded_reduction import record_finish, record_sent
 from .reduce_op import ReduceOp
@@ -48,78 +47,19 @@ _MORE = (
 )
 
 
-class GradBucket:
-    """Gradients that are sent together, in a row."""
-
-    def __init__(self, index: int, parameters: list[Tensor]) -> None:
-        self._index = index
-        self._parameters = parameters
-        self._last = False
-        starts = [0]
-        for parameter in parameters:
-            starts.append(starts[-1] + parameter.numel())
-        self._starts = starts
-        self._buffer = f.zeros(starts[-1], dtype=parameters[0].dtype)
-        self._parts: list[Tensor] = []  # made when they are asked for
-        self.missing: set[int] = set()
-
-    def index(self) -> int:
-        """The place of the bucket among all, in the order of sending."""
-        return self._index
-
-    def is_last(self) -> bool:
-        """Whether no bucket is sent after it."""
-        return self._last
-
-    def bytes(self) -> int:
-        """How much is sent."""
-        return self._buffer.numel() * self._buffer.element_size()
-
-    def buffer(self) -> Tensor:
-        """All gradients in a row."""
-        return self._buffer
-
-    def set_buffer(self, buffer: Tensor) -> None:
-        """Puts another tensor in the row's place."""
-        self._buffer = buffer
-        self._parts = []
-
-    def parameters(self) -> list[Tensor]:
-        """The parameters whose gradients these are."""
-        return list(self._parameters)
-
-    def gradients(self) -> list[Tensor]:
-        """The gradients, as views of the row."""
-        return [
-            self._buffer[start:end].view(parameter.shape)
-            for parameter, start, end in zip(self._parameters, self._starts, self._starts[1:])
-        ]
-
-    def part(self, place: int) -> Tensor:
-        """The gradient of the parameter at a place, as a view of the row, always the same one."""
-        if not self._parts:
-            self._parts = self.gradients()
-        return self._parts[place]
-
-    def fill(self, place: int, grad: Array, factor: float) -> None:
-        """Puts a gradient, times a number, into the place of its parameter."""
-        part = self.part(place)
-        if factor != 1.0 and part._raw.dtype == grad.dtype and M.scales(grad):
-            M.put_scaled(part._raw, grad, factor)
-            return
-        T.write_into(part._raw, grad)
-        if factor != 1.0:
-            with no_grad():
-                part.mul_(factor)
-
-
 class GradientReduction:
     """The buckets of a module's parameters, and how far they are in this iteration."""
 
     def __init__(
-        self, named: dict[str, Tensor], group: ProcessGroup, limit: int, as_views: bool
+        self,
+        named: dict[str, Tensor],
+        group: ProcessGroup,
+        limit: int,
+        as_views: bool,
+        sparse: set[int] = frozenset(),  # type: ignore[assignment]
     ) -> None:
         self.group = group
+        self.sparse = sparse  # by `id`: parameters whose gradients are sparse
         self.names = list(named)
         self.parameters = list(named.values())
         self.as_views = as_views
@@ -155,7 +95,11 @@ class GradientReduction:
     def _cut(self, limit: int) -> list[GradBucket]:
         lists: list[list[Tensor]] = []
         open_lists: dict[Any, tuple[list[Tensor], list[int]]] = {}
+        alone: list[list[Tensor]] = []
         for parameter in reversed(self.parameters):
+            if id(parameter) in self.sparse:
+                alone.append([parameter])
+                continue
             size = parameter.numel() * parameter.element_size()
             held, count = open_lists.setdefault(parameter.dtype, ([], [0]))
             held.append(parameter)
@@ -163,8 +107,13 @@ class GradientReduction:
             if count[0] >= (limit if lists else min(limit, _FIRST)):
                 lists.append(held)
                 del open_lists[parameter.dtype]
-        lists += [held for held, _ in open_lists.values()]
-        buckets = [GradBucket(index, held) for index, held in enumerate(lists)]
+        lists += [held for held, _ in open_lists.values()] + alone
+        place = {id(p): i for i, p in enumerate(self.parameters)}
+        lists.sort(key=lambda held: -place[id(held[-1])])  # as they become complete
+        buckets = [
+            (RowsBucket if id(held[0]) in self.sparse else GradBucket)(index, held)
+            for index, held in enumerate(lists)
+        ]
         buckets[-1]._last = True
         return buckets
 
@@ -237,36 +186,17 @@ class GradientReduction:
                 "this module graph does not change during training loop.2) Reused parameters in "
                 "multiple reentrant backward passes."
             )
-        if type(grad) is Tensor and grad._raw.base is None:  # memory of its own
-            bucket.fill(i, grad._raw, self._factor())
-        else:
-            self._put(bucket.part(i), grad)
+        bucket.take(i, grad, 1 if self.hook is not None else self.divisor)
         bucket.missing.discard(i)
         while self._following < len(self.buckets) and not self.buckets[self._following].missing:
             self._send(self.buckets[self._following])
             self._following += 1
 
-    def _put(self, part: Tensor, grad: Tensor | None) -> None:
-        """Puts any gradient into its place, or zeros where there is none."""
-        with no_grad():
-            if grad is None:
-                part.zero_()
-            elif grad.data_ptr() != part.data_ptr():
-                part.copy_(grad)
-                if self.hook is None:
-                    part.mul_(self._factor())
-            elif self.hook is None:  # it lies there already
-                part.div_(self.divisor)
-
-    def _factor(self) -> float:
-        """What gradients are multiplied by before they are added up: a hook does it itself."""
-        return 1.0 if self.hook is not None else 1.0 / self.divisor
-
     def send_filled(self, bucket: GradBucket, grads: Sequence[Array]) -> None:
         """Sends a bucket of complete gradients, in a step that is compiled."""
         for i, (parameter, grad) in enumerate(zip(bucket.parameters(), grads)):
             self._used.add(id(parameter))
-            bucket.fill(i, grad, self._factor())
+            bucket.fill(i, grad, 1.0 / self.divisor)
         bucket.missing.clear()
         self._send(bucket)
         self._following += 1
@@ -322,26 +252,13 @@ class GradientReduction:
         for bucket, sent in self._works:
             result = sent.wait()
             if self.hook is not None:
-                row = result[0] if isinstance(result, list | tuple) else result
-                with no_grad():
-                    if row is not bucket.buffer():
-                        bucket.buffer().copy_(row.reshape(-1))
+                bucket.receive(result[0] if isinstance(result, list | tuple) else result)
             with no_grad():
                 for i, parameter in enumerate(bucket.parameters()):
                     if used_anywhere is None or id(parameter) in used_anywhere:
-                        self._give(parameter, bucket.part(i))
+                        bucket.give(i, parameter, self.as_views)
         self._finished = True
         self._works = []
-
-    def _give(self, parameter: Tensor, mean: Tensor) -> None:
-        grad = parameter.grad
-        if self.as_views:
-            if grad is None or grad.data_ptr() != mean.data_ptr():
-                parameter.grad = mean.detach()
-        elif grad is None:
-            parameter.grad = mean.clone()
-        else:
-            grad.copy_(mean)
 
     def _used_anywhere(self) -> set[int] | None:
         """The parameters that some rank has used; None where all ranks use all."""

@@ -8,6 +8,7 @@ sends it to all. A small one goes to all ranks whole.
 
 from __future__ import annotations
 
+import math
 import os
 import zlib
 from collections import deque
@@ -38,18 +39,35 @@ _WHOLE: Final = 1 << 16
 _REPORT: Final = 256
 _SHAPED: Final = ", of shape "
 
+#: Tensors that are more than one array, by their layout: how errors name them.
+_OTHER_KINDS: Final = {
+    "torch.sparse_coo": "SparseCPU", "torch.sparse_csr": "SparseCsrCPU",
+    "torch.sparse_csc": "SparseCsrCPU", "torch.sparse_bsr": "SparseCsrCPU",
+    "torch.sparse_bsc": "SparseCsrCPU",
+}  # fmt: skip
+#: Numbers that say which form a sparse tensor has: kinds of dimensions, count, dtype, shape.
+_FORM: Final = 68
 
-def _raw(tensor: Tensor) -> Array:
-    """A tensor's array.
+
+def _raw(tensor: Tensor, what: str) -> Array:
+    """A tensor's array, for the message of this name.
 
     Raises:
-        RuntimeError: for a tensor without memory of its own kind, such as a sparse one.
+        NotImplementedError: for a tensor without memory of its own kind, such as a sparse one.
     """
-    if str(tensor.layout) != "torch.strided" or tensor.device.type != "cpu":
-        raise RuntimeError(
-            f"messages hold dense tensors of the CPU, not {tensor.layout} on {tensor.device}"
+    kind = _OTHER_KINDS.get(str(tensor.layout)) if tensor.device.type == "cpu" else "Meta"
+    if kind is not None:
+        raise NotImplementedError(
+            f"Could not run 'c10d::{what}' with arguments from the '{kind}' backend. Only "
+            "all_reduce takes sparse tensors in coordinates, and sums them; for all else take the "
+            "dense tensor: `x.to_dense()`."
         )
     return tensor._raw
+
+
+def _row_of(form: Sequence[int], length: int) -> Array:
+    """Whole numbers as a row of one length, to be compared with those of other ranks."""
+    return M.numbers([*form, *(-1,) * (length - len(form))])
 
 
 def _parts(length: int, count: int) -> list[slice]:
@@ -200,7 +218,9 @@ class MPICarrier:
     # ---- collectives --------------------------------------------------------------------------
     def broadcast(self, tensor: Tensor, root: int, waits: bool) -> Work:
         """Gives every rank what `root` has."""
-        return self._start(self._broadcast(_raw(tensor), root), "broadcast", [tensor], waits)
+        return self._start(
+            self._broadcast(_raw(tensor, "broadcast_"), root), "broadcast", [tensor], waits
+        )
 
     def _broadcast(self, array: Array, root: int) -> Steps:
         row = M.flat(array)
@@ -210,8 +230,46 @@ class MPICarrier:
 
     def reduce(self, tensor: Tensor, root: int | None, op: RedOpType, waits: bool) -> Work:
         """Makes one of all ranks' tensors, on one rank or (None) on all."""
-        steps = self._reduce(_raw(tensor), root, op.name)
+        if root is None and tensor.is_sparse:
+            return self._start(self._sum_sparse(tensor), "all_reduce", [tensor], waits)
+        what = "allreduce_" if root is None else "reduce_"
+        steps = self._reduce(_raw(tensor, what), root, op.name)
         return self._start(steps, "all_reduce" if root is None else "reduce", [tensor], waits)
+
+    def _sum_sparse(self, tensor: Tensor) -> Steps:
+        """The sum of sparse tensors, each of which may hold other elements than the others.
+
+        Raises:
+            RuntimeError: where their shapes differ, or their types.
+        """
+        from ..sparse.parts import parts_of, put_parts, sum_of
+
+        places, held = parts_of(tensor)
+        code = zlib.crc32(str(tensor.dtype).encode())
+        own = _row_of([places.shape[1], places.shape[0], code, *tensor.shape], _FORM)
+        forms = M.scratch(_FORM * self.size, own)
+        yield [self._comm.Iallgather(self._bytes(own), self._bytes(forms))]
+        rows = forms.reshape(self.size, _FORM)
+        if (rows[:, 1:] != own[1:]).any():
+            raise RuntimeError("Sparse dimensions do not match")
+        counts = rows[:, 0].tolist()
+        each = math.prod(held.shape[1:])
+        all_places = {i: M.scratch(places.shape[0] * counts[i], places) for i in self._others}
+        all_held = {i: M.scratch(each * counts[i], held) for i in self._others}
+        mine = M.flat(places), M.flat(held)
+        yield [
+            *self._posted(dict.fromkeys(self._others, mine[0]), all_places),
+            *self._posted(dict.fromkeys(self._others, mine[1]), all_held),
+        ]
+        all_places[self.rank], all_held[self.rank] = mine
+        parts = [
+            (
+                all_places[i].reshape(len(places), counts[i]),
+                all_held[i].reshape(counts[i], *held.shape[1:]),
+            )
+            for i in range(self.size)
+        ]
+        put_parts(tensor, *sum_of(parts, tuple(tensor.shape)))
 
     def _reduce(self, array: Array, root: int | None, op: str) -> Steps:
         row = M.flat(array)
@@ -251,7 +309,11 @@ class MPICarrier:
         self, output: Tensor, parts: Sequence[Tensor], op: RedOpType, waits: bool
     ) -> Work:
         """Makes one of all ranks' tensors of number `rank`."""
-        steps = self._reduce_scatter(_raw(output), [_raw(part) for part in parts], op.name)
+        steps = self._reduce_scatter(
+            _raw(output, "reduce_scatter_"),
+            [_raw(part, "reduce_scatter_") for part in parts],
+            op.name,
+        )
         return self._start(steps, "reduce_scatter", [output], waits)
 
     def _reduce_scatter(self, output: Array, parts: list[Array], op: str) -> Steps:
@@ -269,9 +331,10 @@ class MPICarrier:
         tensors: Sequence[Tensor], waits: bool,
     ) -> Work:  # fmt: skip
         """Sends a tensor to each of some ranks, and receives one from each of some."""
+        called = what.replace("all_", "all")
         steps = self._exchange(
-            {i: _raw(tensor) for i, tensor in sends.items()},
-            {i: _raw(tensor) for i, tensor in receives.items()},
+            {i: _raw(tensor, f"{called}_") for i, tensor in sends.items()},
+            {i: _raw(tensor, f"{called}_") for i, tensor in receives.items()},
         )
         # The places of what is gathered are the root's alone.
         alike = list(sends.values()) if what == "gather" else None
@@ -292,7 +355,7 @@ class MPICarrier:
 
     def all_gather(self, output: Tensor, tensor: Tensor, waits: bool) -> Work:
         """Puts the tensors of all ranks one after the other."""
-        steps = self._all_gather(_raw(output), _raw(tensor))
+        steps = self._all_gather(_raw(output, "_allgather_base_"), _raw(tensor, "_allgather_base_"))
         return self._start(steps, "all_gather", [output], waits)
 
     def _all_gather(self, output: Array, array: Array) -> Steps:
@@ -313,7 +376,7 @@ class MPICarrier:
     # ---- from one rank to another -------------------------------------------------------------
     def send(self, tensor: Tensor, to: int, tag: int, waits: bool) -> Work:
         """Sends a tensor to a rank."""
-        return self._start(self._send(_raw(tensor), to, tag), "send", [tensor], waits, [to])
+        return self._start(self._send(_raw(tensor, "send"), to, tag), "send", [tensor], waits, [to])
 
     def _send(self, array: Array, to: int, tag: int) -> Steps:
         yield [self._direct.Isend(self._bytes(M.flat(array)), to, tag)]
@@ -321,7 +384,7 @@ class MPICarrier:
     def receive(self, tensor: Tensor, source: int | None, tag: int, waits: bool) -> Work:
         """Receives a tensor from a rank, or (None) from whichever sends one."""
         status = self._mpi.Status()
-        steps = self._receive(_raw(tensor), source, tag, status)
+        steps = self._receive(_raw(tensor, "recv_"), source, tag, status)
         peers = self._others if source is None else [source]
         work = self._start(steps, "recv", [tensor], waits, peers)
         work.source_rank = lambda: self._ranks[status.Get_source()] if source is None else source  # type: ignore[method-assign]

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .._array.annotations import Array
     from .._compile.capture.recorder import Recorder
     from .._tensor.tensor import Tensor
+    from .buckets import GradBucket
     from .data_parallel import DistributedDataParallel
-    from .gradient_reduction import GradBucket, GradientReduction
+    from .gradient_reduction import GradientReduction
 
 __all__ = ["record_finish", "record_forward", "record_sent", "why_not_recorded", "will_ask"]
 
@@ -140,6 +141,8 @@ def why_not_recorded(module: DistributedDataParallel) -> str:
         what = "ranks may run out of batches (join)"
     elif reducer is not None and reducer.hook is not None:
         what = "a communication hook of the program's adds its gradients up"
+    elif reducer is not None and reducer.sparse:
+        what = "gradients of embeddings are sparse"
     return what and f"DistributedDataParallel in a compiled step: {what}"
 
 

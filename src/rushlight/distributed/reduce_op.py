@@ -51,13 +51,19 @@ def check_operation(tensor: Tensor, op: object, function: str) -> RedOpType:
 
     Raises:
         ValueError: for an order of complex numbers, their product or their bits.
-        RuntimeError: for bits of floats, and for a mean of whole numbers.
+        RuntimeError: for bits of floats, a mean of whole numbers, and what isn't a sum of sparse
+            tensors.
         TypeError: for what isn't an operation.
     """
     if not isinstance(op, RedOpType):
         raise TypeError(f"{function}(): {op!r} is no torch.distributed.ReduceOp")
     if op is RedOpType.PREMUL_SUM:
         raise RuntimeError("Cannot use ReduceOp.PREMUL_SUM with Gloo")
+    if tensor.is_sparse and function == "all_reduce" and op is not RedOpType.SUM:
+        raise RuntimeError(
+            "ProcessGroupGloo::allreduce: unsupported reduction operation (allreduce of sparse "
+            "tensors only works with ReduceOp.SUM)"
+        )
     if tensor.is_complex() and op not in _OF_COMPLEX:
         raise ValueError(f"{function} does not support {op} on complex tensors")
     floating = tensor.is_floating_point() or tensor.is_complex()

@@ -258,3 +258,89 @@ def what_a_module_of_several_ranks_tells_of_itself(torch, dist, rank, size):
             "num_parameter_tensors", "output_device", "total_parameter_size_bytes",
             "gloo_socket_ifname", "torch_distributed_debug")  # fmt: skip
     return {name: told[name] for name in same}
+
+
+def sparse_of(torch, places, values, shape):
+    return torch.sparse_coo_tensor(torch.tensor(places), torch.tensor(values), shape)
+
+
+def parts_of(x):
+    return [x.is_coalesced(), x._indices(), x._values(), x.dtype == x._values().dtype]
+
+
+@program
+def sums_of_sparse_tensors(torch, dist, rank, size):
+    def summed(x):
+        before = x._values()
+        work = dist.all_reduce(x, async_op=rank == 1)
+        if rank == 1:
+            work.wait()
+        return [*parts_of(x), before]
+
+    none = torch.sparse_coo_tensor(torch.zeros(1, 0, dtype=torch.long), torch.zeros(0), (5,))
+    count = rank + 1
+    return [
+        summed(sparse_of(torch, [[0, 2 + rank, 0]], [1.0, 2.0, 3.0], (8,))),
+        summed(sparse_of(torch, [[4, 1]], [[1.0, rank], [3.0, 4.0]], (5, 2))),
+        summed(sparse_of(torch, [[0, rank], [1, 1]], [1.0, 3.0], (5, 2))),
+        summed(sparse_of(torch, [list(range(count))], [float(rank)] * count, (8,))),
+        summed(sparse_of(torch, [[1]], [2.0], (5,)) if rank == 0 else none.clone()),
+        summed(none.clone()),
+        summed(sparse_of(torch, [[0, 2]], [rank, 2], (5,))),
+        summed(sparse_of(torch, [[0, 2]], [rank / 2, 2.0], (5,)).double()),
+    ]
+
+
+@program
+def messages_that_sparse_tensors_cannot_be(torch, dist, rank, size):
+    x = sparse_of(torch, [[0, 2]], [1.0, 2.0], (5,))
+    places = [torch.zeros(5) for _ in range(size)]
+
+    def refused(call):
+        error = failing(call)
+        return [error[0], error[1].partition(" backend.")[0]]
+
+    def largest():
+        dist.all_reduce(x, dist.ReduceOp.MAX)
+
+    return [
+        failing(largest),
+        refused(lambda: dist.broadcast(x, 0)),
+        refused(lambda: dist.reduce(x, 0)),
+        refused(lambda: dist.all_gather(places, x)),
+        refused(lambda: dist.gather(x, places if rank == 0 else None)),
+        refused(lambda: dist.send(x, (rank + 1) % size)),
+        refused(lambda: dist.all_reduce(torch.eye(3).to_sparse_csr())),
+    ]
+
+
+@program
+def gradients_of_the_rows_that_were_read(torch, dist, rank, size):
+    def steps(bag, hooked=False, **options):
+        torch.manual_seed(0)
+        kind = torch.nn.EmbeddingBag if bag else torch.nn.Embedding
+        net = torch.nn.Sequential(kind(8, 3, sparse=True), torch.nn.Linear(3, 2))
+        model = torch.nn.parallel.DistributedDataParallel(net, **options)
+        if hooked:
+            hooks = importlib.import_module(
+                f"{torch.__name__}.distributed.algorithms.ddp_comm_hooks.default_hooks"
+            )
+            model.register_comm_hook(None, hooks.allreduce_hook)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        seen = []
+        for step in range(3):
+            optimizer.zero_grad(set_to_none=step != 1)
+            if step == 2:
+                with model.no_sync():
+                    model(torch.tensor([[5, rank]])).square().sum().backward()
+            model(torch.tensor([[rank, 2, rank + step]])).square().sum().backward()
+            grad = net[0].weight.grad
+            seen.append([*parts_of(grad), net[1].weight.grad.clone()])
+            optimizer.step()
+        return [seen, net.state_dict()]
+
+    return [
+        steps(False), steps(True), steps(False, True), steps(False, gradient_as_bucket_view=True),
+        steps(False, find_unused_parameters=True), steps(False, static_graph=True),
+        steps(False, bucket_cap_mb=0.00001),
+    ]  # fmt: skip

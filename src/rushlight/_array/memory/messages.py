@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ..annotations import Array
 
-__all__ = ["bytes_in", "copy", "flat", "fold", "put_scaled", "scales", "scratch"]
+__all__ = ["bytes_in", "copy", "flat", "fold", "numbers", "put_scaled", "scales", "scratch"]
 
 #: How two arrays become one, by the name of the operation; AVG divides the sum at the end.
 _FOLDS: Final[dict[str, Callable[..., Any]]] = {
@@ -34,6 +34,11 @@ def is_own(row: Array, array: Array) -> bool:
 def scratch(count: int, like: Array) -> Array:
     """A row of `count` elements that aren't set, of an array's type."""
     return np.empty(count, like.dtype)
+
+
+def numbers(values: Sequence[int]) -> Array:
+    """Whole numbers as a row."""
+    return np.array(values, np.int64)
 
 
 def copy(target: Array, source: Array) -> None:

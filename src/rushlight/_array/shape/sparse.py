@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,23 @@ def merge_places(places: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     different, member = np.unique(keys(places, shape), return_inverse=True)
     found = np.unravel_index(different, shape) if len(shape) else ()
     return np.array(found, np.int64).reshape(len(shape), different.size), member.reshape(-1)
+
+
+def sum_of(parts: Sequence[tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Places and values of the sum of sparse tensors, each of which has a place once.
+
+    They are added in their order: the same ones give the same bits.
+    """
+    first, values = parts[0]
+    together = np.concatenate([places for places, _ in parts], 1)
+    merged, member = merge_places(together, shape[: len(first)])
+    out = np.zeros((merged.shape[1], *values.shape[1:]), values.dtype)
+    start = 0
+    for places, held in parts:
+        end = start + places.shape[1]
+        out[member[start:end]] += held
+        start = end
+    return merged, out
 
 
 def lookup(wanted: Any, sorted_keys: Any) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from ....utils._futures import Future
 if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
     from ...annotations import Given
-    from ...gradient_reduction import GradBucket
+    from ...buckets import GradBucket
 
 __all__ = ["noop_hook"]
 

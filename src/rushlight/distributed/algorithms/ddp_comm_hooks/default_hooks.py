@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
     from ....utils._futures import Future
     from ...annotations import Given
-    from ...gradient_reduction import GradBucket
+    from ...buckets import GradBucket
     from ...process_group import ProcessGroup
 
     Hook = Callable[[Any, GradBucket], Future[Tensor]]

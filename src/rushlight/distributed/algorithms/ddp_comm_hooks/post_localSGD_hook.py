@@ -12,7 +12,7 @@ from .default_hooks import mean_over_ranks
 if TYPE_CHECKING:
     from ...._tensor.tensor import Tensor
     from ....utils._futures import Future
-    from ...gradient_reduction import GradBucket
+    from ...buckets import GradBucket
 
 __all__ = ["PostLocalSGDState", "post_localSGD_hook"]
 

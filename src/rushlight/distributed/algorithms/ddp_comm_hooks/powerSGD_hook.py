@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ...._tensor.tensor import Tensor
     from ...annotations import State
-    from ...gradient_reduction import GradBucket
+    from ...buckets import GradBucket
     from ...process_group import ProcessGroup
 
 __all__ = ["PowerSGDState", "batched_powerSGD_hook", "powerSGD_hook"]
