@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from importlib.abc import InspectLoader
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
@@ -89,7 +89,9 @@ def module(name: str) -> Program:
         spec = None
     if spec is None:
         raise Refused(f"{sys.executable}: No module named {name}", 1)
-    code = spec.loader.get_code(name) if isinstance(spec.loader, InspectLoader) else None
+    # What loads a module of torch has this method, but not the class of such loaders.
+    find_code: Callable[[str], CodeType | None] = getattr(spec.loader, "get_code", lambda _: None)
+    code = find_code(name)
     if code is None or spec.origin is None:
         raise Refused(f"{sys.executable}: No code object available for {name}", 1)
     return Program(spec.origin, code, spec)

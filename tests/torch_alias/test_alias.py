@@ -198,6 +198,12 @@ def test_a_module_of_a_package_runs_with_its_relative_imports(tmp_path: Path) ->
     assert (done.stdout.strip(), done.stderr) == ("the package package", "")
 
 
+def test_a_module_of_torch_runs() -> None:
+    done = python("-m", "rushlight", "-m", "torch.distributed.run", "--help")
+    assert done.returncode == 0, done.stderr
+    assert "--nproc-per-node" in done.stdout
+
+
 def test_code_on_the_command_line_runs() -> None:
     done = python("-m", "rushlight", "-c", "import sys, torch; print(sys.argv, torch.ones(1))", "a")
     assert (done.stdout.strip(), done.stderr) == ("['-c', 'a'] tensor([1.])", "")
