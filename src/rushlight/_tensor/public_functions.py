@@ -27,12 +27,13 @@ from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, is_interposed
 from .._core.op import Op
 from .._native.cpython.unbound import function_of, unbound
-from .._native.ufunc_loops import types_of
+from .._native.ufunc_loops import ENTRY, types_of
 from .._table import PUBLIC
 from .._table.rows.composite import (  # fmt: skip
     ASK_THEMSELVES,
     BUILTINS,
     COMPOSITES,
+    ENTRIES,
     METHODS,
     POSITIONAL,
 )
@@ -119,6 +120,7 @@ def _quick(function: Callable[..., object], whole: object, plain: Any) -> object
                 raise
             return handled
 
+    _enter(asking, None, body, recheck)
     return asking
 
 
@@ -143,7 +145,25 @@ def _checked(
                 raise
             return handled
 
+    _enter(asking, settled, body, recheck)
     return asking
+
+
+def _enter(function: AnyCallable, settled: set[Any] | None, body: object, recheck: object) -> None:
+    """Has the usual calls of a function that asks taken in C, see Note [Entries]."""
+    if ENTRY is None:
+        return
+
+    def explain(args: Any, kwargs: dict[str, object], box: list[Exception]) -> object:
+        try:
+            raise box.pop()
+        except Exception as error:
+            handled = _after(function, recheck, args, kwargs, error)
+            if handled is NOT_HANDLED:
+                raise
+            return handled
+
+    ENTRIES[function] = ENTRY(function, function, "whole", (ALERTED, settled, body), explain)
 
 
 def _alone(function: Callable[..., object], whole: object) -> Any:
@@ -371,7 +391,8 @@ def _function_of(key: tuple[str, str]) -> AnyCallable:
         if space in _COMPILED:
             name, space = f"{space}_{name}", f"_C._{space}"
         module = f"{package_name()}.{space}" if space else package_name()
-        made = BUILTINS[function] = unbound(function, name, module, help_text(known))
+        entry = ENTRIES.get(function)
+        made = BUILTINS[function] = unbound(function, name, module, help_text(known), entry)
         inner: Any = getattr(function, "__wrapped__", None)
         while getattr(inner, "__name__", None) == name:  # which operations know themselves by
             BUILTINS.setdefault(inner, made)

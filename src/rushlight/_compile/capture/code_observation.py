@@ -10,11 +10,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from ..._base.own_packages import is_own
 from ..._core.storage import CLASSES
+from ..._native.cpython.unbound import function_of
 from ..refusal import is_library, is_rushlight, is_standard
 
 #: Builtin functions without effects outside of their arguments.
@@ -210,7 +211,8 @@ def refused(function: object) -> str | None:
         if module is None:  # a method of a builtin class, called through the class
             return None
         return f"the step calls `{module}.{name}`"
-    if isinstance(owner, (*OWN_METHODS, FunctionType)):  # see Note [Functions that don't bind]
+    # For the second see Note [Functions that don't bind].
+    if isinstance(owner, OWN_METHODS) or function_of(function) is not function:
         return None
     kind = type(owner)
     if kind.__module__ in ("collections", "_contextvars", "functools", "types", "weakref"):

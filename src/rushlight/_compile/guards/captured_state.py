@@ -29,7 +29,7 @@ from ..._array.memory import aliasing as A
 from ..._base.annotations import AnyCallable
 from ..._base.own_packages import is_own
 from ..._core.storage import CLASSES, TensorBase
-from ..._native.cpython.type_flags import is_immutable
+from ..._native.cpython import type_flags, unbound
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..refusal import is_library, is_rushlight
@@ -245,7 +245,7 @@ class State:
             self.opaque.append(Opaque(x, why, label))
         elif isinstance(x, (BuiltinFunctionType, MethodWrapperType)):  # `items.append`
             if not isinstance(x.__self__, (ModuleType, type(None))):
-                self._push(x.__self__, label)
+                self._push(unbound.owner_of(x), label)
         elif (inner := inner_of(x)) is not None:
             for held in inner:
                 self._push(held, label)
@@ -512,7 +512,7 @@ class State:
                 asked = [k for k in place.entries if k in wanted or k.startswith("__")]
                 place.guarded = frozenset(asked)
         for kind in self.kinds.values():
-            if is_immutable(kind) or kind.__module__ == "builtins":
+            if type_flags.is_immutable(kind) or kind.__module__ == "builtins":
                 continue
             if is_library_class(kind):
                 ask.ask_class(kind, wanted | SPECIAL)

@@ -4,6 +4,14 @@ Note [Functions that don't bind]
 PyTorch's functions are builtins: `class A: op = torch.flatten` calls it without the instance. A
 builtin whose C function is Python's own `PyObject_Vectorcall`, and whose `self` is the function,
 passes a call on as it came, in some 20 ns.
+
+Note [Entries]
+A frame of Python with arguments in a tuple and keywords in a dict takes 100 to 150 ns, which is as
+much as the rest of a small operation. So where a function's usual calls can be told by the types of
+their arguments, an object in C stands between the builtin and the function: `Entry` in `calls.c`.
+It hands these to what the function would have called, all others to the function, and errors to
+what the function would have done about them. Who asks for the function behind a builtin gets the
+function.
 """
 
 from __future__ import annotations
@@ -12,9 +20,10 @@ import copyreg
 import ctypes
 import sys
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..references import keep_forever
+from ..ufunc_loops import ENTRY
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -31,10 +40,13 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def unbound(function: AnyCallable, name: str, module: str, text: str = "") -> AnyCallable:
+def unbound(
+    function: AnyCallable, name: str, module: str, text: str = "", entry: object = None
+) -> AnyCallable:
     """The builtin that calls a function, under a name; the function itself outside CPython.
 
     `text` is what its documentation says instead of the function's, with the parameters in front.
+    `entry` takes the calls instead of the function, see Note [Entries].
     """
     if sys.implementation.name != "cpython" or type(function) is not FunctionType:
         return function
@@ -47,14 +59,19 @@ def unbound(function: AnyCallable, name: str, module: str, text: str = "") -> An
     make = interface["PyCFunction_NewEx"]
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return make(ctypes.addressof(definition), function, module)
+    return make(ctypes.addressof(definition), function if entry is None else entry, module)
 
 
 def function_of(value: AnyCallable) -> AnyCallable:
     """The Python function behind a builtin that `unbound` has made; any other value itself."""
-    if type(value) is BuiltinFunctionType and type(value.__self__) is FunctionType:
-        return value.__self__
-    return value
+    owner = owner_of(value) if type(value) is BuiltinFunctionType else None
+    return owner if type(owner) is FunctionType else value
+
+
+def owner_of(builtin: Any) -> Any:
+    """What a builtin is bound to: the function behind it if `unbound` has made it."""
+    owner = builtin.__self__
+    return owner.function if ENTRY is not None and type(owner) is ENTRY else owner
 
 
 def _by_name(function: AnyCallable) -> object:

@@ -19,7 +19,8 @@ running sums, in the order in which `ufunc.reduce` adds up.
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
 `sweeps.c` for updates of many arrays in place, as optimizers have them.
 
-`calls.c` has what calls are looked up by, which takes longer than the loops otherwise.
+`calls.c` has what calls are looked up by, which takes longer than the loops otherwise, and what
+stands before the functions that users call.
 
 `places.c` copies the elements and the parts that indices name, of arrays of any numbers.
 
@@ -218,3 +219,5 @@ sizes_of: Final[Callable[[tuple[Any, ...]], tuple[int, ...] | None]] = (
 #: `run_plan(plans, args, misfits)`: runs a call whose plan has all it takes by the types of the
 #: arguments; `plans` itself where there is none. None without the extension module.
 run_plan: Final[AnyCallable | None] = None if _CALLS is None else _CALLS.run_plan
+#: The class of what takes a function's usual calls, see Note [Entries]; None where there is none.
+ENTRY: Final[Any] = None if _CALLS is None else _CALLS.Entry

@@ -1,6 +1,10 @@
-/* What calls are looked up by: the types of arguments, and sizes. And how planned calls run. */
+/* What calls are looked up by: the types of arguments, and sizes. How planned calls run, and what
+   stands before the functions that users call. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
 
 static PyObject *types_of(PyObject *module, PyObject *args)
 {
@@ -60,32 +64,41 @@ static int convert(PyObject *told, PyObject *values)
     return 1;
 }
 
-/* The types of arguments, the names of keywords, and the types of their values. */
-static PyObject *key_of(PyObject *module, PyObject *args, PyObject *words)
+/* The types of some values, as a tuple. */
+static PyObject *types_among(PyObject *const *values, Py_ssize_t count)
 {
-    Py_ssize_t count = PyDict_GET_SIZE(words), at = 0, k = 0;
-    PyObject *types = types_of(module, args), *names = PyTuple_New(count);
-    PyObject *kinds = PyTuple_New(count), *key = NULL, *name, *value;
-    if (types != NULL && names != NULL && kinds != NULL) {
-        for (; PyDict_Next(words, &at, &name, &value); k++) {
-            PyTuple_SET_ITEM(names, k, Py_NewRef(name));
-            PyTuple_SET_ITEM(kinds, k, Py_NewRef((PyObject *)Py_TYPE(value)));
-        }
-        key = PyTuple_Pack(3, types, names, kinds);
-    }
-    Py_XDECREF(types);
-    Py_XDECREF(names);
+    PyObject *found = PyTuple_New(count);
+    for (Py_ssize_t k = 0; found != NULL && k < count; k++)
+        PyTuple_SET_ITEM(found, k, Py_NewRef((PyObject *)Py_TYPE(values[k])));
+    return found;
+}
+
+/* What a call is known by: the types of its arguments; the names of keywords, which follow them,
+   and the types of their values, if there are some. */
+static PyObject *key_of(PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *types = types_among(args, count);
+    if (names == NULL || types == NULL)
+        return types;
+    PyObject *kinds = types_among(args + count, PyTuple_GET_SIZE(names));
+    PyObject *key = kinds == NULL ? NULL : PyTuple_Pack(3, types, names, kinds);
+    Py_DECREF(types);
     Py_XDECREF(kinds);
     return key;
 }
 
 /* Puts keywords in their places, which are told with their names. Whether all could be. */
-static int fill_in(PyObject *told, PyObject *words, PyObject *values)
+static int fill_in(PyObject *told, PyObject *names, PyObject *const *given, PyObject *values)
 {
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(told); k++) {
         PyObject *one = PyTuple_GET_ITEM(told, k); /* as `Plan` makes them */
+        PyObject *name = PyTuple_GET_ITEM(one, 1), *value = NULL;
         Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 0));
-        PyObject *value = PyDict_GetItemWithError(words, PyTuple_GET_ITEM(one, 1));
+        for (Py_ssize_t i = 0; value == NULL && i < PyTuple_GET_SIZE(names); i++) {
+            PyObject *other = PyTuple_GET_ITEM(names, i);
+            if (other == name || PyUnicode_Compare(other, name) == 0)
+                value = given[i];
+        }
         if (value == NULL || place < 0 || place >= PyList_GET_SIZE(values)) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_ValueError, "no such argument");
@@ -100,24 +113,18 @@ static int fill_in(PyObject *told, PyObject *words, PyObject *values)
 /* A call by its plan, where one of `plans` has for these types what runs, its operation, the
    arguments that follow, what is to be converted, from where on arguments are packed, and where
    keywords go; else `plans`, as where a conversion raises one of `misfits`. */
-static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
+static PyObject *by_plan(PyObject *plans, PyObject *misfits, PyObject *const *args,
+                         Py_ssize_t count, PyObject *names)
 {
-    if (number < 3 || number > 4 || !PyDict_CheckExact(given[0]) ||
-        !PyTuple_CheckExact(given[1]) || !PyTuple_CheckExact(given[2]) ||
-        (number == 4 && !PyDict_CheckExact(given[3]))) {
-        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict, two tuples and maybe keywords");
-        return NULL;
-    }
-    PyObject *plans = given[0], *args = given[1], *misfits = given[2];
-    PyObject *words = number == 4 && PyDict_GET_SIZE(given[3]) > 0 ? given[3] : NULL;
-    PyObject *key = words == NULL ? types_of(module, args) : key_of(module, args, words);
+    PyObject *key = key_of(args, count, names);
     if (key == NULL)
         return NULL;
-    PyObject *plan = PyDict_GetItemWithError(plans, key);
+    PyObject *plan = Py_XNewRef(PyDict_GetItemWithError(plans, key));
     Py_DECREF(key);
     if (plan == NULL)
         return PyErr_Occurred() ? NULL : Py_NewRef(plans);
     PyObject *all = PyObject_GetAttr(plan, quick);
+    Py_DECREF(plan);
     if (all == NULL)
         return NULL;
     if (!PyTuple_CheckExact(all) || PyTuple_GET_SIZE(all) != 6) { /* None */
@@ -125,7 +132,7 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
         return Py_NewRef(plans);
     }
     PyObject *found = NULL, *rest = PyTuple_GET_ITEM(all, 2);
-    Py_ssize_t count = PyTuple_GET_SIZE(args), more = PyTuple_GET_SIZE(rest);
+    Py_ssize_t more = PyTuple_GET_SIZE(rest);
     Py_ssize_t single = PyLong_AsSsize_t(PyTuple_GET_ITEM(all, 4)); /* what follows is packed */
     int packs = single >= 0 && single <= count;
     if (!packs)
@@ -134,16 +141,18 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
     if (values == NULL)
         goto done;
     for (Py_ssize_t k = 0; k < single; k++)
-        PyList_SET_ITEM(values, k, Py_NewRef(PyTuple_GET_ITEM(args, k)));
+        PyList_SET_ITEM(values, k, Py_NewRef(args[k]));
     for (Py_ssize_t k = 0; k < more; k++)
         PyList_SET_ITEM(values, single + packs + k, Py_NewRef(PyTuple_GET_ITEM(rest, k)));
     if (packs) {
-        PyObject *packed = PyTuple_GetSlice(args, single, count);
+        PyObject *packed = PyTuple_New(count - single);
         if (packed == NULL)
             goto done;
+        for (Py_ssize_t k = single; k < count; k++)
+            PyTuple_SET_ITEM(packed, k - single, Py_NewRef(args[k]));
         PyList_SET_ITEM(values, single, packed);
     }
-    if (words != NULL && !fill_in(PyTuple_GET_ITEM(all, 5), words, values))
+    if (names != NULL && !fill_in(PyTuple_GET_ITEM(all, 5), names, args + count, values))
         goto done;
     if (!convert(PyTuple_GET_ITEM(all, 3), values)) {
         if (PyErr_ExceptionMatches(misfits)) {
@@ -159,6 +168,247 @@ done:
     Py_DECREF(all);
     return found;
 }
+
+#define MOST_GIVEN 32 /* arguments and keywords of a call */
+
+/* The same for arguments as a tuple and keywords as a dict. */
+static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t number)
+{
+    if (number < 3 || number > 4 || !PyDict_CheckExact(given[0]) ||
+        !PyTuple_CheckExact(given[1]) || !PyTuple_CheckExact(given[2]) ||
+        (number == 4 && !PyDict_CheckExact(given[3]))) {
+        PyErr_SetString(PyExc_TypeError, "run_plan() takes a dict, two tuples and maybe keywords");
+        return NULL;
+    }
+    PyObject *plans = given[0], *args = given[1], *name, *value, *all[MOST_GIVEN];
+    Py_ssize_t count = PyTuple_GET_SIZE(args), at = 0, k = 0;
+    Py_ssize_t words = number == 4 ? PyDict_GET_SIZE(given[3]) : 0;
+    if (words == 0)
+        return by_plan(plans, given[2], ((PyTupleObject *)args)->ob_item, count, NULL);
+    if (count + words > MOST_GIVEN)
+        return Py_NewRef(plans);
+    PyObject *names = PyTuple_New(words);
+    if (names == NULL)
+        return NULL;
+    for (; k < count; k++)
+        all[k] = PyTuple_GET_ITEM(args, k);
+    for (; PyDict_Next(given[3], &at, &name, &value); k++) {
+        PyTuple_SET_ITEM(names, k - count, Py_NewRef(name));
+        all[k] = value;
+    }
+    PyObject *found = by_plan(plans, given[2], all, count, names);
+    Py_DECREF(names);
+    return found;
+}
+
+/* ---- what users call ---------------------------------------------------------------------- */
+
+#define PARTS 3
+
+/* A function, and what takes its usual calls without a frame of Python: see Note [Entries]. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function; /* which this stands for */
+    PyObject *others; /* takes everything else */
+    PyObject *parts[PARTS];
+    PyObject *failed; /* says what comes of an error; NULL: the error itself */
+} Entry;
+
+static PyObject *pass_on(Entry *self, PyObject *const *args, size_t flags, PyObject *names)
+{
+    return PyObject_Vectorcall(self->others, args, flags, names);
+}
+
+/* The exception that is set, as an object. */
+static PyObject *take_error(void)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyErr_GetRaisedException();
+#else
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace != NULL)
+        PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
+#endif
+}
+
+/* What `failed` makes of an error, which it gets in a list, and of the arguments. */
+static PyObject *ask_of_error(Entry *self, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    if (self->failed == NULL || !PyErr_ExceptionMatches(PyExc_Exception))
+        return NULL;
+    PyObject *error = take_error(), *found = NULL, *box = error == NULL ? NULL : PyList_New(1);
+    PyObject *given = PyTuple_New(count), *words = PyDict_New();
+    if (box != NULL)
+        PyList_SET_ITEM(box, 0, error);
+    else
+        Py_XDECREF(error);
+    int fine = box != NULL && given != NULL && words != NULL;
+    for (Py_ssize_t k = 0; given != NULL && k < count; k++)
+        PyTuple_SET_ITEM(given, k, Py_NewRef(args[k]));
+    for (Py_ssize_t k = 0; fine && names != NULL && k < PyTuple_GET_SIZE(names); k++)
+        fine = PyDict_SetItem(words, PyTuple_GET_ITEM(names, k), args[count + k]) == 0;
+    if (fine) {
+        PyObject *call[3] = {given, words, box};
+        found = PyObject_Vectorcall(self->failed, call, 3, NULL);
+    }
+    Py_XDECREF(box);
+    Py_XDECREF(given);
+    Py_XDECREF(words);
+    return found;
+}
+
+/* An operation on tensors alone, as many as `want`: its parts are their class, what runs, and the
+   operation. */
+static PyObject *call_on(Entry *self, PyObject *const *args, size_t flags, PyObject *names,
+                         Py_ssize_t want)
+{
+    if (PyVectorcall_NARGS(flags) != want || (names != NULL && PyTuple_GET_SIZE(names) > 0))
+        return pass_on(self, args, flags, names);
+    PyObject *all[3] = {self->parts[2], args[0], args[want - 1]};
+    for (Py_ssize_t k = 0; k < want; k++)
+        if (!PyObject_TypeCheck(args[k], (PyTypeObject *)self->parts[0]))
+            return pass_on(self, args, flags, names);
+    return PyObject_Vectorcall(self->parts[1], all, want + 1, NULL);
+}
+
+static PyObject *call_on_one(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    return call_on((Entry *)me, args, flags, names, 1);
+}
+
+static PyObject *call_on_two(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    return call_on((Entry *)me, args, flags, names, 2);
+}
+
+/* An operation by a plan: its parts are the plans, and the misfits. */
+static PyObject *call_planned(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Entry *self = (Entry *)me;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (names != NULL && PyTuple_GET_SIZE(names) == 0)
+        names = NULL;
+    PyObject *found = by_plan(self->parts[0], self->parts[1], args, count, names);
+    if (found == NULL)
+        return ask_of_error(self, args, count, names);
+    if (found != self->parts[0])
+        return found;
+    Py_DECREF(found);
+    return pass_on(self, args, flags, names);
+}
+
+/* A function made of several operations, where nobody is on and the types are settled: its parts
+   are the list of those who are on, the set of types (or None: any), and what runs. */
+static PyObject *call_whole(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Entry *self = (Entry *)me;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (PyList_GET_SIZE(self->parts[0]) > 0 || (names != NULL && PyTuple_GET_SIZE(names) > 0))
+        return pass_on(self, args, flags, names);
+    if (self->parts[1] != Py_None) {
+        PyObject *key = types_among(args, count);
+        int known = key == NULL ? -1 : PySet_Contains(self->parts[1], key);
+        Py_XDECREF(key);
+        if (known < 0)
+            return NULL;
+        if (!known)
+            return pass_on(self, args, flags, names);
+    }
+    PyObject *found = PyObject_Vectorcall(self->parts[2], args, count, NULL);
+    return found != NULL ? found : ask_of_error(self, args, count, NULL);
+}
+
+static const struct {
+    const char *kind;
+    vectorcallfunc call;
+    Py_ssize_t parts;
+} ways[] = {
+    {"one", call_on_one, 3}, {"two", call_on_two, 3}, {"plan", call_planned, 2},
+    {"whole", call_whole, 3},
+};
+
+static int are_apt(const char *kind, PyObject *const *parts)
+{
+    if (kind[0] == 'o' || kind[0] == 't')
+        return PyType_Check(parts[0]);
+    if (kind[0] == 'p')
+        return PyDict_CheckExact(parts[0]) && PyTuple_CheckExact(parts[1]);
+    return PyList_CheckExact(parts[0]) && (parts[1] == Py_None || PyAnySet_CheckExact(parts[1]));
+}
+
+static PyObject *make_entry(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    static char *words[] = {"function", "others", "kind", "parts", "failed", NULL};
+    PyObject *function, *others, *parts, *failed = Py_None;
+    const char *kind;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "OOsO!|O", words, &function, &others, &kind,
+                                     &PyTuple_Type, &parts, &failed))
+        return NULL;
+    for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+        if (strcmp(kind, ways[k].kind) != 0 || PyTuple_GET_SIZE(parts) != ways[k].parts ||
+            !are_apt(kind, ((PyTupleObject *)parts)->ob_item))
+            continue;
+        Entry *self = (Entry *)type->tp_alloc(type, 0);
+        if (self == NULL)
+            return NULL;
+        self->call = ways[k].call;
+        self->function = Py_NewRef(function);
+        self->others = Py_NewRef(others);
+        for (Py_ssize_t i = 0; i < ways[k].parts; i++)
+            self->parts[i] = Py_NewRef(PyTuple_GET_ITEM(parts, i));
+        self->failed = failed == Py_None ? NULL : Py_NewRef(failed);
+        return (PyObject *)self;
+    }
+    PyErr_SetString(PyExc_ValueError, "there is no such kind of entries");
+    return NULL;
+}
+
+static int traverse_entry(Entry *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->function);
+    Py_VISIT(self->others);
+    for (int k = 0; k < PARTS; k++)
+        Py_VISIT(self->parts[k]);
+    Py_VISIT(self->failed);
+    return 0;
+}
+
+static void dealloc_entry(Entry *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(self->function);
+    Py_CLEAR(self->others);
+    for (int k = 0; k < PARTS; k++)
+        Py_CLEAR(self->parts[k]);
+    Py_CLEAR(self->failed);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef members_of_entry[] = {
+    {"function", T_OBJECT, offsetof(Entry, function), READONLY, "The function that it stands for."},
+    {NULL}
+};
+
+static PyTypeObject entry_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "rushlight._native.ufunc_loops.calls.Entry",
+    .tp_doc = "What takes the usual calls of a function.",
+    .tp_basicsize = sizeof(Entry),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Entry, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = make_entry,
+    .tp_traverse = (traverseproc)traverse_entry,
+    .tp_dealloc = (destructor)dealloc_entry,
+    .tp_members = members_of_entry,
+};
 
 static PyMethodDef methods[] = {
     {"run_plan", (PyCFunction)(void (*)(void))run_plan, METH_FASTCALL,
@@ -176,5 +426,10 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_calls(void)
 {
     quick = PyUnicode_InternFromString("quick");
-    return quick == NULL ? NULL : PyModule_Create(&definition);
+    if (quick == NULL || PyType_Ready(&entry_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Entry", (PyObject *)&entry_type) < 0)
+        return NULL;
+    return module;
 }

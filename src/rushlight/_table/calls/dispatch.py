@@ -29,6 +29,7 @@ from .argument_parser import NUMBERS_TOO, complaint, is_index
 from .call_errors import explain_rows
 from .conversions import Unfit, accepts, as_lone_tensor, by_value, integers
 from .deprecated_orders import old_order
+from .entries import MISFITS, enter_row
 from .long_integers import refuse_long
 from .overload_texts import signatures
 from .signature_kinds import ASKED, kind_of
@@ -85,10 +86,6 @@ class _Default:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-
-
-#: What a conversion raises where a value doesn't fit: another way says why, or finds one.
-MISFITS: Final = (Unfit, TypeError, ValueError)
 
 
 class _Packed:
@@ -421,6 +418,10 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
         made.__module__ = f"{package_name()}.nn.functional"
     general.function = made
+    if kind != "method" and not first.op.is_view:  # a method is no builtin
+        count = 0 if short is None else len(short.tensors)
+        apt = count == 2 or (count == 1 and len(rows) == 1)
+        enter_row(made, short if apt else None, general, _planned(general))
     return made
 
 

@@ -24,6 +24,8 @@ POSITIONAL: Final[dict[Any, Any]] = {}
 ASK_THEMSELVES: Final[dict[Any, Any]] = {}
 #: A function -> the builtin by which users know it, see Note [Functions that don't bind].
 BUILTINS: Final[dict[AnyCallable, AnyCallable]] = {}
+#: A function -> what takes its usual calls in C, see Note [Entries].
+ENTRIES: Final[dict[AnyCallable, object]] = {}
 
 
 def as_called(function: AnyCallable) -> AnyCallable:
