@@ -1,9 +1,11 @@
 """What is public is listed: names may be added, and don't go without a word."""
 
+import ast
 import importlib
 import rlcompleter
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +70,16 @@ def test_what_is_typed_is_completed(typed: str, found: str) -> None:
     space = {"torch": rushlight, "nn": rushlight.nn, "t": rushlight.ones(2)}
     completed = rlcompleter.Completer(space).attr_matches(typed)
     assert found in {name.removesuffix(")") for name in completed}
+
+
+@pytest.mark.parametrize("name", ["distributed", "nn", "nn.modules"])
+def test_a_package_imports_names_one_by_one_for_editors_that_read_its_source(name: str) -> None:
+    # Completers such as jedi's take `from .file import *` for everything that the file itself has
+    # imported, whatever its `__all__` says. A star is heeded where the file has nothing else.
+    module = importlib.import_module(f"rushlight.{name}")
+    tree = ast.parse(Path(module.__file__ or "").read_text("utf-8"))
+    stars = [
+        node.module for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    ]  # fmt: skip
+    assert stars == (["modules"] if name == "nn" else [])

@@ -12,25 +12,71 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.lazy import lazy, list_names as _listed
 from . import batch_norm as batch_norm, distributed_c10d
-from .collectives import *  # noqa: F403
-from .collectives import __all__ as _collectives
+from .collectives import (
+    all_gather,
+    all_gather_coalesced,
+    all_gather_into_tensor,
+    all_gather_single,
+    all_reduce,
+    all_reduce_coalesced,
+    all_to_all,
+    all_to_all_single,
+    barrier,
+    broadcast,
+    gather,
+    monitored_barrier,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_single,
+    reduce_scatter_tensor,
+    scatter,
+)
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
-from .errors import *  # noqa: F403
-from .errors import __all__ as _errors
+from .errors import (
+    DistBackendError,
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    QueueEmptyError,
+)
 from .file_store import FileStore
-from .object_collectives import *  # noqa: F403
-from .object_collectives import __all__ as _objects
-from .point_to_point import *  # noqa: F403
-from .point_to_point import __all__ as _messages
-from .process_group import *  # noqa: F403
-from .process_group import __all__ as _groups
+from .object_collectives import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
+from .point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from .process_group import (
+    Backend,
+    GroupMember,
+    ProcessGroup,
+    Work,
+    destroy_process_group,
+    get_backend,
+    get_backend_config,
+    get_global_rank,
+    get_group_rank,
+    get_pg_count,
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    group,
+    init_process_group,
+    is_initialized,
+    new_group,
+)
 from .reduce_op import ReduceOp, reduce_op
 from .rendezvous import register_rendezvous_handler, rendezvous
-from .stores import *  # noqa: F403
-from .stores import __all__ as _stores
-from .subgroups import *  # noqa: F403
-from .subgroups import __all__ as _subgroups
+from .stores import HashStore, PrefixStore, Store
+from .subgroups import (
+    new_subgroups,
+    new_subgroups_by_enumeration,
+    split_group,
+)
 from .tcp_store import TCPStore
 
 
@@ -131,12 +177,22 @@ else:  # checkers take a module with this function for one that has every name
 
 
 __all__ = [
-    "DeviceMesh", "FileStore", "ReduceOp", "TCPStore", "distributed_c10d",
-    "get_default_backend_for_device", "get_node_local_rank",
-    "init_device_mesh", "is_available", "is_backend_available", "is_gloo_available",
-    "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
-    "is_xccl_available", "reduce_op", "register_rendezvous_handler", "rendezvous",
+    "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
+    "FileStore", "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup",
+    "QueueEmptyError", "ReduceOp", "Store", "TCPStore", "Work", "all_gather",
+    "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_gather_single",
+    "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group",
+    "distributed_c10d", "gather", "gather_object", "get_backend", "get_backend_config",
+    "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank",
+    "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",
+    "init_device_mesh", "init_process_group", "irecv", "is_available", "is_backend_available",
+    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
+    "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "isend",
+    "monitored_barrier", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "recv",
+    "recv_object_list", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_single",
+    "reduce_scatter_tensor", "register_rendezvous_handler", "rendezvous", "scatter",
+    "scatter_object_list", "send", "send_object_list", "split_group",
 ]  # fmt: skip
-__all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores, *_errors]  # noqa: PLE0604
 
 __dir__ = _listed(globals())
