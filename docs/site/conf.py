@@ -31,5 +31,6 @@ html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
 html_use_opensearch = ""
-pygments_style = "friendly"
+# Colours of code that can be read on a light page, numbers too; it comes with the theme.
+pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "monokai"
