@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -293,3 +294,17 @@ def test_batches_that_are_kept_do_not_use_up_the_open_files() -> None:
     assert [int(batch[0]) for batch in kept[::100]] == [0, 100, 200, 300, 400, 500]
     del kept
     assert len(os.listdir("/proc/self/fd")) - before < 10
+
+
+@pytest.mark.skipif(
+    "spawn" not in multiprocessing.get_all_start_methods(), reason="processes can't be spawned"
+)
+def test_what_cannot_be_sent_to_a_process_is_refused_with_a_word_on_why() -> None:
+    loader: DataLoader[Any] = DataLoader(
+        rl.arange(4), num_workers=1, collate_fn=lambda rows: rows, multiprocessing_context="spawn"
+    )  # fmt: skip
+    with (
+        pytest.warns(UserWarning, match="Got pickle error when attempting to start a worker"),
+        pytest.raises((AttributeError, pickle.PicklingError)),
+    ):
+        next(iter(loader))

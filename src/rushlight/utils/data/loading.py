@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from multiprocessing.connection import wait
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
 from ...random import Generator
@@ -183,7 +184,18 @@ class Workers(Loading):
                 name=W.ProcessName(f"DataLoader-worker-{number}"),
                 daemon=True,
             )
-            process.start()
+            try:
+                process.start()
+            except (TypeError, AttributeError, PicklingError):
+                warnings.warn(
+                    "Got pickle error when attempting to start a worker Process. This might be "
+                    "because the worker Process arguments are not picklable. Python 3.14+ changed "
+                    "the multiprocessing start method in non-Mac POSIX platforms to 'forkserver', "
+                    "which requires the worker Process arguments to be picklable. You can also "
+                    "try multiprocessing.set_start_method('fork').",
+                    stacklevel=2,
+                )
+                raise
             # Only the worker can write now, so that its end is the pipe's end.
             theirs.close()
             taken.close()
