@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import rushlight
+from rushlight._tensor import legacy_constructors
 from rushlight._torch.names import HOMES, MODULES
 from tests.table import help_texts, stub_signatures
 
@@ -137,6 +138,8 @@ def others(taken: set[str]) -> Iterator[str]:
             continue  # of the package's inside, or among the lazy ones
         if isinstance(value, rushlight.dtype):
             yield f"{name}: dtype"
+        elif name in legacy_constructors.TYPES:
+            yield f"class {name}(Tensor): ..."
         elif isinstance(value, (int, float)) or value is None:
             kind = "None" if value is None else f"_{type(value).__name__}"
             yield f"{name}: {kind}"

@@ -51,6 +51,14 @@ class finfo:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    dtype: str
+    bits: int
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
 
     def __init__(self, type: D.dtype | None = None) -> None:
         found = D.get_default_dtype() if type is None else _check("finfo", type)
@@ -104,6 +112,10 @@ class iinfo:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    dtype: str
+    bits: int
+    max: int
+    min: int
 
     def __init__(self, type: D.dtype) -> None:
         found = _check("iinfo", type)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .._array import types as T
 from .._array.numpy_namespace import isfinite
@@ -132,6 +132,14 @@ class GradScaler:
         self._scale = _number(self._init_scale, D.float32)
         self._growth_tracker = _number(self._init_growth_tracker, D.int32)
 
+    @overload
+    def scale(self, outputs: Tensor) -> Tensor: ...
+    @overload
+    def scale(self, outputs: list[Tensor]) -> list[Tensor]: ...
+    @overload
+    def scale(self, outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]: ...
+    @overload
+    def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
     def scale(self, outputs: Any) -> Any:
         """A tensor, or an iterable of tensors, times the factor.
 

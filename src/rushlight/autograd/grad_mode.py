@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from .._base import errors
 from .._core.mode import CURRENT, current, derive, ready, set_grad
@@ -97,6 +97,10 @@ class _GradMode(_ModeContext):
 
     wanted = False
 
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, orig_func: Callable[..., object] | None = None) -> Any:
         made = object.__new__(cls)
         if orig_func is None:

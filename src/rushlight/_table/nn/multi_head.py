@@ -87,7 +87,7 @@ def as_numbers(
 
 
 def _project(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None
 ) -> tuple[TensorLike, TensorLike, TensorLike]:
     """Queries, keys and values by one packed matrix, in one product where they are one tensor."""
     if key.shape != value.shape:
@@ -182,29 +182,29 @@ def _heads(t: Tensor, static: Any, name: str, batch: int, heads: int, size: int)
 
 @composite("nn.functional")
 def multi_head_attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Tensor,
-    in_proj_bias: Any,
-    bias_k: Any,
-    bias_v: Any,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
     add_zero_attn: bool,
     dropout_p: float,
     out_proj_weight: Tensor,
     out_proj_bias: Tensor | None,
     training: bool = True,
-    key_padding_mask: Any = None,
+    key_padding_mask: Tensor | None = None,
     need_weights: bool = True,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: object = None,
-    k_proj_weight: object = None,
-    v_proj_weight: object = None,
-    static_k: object = None,
-    static_v: object = None,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from ..._base.error_notes import advise
 from ..._table import namespace
@@ -234,6 +234,22 @@ def script_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
     return made
 
 
+@overload
+def script(
+    obj: Module,
+    optimize: Any = None,
+    _frames_up: int = 0,
+    _rcb: Any = None,
+    example_inputs: Any = None,
+) -> RecursiveScriptModule: ...
+@overload
+def script(
+    obj: object,
+    optimize: Any = None,
+    _frames_up: int = 0,
+    _rcb: Any = None,
+    example_inputs: Any = None,
+) -> Any: ...
 def script(
     obj: Any,
     optimize: Any = None,

@@ -30,6 +30,9 @@ class MultiheadAttention(Module):
     __constants__ = ["batch_first"]
     bias_k: Tensor | None
     bias_v: Tensor | None
+    q_proj_weight: Tensor | None
+    k_proj_weight: Tensor | None
+    v_proj_weight: Tensor | None
 
     def __init__(
         self,

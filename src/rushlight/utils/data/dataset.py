@@ -7,11 +7,14 @@ import math
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ..._tensor.tensor import Tensor
 from ...nn._ground import f
 from ...random import Generator, default_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
 
 __all__ = [
     "ChainDataset",
@@ -220,8 +223,10 @@ class Subset(Dataset[Item]):
 
 
 def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = default_generator
-) -> list[Subset[Any]]:
+    dataset: Dataset[Item],
+    lengths: Sequence[int | float],
+    generator: Generator | None = default_generator,
+) -> list[Subset[Item]]:
     """Subsets of the given lengths that share out a dataset at random.
 
     Lengths that sum to 1 are fractions: each is rounded down, and the items that are left go one
@@ -239,13 +244,14 @@ def random_split(
         >>> [len(part) for part in torch.utils.data.random_split(range(10), [0.7, 0.3])]
         [7, 3]
     """
+    items = len(cast("Sized", dataset))
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         counts: list[int] = []
         for place, fraction in enumerate(lengths):
             if fraction < 0 or fraction > 1:
                 raise ValueError(f"Fraction at index {place} is not between 0 and 1")
-            counts.append(math.floor(len(dataset) * fraction))
-        for extra in range(len(dataset) - sum(counts)):
+            counts.append(math.floor(items * fraction))
+        for extra in range(items - sum(counts)):
             counts[extra % len(counts)] += 1
         for place, count in enumerate(counts):
             if count == 0:
@@ -256,7 +262,7 @@ def random_split(
                 )
         lengths = counts
     total: Any = sum(lengths)
-    if total != len(dataset):
+    if total != items:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = randperm(total, generator=generator).tolist()
     ends = itertools.accumulate(lengths)
