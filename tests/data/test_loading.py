@@ -192,10 +192,11 @@ class Large(Dataset[Any]):
         return rl.full((200_000,), float(index))
 
 
-def test_worker_init_fn_runs_in_each_worker_and_its_error_comes_back() -> None:
-    def broken(worker: int) -> None:
-        raise LookupError(f"worker {worker}")
+def broken(worker: int) -> None:
+    raise LookupError(f"worker {worker}")
 
+
+def test_worker_init_fn_runs_in_each_worker_and_its_error_comes_back() -> None:
     with pytest.raises(LookupError, match="worker 0"):
         list(DataLoader(Squares(), num_workers=1, worker_init_fn=broken))
 

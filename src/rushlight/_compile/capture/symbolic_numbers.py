@@ -185,9 +185,18 @@ def release_numbers(numbers: list[Any]) -> None:
             things, by = _replace(by, [h for h in holders_of(things) if h is not things])
 
 
+def _references(things: Sequence[object]) -> list[int]:
+    """How many references there are to each, those of the list and of the loop included."""
+    return [getrefcount(x) for x in things]
+
+
+#: Interpreters count the loop's own in different ways: from Python 3.14 on it lends it to the call.
+_ALONE: Final = _references([object()])[0]
+
+
 def _held_elsewhere(numbers: Sequence[object]) -> list[Any]:
     """Those that something else holds, too."""
-    return [x for x in numbers if getrefcount(x) > 3]  # the list, `x`, the argument
+    return [x for x, count in zip(numbers, _references(numbers)) if count > _ALONE]
 
 
 def _young_holders(things: Sequence[object]) -> list[Any]:

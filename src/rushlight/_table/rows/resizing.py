@@ -80,6 +80,15 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+def _references() -> int:
+    """How many references there are to what only one variable of a function holds."""
+    only: Any = object()
+    return sys.getrefcount(only)
+
+
+_ALONE: Final = _references()
+
+
 def grown(holder: Any, count: int) -> None:
     """Gives the memory behind a tensor or storage so many bytes, for all that look at it.
 
@@ -92,8 +101,8 @@ def grown(holder: Any, count: int) -> None:
     if is_fixed(whole) or shared.is_shared(raw):
         raise RuntimeError(NOT_RESIZABLE)
     # References to the array (or to its owner and to it) that are the holder's and ours.
-    alone = sys.getrefcount(whole) <= 4 if whole is raw else (
-        sys.getrefcount(whole) <= 3 and sys.getrefcount(raw) <= 3
+    alone = sys.getrefcount(whole) <= _ALONE + 2 if whole is raw else (
+        sys.getrefcount(whole) <= _ALONE + 1 and sys.getrefcount(raw) <= _ALONE + 1
     )  # fmt: skip
     holders = [holder] if alone else _holders(whole)
     if count < whole.nbytes and any(isinstance(one, TensorBase) for one in holders):
