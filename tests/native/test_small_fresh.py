@@ -9,6 +9,8 @@ import pytest
 
 import rushlight as torch
 from rushlight._array.memory import dense_layout
+from rushlight._array.random import mt19937
+from rushlight._array.reduce import searchsorted
 from rushlight._array.shape import create
 from rushlight._base import dtypes as D
 from tests.native.loops import module, same
@@ -40,6 +42,94 @@ def test_numbers_from_one_to_another(built: Any) -> None:
         steps = int(rng.integers(2, 300))
         assert same(built.spaced(start, end, steps), create.linspace(start, end, steps, D.float32))
     assert taken > 500 and built.spaced(0, 1) is None and built.spaced() is None
+
+
+def test_few_draws_are_those_of_many(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes: list[tuple[int, ...]] = [
+        (4, 4), (16,), (3,), (), (2, 8, 3), (5, 7), (600,), (1,), (32,), (0,), (2, 0), (700,),
+    ]  # fmt: skip
+    draws = (torch.rand, torch.randn, lambda shape: torch.rand_like(torch.empty(shape)),
+             lambda shape: torch.randn_like(torch.empty(shape)))  # fmt: skip
+    taken = 0
+
+    def run(fresh: Any, seed: int) -> list[Any]:
+        nonlocal taken
+        monkeypatch.setattr(mt19937, "FRESH", fresh)
+        order = np.random.default_rng(seed)
+        torch.manual_seed(seed)
+        made: list[Any] = []
+        for _ in range(150):
+            what, where = order.integers(0, len(draws) + 1), order.integers(0, len(shapes))
+            taken += fresh is not None
+            if what == len(draws):
+                made.append(torch.randperm(int(order.integers(0, 700))))
+            else:
+                made.append(draws[what](shapes[where]))
+        return [*made, torch.get_rng_state()]
+
+    mt19937.NATIVE.ask(1 << 20)  # emitted code makes normals, where there is some
+    for seed in range(5):
+        for a, b in zip(run(built, seed), run(None, seed), strict=True):
+            assert same(a.numpy(), b.numpy())
+    assert taken
+
+
+def test_odd_blocks_draw_nothing(built: Any) -> None:
+    block, units = np.arange(624, dtype=np.uint32), np.ones(624, np.float32)
+    for start in (-1, 620, 1 << 70, 1.0, None, True):
+        assert built.taken(units, start, (5,)) is None and built.shuffled(block, start, 6) is None
+        assert built.normals(1, block, start, (16,)) is None
+    for other in (units[::2], units.astype(np.float64), units.reshape(2, -1), units.tolist(), None,
+                  block, units.view(Alike)):  # fmt: skip
+        assert built.taken(other, 0, (5,)) is None
+    for other in (block[::2], block.astype(np.int64), block.reshape(2, -1), None):
+        assert built.shuffled(other, 0, 6) is None and built.normals(1, other, 0, (16,)) is None
+    for n in (0, -1, 626, 1 << 70, 2.0, True, None):
+        assert built.shuffled(block, 0, n) is None
+    for shape in ((15,), (), (1 << 70,), [16], (640,), 16):
+        assert built.normals(1, block, 0, shape) is None
+    with pytest.raises(ValueError, match="no code"):
+        built.normals(0, block, 0, (16,))
+    with pytest.raises(TypeError):
+        built.normals("1", block, 0, (16,))
+    before = sys.getrefcount(units)
+    for _ in range(100):
+        built.taken(units, 3, (4, 4))
+    assert sys.getrefcount(units) == before
+
+
+class Alike(np.ndarray):
+    """An array of another class."""
+
+
+def test_counts_in_bins(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searchsorted, "FRESH", None)
+    rng = np.random.default_rng(0)
+    odd = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 1e30, -1e38, 3.4e38, float("inf"), float("nan")]
+    bounds: list[Any] = [
+        0, 1, -1, 0.5, 1e-3, 1.0000000001, 1e38, -3.4e38, 1e300, float("nan"), True,
+    ]  # fmt: skip
+    taken = 0
+    with np.errstate(all="ignore"):
+        for kind in (np.float32, np.float64):
+            arrays = [(rng.standard_normal(n) * scale).astype(kind)
+                      for n in (1, 2, 7, 16, 300) for scale in (1, 1e-3, 1e6)]  # fmt: skip
+            arrays += [np.full(5, 2.5, kind), rng.choice(odd[:5], 50).astype(kind)]
+            arrays += [rng.choice(odd, 4).astype(kind) for _ in range(50)]
+            for x in (*arrays, arrays[9].reshape(4, 4)):
+                for bins in (1, 2, 10, 100):
+                    for low, high in [(0, 0), *rng.choice(bounds, (12, 2)).tolist()]:
+                        found = built.counted(x, bins, low, high)
+                        if found is not None:
+                            assert same(found, searchsorted.histc(x, bins, low, high))
+                            taken += 1
+    assert taken > 1000
+    x = np.ones((4, 4), np.float32)
+    for other in (x.T[::2], x[:, ::2], x.astype(np.float16), x.view(Alike), x[:0], [1.0], None,
+                  x.astype(">f4"), np.ones(8193, np.float32)):  # fmt: skip
+        assert built.counted(other, 10, 0, 0) is None
+    for args in ((0, 0, 0), (-1, 0, 0), (10, 0, "1"), (10.0, 0, 0), (1 << 70, 0, 0), (10, 2, 1)):
+        assert built.counted(x, *args) is None
 
 
 def test_arrays_filled_with_a_number(built: Any) -> None:

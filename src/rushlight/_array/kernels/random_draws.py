@@ -28,9 +28,12 @@ def _called(name: str, *kinds: Any) -> tuple[Any, Any]:
 class Draws:
     """What is made of words, with NumPy's generators and ndarrays."""
 
-    __slots__ = ("_coins", "_doubles", "_normals", "_shuffle", "_uniforms", "_words")
+    __slots__ = (
+        "_coins", "_doubles", "_normals", "_shuffle", "_uniforms", "_words", "of_normals",
+    )  # fmt: skip
 
     def __init__(self) -> None:
+        self.of_normals = mersenne.load()["normals"]  # where its code lies
         self._words = _called("words", _PTR, _PTR, _INT)
         self._normals = _called("normals", _PTR, _PTR, _INT, _F32, _F32)
         self._uniforms = _called("uniforms", _PTR, _PTR, _INT, _F32, _F32, _F32)

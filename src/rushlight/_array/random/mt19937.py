@@ -20,6 +20,7 @@ import numpy as np
 
 from ..._base.fork_locks import lock as make_lock
 from ..._native import prebuilt
+from ..._native.ufunc_loops import FRESH
 from .. import kernels
 from .box_muller import Polar, Scratch
 
@@ -278,6 +279,38 @@ class Stream:
             self._normals = normals
         self._at = end
         return normals, start
+
+    def few(self, shape: tuple[int, ...], normal: bool) -> Any | None:
+        """A fresh array of float32 uniforms or standard normals of what is left of the block.
+
+        None (nothing drawn) where that is too little, or there is no code in C for it. `units` and
+        `normals` of `distributions` come to the same digits.
+        """
+        code = NATIVE.code
+        if FRESH is None or (normal and (code is None or not self.exact_normals)):
+            return None
+        with self.lock:
+            start = self._at
+            if normal:
+                made = FRESH.normals(code.of_normals, self._block, start, shape)
+            else:
+                if self._units is None and self._block.size == BLOCK:
+                    self.units(0)
+                made = FRESH.taken(self._units, start, shape)
+            if made is not None:
+                self._at = start + made.size
+            return made
+
+    def few_places(self, n: int) -> Any | None:
+        """A fresh permutation of range(n), of int64, as `few` makes arrays."""
+        if FRESH is None:
+            return None
+        with self.lock:
+            start = self._at
+            made = FRESH.shuffled(self._block, start, n)
+            if made is not None:
+                self._at = start + n - 1
+            return made
 
     def points(self, radial: Array, angular: Array) -> Polar:
         """The points of float32 uniforms, exact or close as `exact_normals` says."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._native.ufunc_loops import FRESH
 from ..types import convert_array
 from .reduce import axis_of, name_of
 
@@ -162,6 +163,9 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
     Raises:
         RuntimeError: for a range that is empty or not finite.
     """
+    found = None if FRESH is None else FRESH.counted(x, bins, low, high)
+    if found is not None:
+        return found
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = _orderable(np.ascontiguousarray(x).reshape(-1))

@@ -31,6 +31,20 @@ static int read_count(PyObject *x, npy_intp *value)
     return !overflow && *value >= 1 && *value <= MOST;
 }
 
+/* A shape as a tuple of sizes, none of them 0, and how many elements it has; the rank, or -1. */
+static int read_shape(PyObject *x, npy_intp *sizes, npy_intp *size)
+{
+    *size = 1;
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) > DIMENSIONS)
+        return -1;
+    int rank = (int)PyTuple_GET_SIZE(x);
+    for (int k = 0; k < rank; k++) {
+        if (!read_count(PyTuple_GET_ITEM(x, k), &sizes[k]) || *size > MOST / sizes[k])
+            return -1;
+        *size *= sizes[k];
+    }
+    return rank;
+}
 
 /* Numbers of float32 from one to another, from both ends towards the middle: as `create.linspace`
    has them, for (start, end, steps). */
@@ -57,16 +71,10 @@ static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t coun
    (shape, number). */
 static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    npy_intp sizes[DIMENSIONS], size = 1;
-    int overflow = 0;
-    if (count != 2 || !PyTuple_CheckExact(args[0]) || PyTuple_GET_SIZE(args[0]) > DIMENSIONS)
+    npy_intp sizes[DIMENSIONS], size;
+    int overflow = 0, rank = count == 2 ? read_shape(args[0], sizes, &size) : -1;
+    if (rank < 0)
         Py_RETURN_NONE;
-    int rank = (int)PyTuple_GET_SIZE(args[0]);
-    for (int k = 0; k < rank; k++) {
-        if (!read_count(PyTuple_GET_ITEM(args[0], k), &sizes[k]) || size > MOST / sizes[k])
-            Py_RETURN_NONE;
-        size *= sizes[k];
-    }
     PyArray_Descr *descr = PyFloat_CheckExact(args[1])  ? floats[0]
                            : PyLong_CheckExact(args[1]) ? integers
                            : PyBool_Check(args[1])      ? truths
@@ -163,11 +171,146 @@ static PyObject *is_in_order(PyObject *module, PyObject *const *args, Py_ssize_t
     Py_RETURN_TRUE;
 }
 
+/* ---- what is drawn ------------------------------------------------------------------------- */
+
+/* How many of a block's words follow a place: a dense array of four bytes each; -1 for others. */
+static npy_intp read_block(PyObject *block, PyObject *start, npy_intp *from)
+{
+    PyArrayObject *words = (PyArrayObject *)block;
+    int overflow;
+    if (Py_TYPE(block) != &PyArray_Type || PyArray_ITEMSIZE(words) != 4 ||
+        PyArray_NDIM(words) != 1 || !is_dense(words) || !PyArray_ISALIGNED(words) ||
+        !PyLong_CheckExact(start))
+        return -1;
+    *from = PyLong_AsLongAndOverflow(start, &overflow);
+    return overflow || *from < 0 ? -1 : PyArray_SIZE(words) - *from;
+}
+
+/* The floats of a block from a place on in a shape, for (block, start, shape). */
+static PyObject *taken(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], size, from;
+    int rank = count == 3 ? read_shape(args[2], sizes, &size) : -1;
+    if (rank < 0 || type_of(args[0]) != 0 || read_block(args[0], args[1], &from) < size)
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(floats[0], rank, sizes);
+    if (out != NULL)
+        memcpy(PyArray_BYTES(out), PyArray_BYTES((PyArrayObject *)args[0]) + 4 * from, 4 * size);
+    return (PyObject *)out;
+}
+
+/* Standard normals of a block's words from a place on in a shape, by emitted code, which takes 16
+   at a time, for (address, block, start, shape). */
+static PyObject *normals(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], size, from;
+    int rank = count == 4 ? read_shape(args[3], sizes, &size) : -1;
+    if (rank < 0 || size % 16 != 0 || read_block(args[1], args[2], &from) < size)
+        Py_RETURN_NONE;
+    void (*draw)(const char *, char *, npy_int64, float, float) = PyLong_AsVoidPtr(args[0]);
+    if (draw == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "no code to call");
+        return NULL;
+    }
+    PyArrayObject *out = new_array(floats[0], rank, sizes);
+    if (out != NULL)
+        draw(PyArray_BYTES((PyArrayObject *)args[1]) + 4 * from, PyArray_BYTES(out), size / 16, 0,
+             1);
+    return (PyObject *)out;
+}
+
+/* The numbers below one in the order that a block's words from a place on say, each step the one of
+   `discrete.randperm`, for (block, start, n). */
+static PyObject *shuffled(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp n, from;
+    if (count != 3 || !read_count(args[2], &n) || read_block(args[0], args[1], &from) < n - 1)
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(integers, 1, &n);
+    if (out == NULL)
+        return NULL;
+    npy_int64 *order = (npy_int64 *)PyArray_BYTES(out);
+    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
+    for (npy_intp k = 0; k < n; k++)
+        order[k] = k;
+    for (npy_intp k = 0; k < n - 1; k++) {
+        npy_intp other = k + words[k] % (npy_uint32)(n - k);
+        npy_int64 held = order[k];
+        order[k] = order[other];
+        order[other] = held;
+    }
+    return (PyObject *)out;
+}
+
+/* ---- counts -------------------------------------------------------------------------------- */
+
+#define COUNT_IN(T)                                                                              \
+    {                                                                                            \
+        const T *from = (const T *)PyArray_BYTES(x);                                             \
+        T *to = (T *)PyArray_BYTES(out), first = (T)low, last = (T)high, width = last - first;   \
+        fine = width > 0 && isfinite(width);                                                     \
+        for (npy_intp k = 0; fine && k < size; k++) {                                            \
+            if (!(from[k] >= first) || !(from[k] <= last))                                       \
+                continue;                                                                        \
+            T scaled = (T)((T)(from[k] - first) * (T)bins) / width;                              \
+            fine = isfinite(scaled);                                                             \
+            npy_intp place = fine ? (npy_intp)scaled : 0;                                        \
+            to[place < bins ? place : bins - 1] += 1;                                            \
+        }                                                                                        \
+    }
+
+/* How many elements of a dense array of floats fall into each of some equal bins, as
+   `searchsorted.histc` has them, for (array, bins, low, high). */
+static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp bins;
+    double low, high;
+    int type = count == 4 ? type_of(args[0]) : -1, fine = 1;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    if (type < 0 || !read_count(args[1], &bins) || !read_number(args[2], &low) ||
+        !read_number(args[3], &high) || !is_dense(x) || PyArray_SIZE(x) < 1 ||
+        PyArray_SIZE(x) > MOST)
+        Py_RETURN_NONE;
+    npy_intp size = PyArray_SIZE(x);
+    if (low == high) { /* the range of the elements */
+        low = HUGE_VAL, high = -HUGE_VAL;
+        for (npy_intp k = 0; fine && k < size; k++) {
+            double value = type == 0 ? ((const float *)PyArray_BYTES(x))[k]
+                                     : ((const double *)PyArray_BYTES(x))[k];
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+            fine = isfinite(value);
+        }
+    }
+    if (low == high)
+        low -= 1, high += 1;
+    if (!fine || !isfinite(low) || !isfinite(high) || !(low < high))
+        Py_RETURN_NONE; /* who says why */
+    PyArrayObject *out = new_array(floats[type], 1, &bins);
+    if (out == NULL)
+        return NULL;
+    memset(PyArray_BYTES(out), 0, bins * PyArray_ITEMSIZE(out));
+    if (type == 0)
+        COUNT_IN(float)
+    else
+        COUNT_IN(double)
+    if (!fine) {
+        Py_DECREF(out);
+        Py_RETURN_NONE;
+    }
+    return (PyObject *)out;
+}
+
 #define QUICKLY(NAME) (PyCFunction)(void (*)(void))NAME, METH_FASTCALL
 
 static PyMethodDef methods[] = {
     {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
+    {"taken", QUICKLY(taken), "Floats of a block in a shape; None for odd ones."},
+    {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
+    {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},
+    {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
     {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},
     {"is_in_order", QUICKLY(is_in_order), "Whether a result lies as all of its operands do."},

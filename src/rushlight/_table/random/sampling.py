@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.shape import create as raw_create
 from ..._base import dtypes as D, errors
-from ..._base.device import on_meta
+from ..._base.device import DEFAULTS, on_meta
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
@@ -113,8 +113,12 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
         return finish(array, requires_grad)
 
     def draw_anew(shape: Shape) -> object:
-        draw = distributions.rand if uniform else distributions.randn
-        return finish(draw(stream_of(None), shape, T.FLOAT32), False)
+        stream = stream_of(None)
+        few = stream.few(shape, not uniform)
+        if few is None:
+            draw = distributions.rand if uniform else distributions.randn
+            few = draw(stream, shape, T.FLOAT32)
+        return finish(few, False)
 
     def fresh_plainly(*sizes: object) -> object:
         shape = sizes_of(sizes)
@@ -235,6 +239,18 @@ def randperm(
         return _meta.empty_meta((n,), found, requires_grad)
     array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
     return deliver(array, out, requires_grad)
+
+
+def _permute_plainly(*args: Any) -> Any:
+    n = args[0] if len(args) == 1 else None
+    if type(n) is int and not DEFAULTS.changed:
+        few = stream_of(None).few_places(n)
+        if few is not None:
+            return finish(few, False)
+    return randperm(*args)
+
+
+POSITIONAL[randperm] = _permute_plainly
 
 
 def _as_number(value: float, given: tuple[object, ...]) -> float:
