@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight._array.linalg import fft
 from rushlight._array.memory import dense_layout
 from rushlight._array.random import mt19937
 from rushlight._array.reduce import searchsorted
@@ -254,3 +255,15 @@ def test_nothing_is_left_behind(built: Any) -> None:
         built.spaced(number, 2.5, 4), built.filled((2, 2), number), built.eye(3)
         built.are_equal(x, x), built.is_in_order(x, (x, x))
     assert all(abs(sys.getrefcount(one) - n) < 50 for one, n in zip(kept, before))
+
+
+def test_short_transforms_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    for kind in (np.float32, np.float64, np.float16):
+        for shape in ((1,), (2,), (3,), (4, 4), (1, 5), (7, 1), (2, 3, 8), (40, 40), (3, 1, 6)):
+            x = rng.standard_normal(shape).astype(kind)
+            for y in (x, x.T, x[..., ::-1]):
+                for norm in (0, 1, 2):
+                    name = ("backward", "ortho", "forward")[norm]
+                    found = fft.r2c(y, (y.ndim - 1,), norm, True)
+                    assert same(found.copy(), np.fft.rfft(y, norm=name).copy())

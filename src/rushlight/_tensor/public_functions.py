@@ -35,7 +35,7 @@ from .._table.rows.composite import (  # fmt: skip
     COMPOSITES,
     ENTRIES,
     METHODS,
-    POSITIONAL,
+    without_keywords,
 )
 from .factories import FACTORIES, FACTORY_METHODS, show_calls
 from .help_texts import describe, help_text
@@ -102,8 +102,7 @@ def _named(made: Any, name: str, module: str) -> Any:
 
 def _quick(function: Callable[..., object], whole: object, plain: Any) -> object:
     """For what runs on positional arguments without a look at them."""
-    body: Any = getattr(plain, "_guarded", plain)
-    body = POSITIONAL.get(body, body)
+    body = without_keywords(getattr(plain, "_guarded", plain))
     recheck: Any = getattr(plain, "_recheck", None)
 
     @functools.wraps(function)
@@ -128,7 +127,7 @@ def _checked(
     function: Callable[..., object], whole: object, plain: Any, settled: set[object]
 ) -> object:
     """For what runs unchecked on arguments of types that have been checked."""
-    body: Any = POSITIONAL.get(plain._guarded, plain._guarded)
+    body = without_keywords(plain._guarded)
     recheck = plain._recheck
 
     @functools.wraps(function)

@@ -25,6 +25,8 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 
 # Fewer elements than this aren't worth the import of SciPy.
 _MANY: Final = 4096
+_FEW: Final = 1024  # elements of a transform that takes less than what comes before it
+_COMPLEX: Final = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
 
 
 @cache
@@ -62,6 +64,9 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
 
 def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
     """The transform of a real `x` over `dim`; `onesided` leaves out what symmetry gives."""
+    few = x.size <= _FEW and min(x.shape) > 1  # sizes of one may have strides of their own
+    if onesided and few and dim == (x.ndim - 1,) and x.flags.c_contiguous:
+        return _halve(x, _FORWARD[normalization])
     strides = byte_strides(x)
     dim = (*_by_stride(strides, dim[:-1]), dim[-1])
     order = _order(strides, dim)
@@ -72,10 +77,35 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         return _back(better.rfftn(y, axes=tuple(range(-len(dim), 0)), norm=norm), order)
-    y = np.fft.rfft(y, axis=-1, norm=norm)
+    y = _halve(y, norm)
     for k in range(2, len(dim) + 1):
         y = np.fft.fft(y, axis=-k, norm=norm)
     return _back(y, order)
+
+
+def _halve(y: Array, norm: Any) -> Array:
+    """The one-sided transform over the last dimension: for short rows what `np.fft` calls at last,
+    which itself takes twice as long."""
+    loops = _loops() if y.size <= _FEW and norm == "backward" and y.shape[-1] else None
+    kinds = _COMPLEX.get(y.dtype)
+    if loops is None or kinds is None:
+        return np.fft.rfft(y, axis=-1, norm=norm)
+    count = y.shape[-1]
+    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds)
+    loops[count & 1](y, 1, out)
+    return out
+
+
+@cache
+def _loops() -> tuple[Any, Any] | None:
+    """The ufuncs of `np.fft.rfft` for even and for odd lengths; None where it has others."""
+    try:
+        from numpy.fft import _pocketfft_umath as ufuncs
+
+        found = ufuncs.rfft_n_even, ufuncs.rfft_n_odd
+    except (ImportError, AttributeError):
+        return None
+    return found if all(u.signature == "(n),()->(m)" for u in found) else None
 
 
 def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Array:

@@ -275,6 +275,17 @@ def multinomial(stream: Stream, weights: Array, n: int, replacement: bool = Fals
     return drawn.reshape(*weights.shape[:-1], n)
 
 
+def tell_bad_weight(weights: Array, replacement: bool) -> str:
+    """What PyTorch says of the first weight that is none."""
+    if not replacement:
+        return "probability tensor contains either `inf`, `nan` or element < 0"
+    # In the order in which the running sums are made: the first bad entry is the one named.
+    flat = weights.reshape(-1)
+    first = flat[~((flat >= 0) & (flat < float("inf")))][0]
+    what = "= infinity or NaN" if first == float("inf") else "< 0"
+    return f"invalid multinomial distribution (encountering probability entry {what})"
+
+
 def _race(stream: Stream, rows: Array, n: int) -> Array:
     """Draws without replacement: the first `n` past the post, the weights being the speeds."""
     times = exponential_(stream, np.empty(rows.shape, rows.dtype))

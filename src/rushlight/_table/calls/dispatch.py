@@ -435,10 +435,12 @@ def _unary(op: Op, general: Dispatcher) -> AnyCallable:
 
 
 def _binary(op: Op, general: Dispatcher) -> AnyCallable:
+    others = _any(general)
+
     def function(*args: object, **kwargs: object) -> Any:
         if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
                 or not isinstance(args[0], TensorBase)):  # fmt: skip
-            return general(*args, **kwargs)
+            return others(*args, **kwargs)
         return apply2(op, args[0], args[1])
 
     return function

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 quotients = later("_array.elementwise.division")
+convert = later("_table.elementwise.convert")
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -475,6 +476,8 @@ _show_exponent(root, 0.5)
 def float_power(input: Tensor, exponent: Any) -> Tensor:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]
+    if all(isinstance(x, TensorBase) and x._raw.dtype is T.FLOAT32 for x in sides):
+        return table("pow")(*[convert.convert_tensor(x, D.float64) for x in sides])
     if not any(isinstance(x, TensorBase) for x in sides):
         raise combination("float_power", (input, exponent), {})
     wide = any(

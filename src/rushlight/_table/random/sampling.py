@@ -113,12 +113,9 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
         return finish(array, requires_grad)
 
     def draw_anew(shape: Shape) -> object:
-        stream = stream_of(None)
+        stream, draw = stream_of(None), distributions.rand if uniform else distributions.randn
         few = stream.few(shape, not uniform)
-        if few is None:
-            draw = distributions.rand if uniform else distributions.randn
-            few = draw(stream, shape, T.FLOAT32)
-        return finish(few, False)
+        return finish(draw(stream, shape, T.FLOAT32) if few is None else few, False)
 
     def fresh_plainly(*sizes: object) -> object:
         shape = sizes_of(sizes)
@@ -242,9 +239,8 @@ def randperm(
 
 
 def _permute_plainly(*args: Any) -> Any:
-    n = args[0] if len(args) == 1 else None
-    if type(n) is int and not DEFAULTS.changed:
-        few = stream_of(None).few_places(n)
+    if len(args) == 1 and type(args[0]) is int and not DEFAULTS.changed:
+        few = stream_of(None).few_places(args[0])
         if few is not None:
             return finish(few, False)
     return randperm(*args)
@@ -430,22 +426,12 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
     if out is not None and out.dtype is not D.int64:
         raise RuntimeError("multinomial expects Long tensor out, got: " + D.scalar_name(out.dtype))
     if not bool(((weights >= 0) & (weights < float("inf"))).all()):
-        raise RuntimeError(_bad_weight(weights, replacement))
+        raise RuntimeError(discrete.tell_bad_weight(weights, replacement))
     if not bool((weights.sum(-1) > 0).all()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     return deliver(
         discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
     )
-
-
-def _bad_weight(weights: Array, replacement: bool) -> str:
-    if not replacement:
-        return "probability tensor contains either `inf`, `nan` or element < 0"
-    # In the order in which the running sums are made: the first bad entry is the one named.
-    flat = weights.reshape(-1)
-    first = flat[~((flat >= 0) & (flat < float("inf")))][0]
-    what = "= infinity or NaN" if first == float("inf") else "< 0"
-    return f"invalid multinomial distribution (encountering probability entry {what})"
 
 
 # ---- in place ---------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
+from ..._core.apply import apply_view
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..elementwise.number import divide_by, multiply_by
-from ..rows.composite import composite
+from ..rows.composite import POSITIONAL, composite
 from ..rows.out_rules import OutRules, always, as_out
-from ..rows.row import Row, general, linear, selection, when_settled
+from ..rows.row import ROWS, Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -255,6 +256,23 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         return give_copied("diff", result, out)
     named = "sub" if input._raw.dtype.kind != "b" else "logical_xor"
     return give("diff", result, out, named=named)
+
+
+def _differ_plainly(*args: Any) -> Any:
+    """`diff` with nothing but a tensor along its last dimension."""
+    input = args[0] if len(args) == 1 else None
+    if not isinstance(input, TensorBase) or not input._raw.ndim or not input._raw.shape[-1]:
+        return diff(*args)
+    last = input._raw.ndim - 1
+    part = ROWS["slice"][0].op
+    high = apply_view(part, input, (last, 1, None, 1))
+    low = apply_view(part, input, (last, 0, -1, 1))
+    if input._raw.dtype.kind == "b":
+        return table("logical_xor")(high, low)
+    return high - low
+
+
+POSITIONAL[diff] = _differ_plainly
 
 
 def _samples_distance(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:

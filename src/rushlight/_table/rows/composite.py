@@ -28,6 +28,13 @@ BUILTINS: Final[dict[AnyCallable, AnyCallable]] = {}
 ENTRIES: Final[dict[AnyCallable, object]] = {}
 
 
+def without_keywords(function: AnyCallable) -> AnyCallable:
+    """What a function comes to where there are no keywords."""
+    while function in POSITIONAL:
+        function = POSITIONAL[function]
+    return function
+
+
 def as_called(function: AnyCallable) -> AnyCallable:
     """A function as users call it, who may compare it with what they have imported."""
     return BUILTINS.get(function, function)
@@ -82,7 +89,7 @@ def _with_numpy_words(function: F) -> F:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
         return function(*args, **kwargs)
 
-    POSITIONAL[translating] = POSITIONAL.get(function, function)
+    POSITIONAL[translating] = function
     return translating  # type: ignore[return-value]
 
 
