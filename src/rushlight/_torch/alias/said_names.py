@@ -80,8 +80,11 @@ def say_torch(module: ModuleType) -> None:
 
 
 def _say(value: Any, module: str, name: str, said: str) -> None:
+    line = vars(value).get("__firstlineno__")  # goes when the module is said, from Python 3.13 on
     try:
         value.__module__ = module
+        if line is not None:
+            value.__firstlineno__ = line
         if value.__qualname__ != name:
             value.__name__ = value.__qualname__ = name
     except (AttributeError, TypeError):

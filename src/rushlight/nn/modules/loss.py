@@ -261,7 +261,7 @@ class KLDivLoss(_Loss):
         self,
         size_average: bool | None = None,
         reduce: bool | None = None,
-        reduction: Reduction | Literal["batchmean"] = "mean",
+        reduction: Literal[Reduction, "batchmean"] = "mean",
         log_target: bool = False,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
