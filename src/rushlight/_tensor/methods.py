@@ -165,8 +165,11 @@ def _equality(name: str) -> Binary:
 def _by_method(name: str) -> Binary:
     """The operator of a method with overloads of its own for numbers."""
     function = TENSOR_METHODS[name]
+    op = _simple(name)
 
     def operator(self: Tensor, other: Tensor | float) -> object:
+        if type(other) is int and not ALERTED and self._raw.dtype is T.INT64:
+            return apply2(op, self, other)  # of which nothing is recorded
         return _otherwise(function, self, other)
 
     return operator

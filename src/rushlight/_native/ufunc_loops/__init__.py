@@ -31,7 +31,9 @@ stands before the functions that users call.
 `windows.c` pools windows of small planes; `norms.c` normalises by rows, groups and channels, with
 sums by the loops of `matmul` and `vecdot`.
 
-`fresh.c` makes arrays of numbers, and compares small ones.
+`factors.c` has factors of small matrices by the loops of NumPy's linear algebra.
+
+`fresh.c` makes arrays of numbers, draws, and counts and compares small ones.
 
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
@@ -81,6 +83,8 @@ COPIES: Final = _module("copies")
 WINDOWS: Final = _module("windows")
 #: The extension module of norms, or None.
 NORMS: Final = _module("norms")
+#: The extension module of factors of matrices, or None.
+FACTORS: Final = _module("factors")
 #: The extension module of small new arrays and of questions about them, or None.
 FRESH: Final = _module("fresh")
 #: The extension module of updates in place, or None.
@@ -162,6 +166,11 @@ def pool(plain: AnyCallable, letters: str) -> AnyCallable:
 def norm(plain: AnyCallable, letters: str) -> AnyCallable:
     """A normalisation, with small dense arrays done in C; see `normalise` there."""
     return _put_before(plain, letters, NORMS, "Norm")
+
+
+def factor(plain: AnyCallable, letters: str) -> AnyCallable:
+    """A factorisation, with small matrices done in C; see `take_factor` there."""
+    return _put_before(plain, letters, FACTORS, "Factor")
 
 
 def set_bounds(least: float, most: float, sure: float) -> None:

@@ -590,6 +590,6 @@ def positive(input: Tensor) -> Tensor:
     Raises:
         RuntimeError: for bools.
     """
-    if T.dtype_of(input) is D.bool_:
+    if input._raw.dtype is T.BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input

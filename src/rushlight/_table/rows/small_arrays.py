@@ -93,6 +93,8 @@ NORMS: Final = {
     ("", "native_layer_norm"): "Lswbe", ("_table.nn.normalization", "_group_norm"): "Gwbge",
     ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
 }  # fmt: skip
+#: The same of factors, which `factors.c` knows.
+FACTORS: Final = {("linalg.linalg", "cholesky_ex"): "Cuc"}
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -109,6 +111,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
     for known, front in (
         (PLACES, ufunc_loops.places), (ORDERS, ufunc_loops.order), (COPIES, ufunc_loops.copy),
         (WINDOWS, ufunc_loops.pool), (NORMS, ufunc_loops.norm),
+        (FACTORS, ufunc_loops.factor),
     ):  # fmt: skip
         letters = known.get(_key_of(op.raw), "")
         if letters:

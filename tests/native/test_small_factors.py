@@ -1,0 +1,123 @@
+"""Factors of small matrices in C: the plain function's digits, and whatever isn't positive."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight._array.elementwise import gated_linear
+from rushlight._array.linalg import linalg
+from tests.native.loops import Plain, module, same
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    yield module("factors", tmp_path_factory.mktemp("factors"))
+
+
+def _definite(n: int, kind: Any, seed: int = 0) -> Any:
+    x = np.random.default_rng(seed).standard_normal((n, n)).astype(kind)
+    return x @ x.T + np.eye(n, dtype=kind)
+
+
+class Alike(np.ndarray):
+    """An array of another class."""
+
+
+def test_factors_are_those_of_the_plain_function(built: Any) -> None:
+    plain = Plain(linalg.cholesky_ex)
+    factor = built.Factor(plain, "Cuc")
+    for kind in (np.float32, np.float64):
+        for n in (1, 2, 3, 4, 16, 32):
+            x = _definite(n, kind, n)
+            wide = np.zeros((2 * n, 3 * n), kind)
+            wide[::2, ::3] = x
+            locked = x.copy()
+            locked.setflags(write=False)
+            for y in (x, x.T, x[::-1, ::-1], wide[::2, ::3], locked, np.asfortranarray(x)):
+                before = y.copy()
+                ours, theirs = factor(y, False, False), linalg.cholesky_ex(y, False, False)
+                assert type(ours) is tuple and len(ours) == 2
+                assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
+                assert same(y.copy(), before) and ours[0].flags.writeable
+    assert plain.calls == 0
+
+
+def test_what_is_not_positive_and_what_is_odd_goes_to_the_plain_function(built: Any) -> None:
+    plain = Plain(linalg.cholesky_ex)
+    factor = built.Factor(plain, "Cuc")
+    good = _definite(4, np.float32)
+    bad = [-good, np.full((3, 3), np.nan, np.float32), np.zeros((2, 2)), np.diag([1.0, -1, 1]),
+           np.diag([1, 1, np.inf]), np.diag([np.nan, 1, 1])]  # fmt: skip
+    for x in bad:
+        ours, theirs = factor(x, False, False), linalg.cholesky_ex(x, False, False)
+        assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
+    calls = plain.calls
+    assert calls >= 4
+    for args in (
+        (good, True, False), (good, False, True), (np.stack([good, good]), False, False),
+        (_definite(33, np.float64), False, False), (good.astype(np.complex64), False, False),
+        (np.zeros((0, 0), np.float32), False, False),
+    ):  # fmt: skip
+        ours, theirs = factor(*args), linalg.cholesky_ex(*args)
+        assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
+    memory = np.zeros(4 * 4 * 4 + 1, np.uint8)
+    askew = memory[1:].view(np.float32).reshape(4, 4)
+    askew[...] = good
+    factor(askew, False, False)
+    factor(good.view(Alike), False, False)
+    assert plain.calls == calls + 8
+    for args in ((good[:2], False, False), (good[0], False, False), (good.astype(int), 0, 0)):
+        with pytest.raises(Exception) as ours_:
+            factor(*args)
+        with pytest.raises(type(ours_.value)) as theirs_:
+            linalg.cholesky_ex(*args)
+        assert str(ours_.value) == str(theirs_.value)
+
+
+def test_factors_leave_no_references_and_no_warnings(built: Any) -> None:
+    factor = built.Factor(linalg.cholesky_ex, "Cuc")
+    x = _definite(4, np.float32)
+    factor(x, False, False)
+    before = sys.getrefcount(x), sys.getrefcount(False), sys.getrefcount(x.dtype)
+    with np.errstate(all="raise"):
+        for _ in range(100):
+            factor(x, False, False)
+    after = sys.getrefcount(x), sys.getrefcount(False), sys.getrefcount(x.dtype)
+    assert all(abs(a - b) < 5 for a, b in zip(before, after))
+
+
+def test_halves_of_few_elements_pass_as_those_of_many() -> None:
+    rng = np.random.default_rng(0)
+    for kind in (np.float32, np.float64):
+        for shape, dim in (((4, 4), 1), ((4, 4), 0), ((2, 3, 6), -1), ((6, 2), -2), ((2,), 0)):
+            x = (rng.standard_normal(shape) * 5).astype(kind)
+            for y in (x, x.copy(order="F")):
+                for _ in range(20):  # the first calls go to the plain function
+                    found = gated_linear.glu(y, dim)
+                a, b = gated_linear.halves(y, dim)
+                wanted = gated_linear._gate(np.ascontiguousarray(a), np.ascontiguousarray(b))
+                assert same(found.copy(), np.ascontiguousarray(wanted))
+    odd = torch.tensor([float("inf"), -float("inf"), 0.0, -0.0, float("nan"), 1e38, -1e38, 100.0])
+    assert torch.nn.functional.glu(odd).tolist()[:2] == pytest.approx(
+        [float("nan"), -float("inf")], nan_ok=True
+    )
+
+
+def test_remainders_of_whole_numbers_by_numbers() -> None:
+    x = torch.tensor([[-7, 3], [5, 1 << 62]])
+    for number in (1, 3, -3, 1 << 40, -(1 << 62), (1 << 63) - 1):
+        wanted = [[n % number for n in row] for row in x.tolist()]
+        assert (x % number).tolist() == wanted == torch.remainder(x, number).tolist()
+        assert (x % number).dtype is torch.int64
+    assert (x % 2.5).dtype is torch.float32 and (x % True).tolist() == [[0, 0], [0, 0]]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        x % 0
+    with pytest.raises(Exception) as ours:
+        x % (1 << 70)
+    with pytest.raises(type(ours.value)) as theirs:
+        torch.remainder(x, 1 << 70)
+    assert str(ours.value) == str(theirs.value)
