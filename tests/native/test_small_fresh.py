@@ -103,6 +103,27 @@ class Alike(np.ndarray):
     """An array of another class."""
 
 
+def test_shapes_of_arrays_and_ranges_of_elements(built: Any) -> None:
+    units = np.arange(624, dtype=np.float32)
+    like = np.ones((3, 4), np.float32)
+    assert same(built.taken(units, 7, like), units[7:19].reshape(3, 4))
+    for odd in (like.T, like[:, ::2], like.astype(np.float64), like[:1], like.view(Alike),
+                units[:0], like[0, 0], np.ones(8194, np.float32),
+                np.ones((30, 30), np.float32)):  # fmt: skip
+        assert built.taken(units, 7, odd) is None
+    nan, inf = float("nan"), float("inf")
+    for kind in (np.float32, np.float64):
+        for values in ([0, 1, 0.5], [-0.0], [1.0000001], [-1e-45], [nan, 0], [0, nan], [inf],
+                       [-inf, 0.5], [0.5] * 100):  # fmt: skip
+            x = np.array(values, kind)
+            wanted = all(0 <= v <= 1 for v in x.tolist())
+            assert built.are_between(x, 0, 1) is wanted and built.are_between(x, 0.0, 1.0) is wanted
+    for odd in (like.T, like.astype(int), like.astype(np.float16), like.view(Alike), 1, None):
+        assert built.are_between(odd, 0, 1) is None
+    for args in ((like, "0", 1), (like, 0), (like, 0, None), (like, 0, 1 << 60), ()):
+        assert built.are_between(*args) is None
+
+
 def test_counts_in_bins(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searchsorted, "FRESH", None)
     rng = np.random.default_rng(0)

@@ -74,10 +74,12 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
     """
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    problem = errors.broadcast(x.shape[:-2], y.shape[:-2])
-    if problem is not None:
-        raise RuntimeError(problem)
-    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    batch = x.shape[:-2]
+    if batch != y.shape[:-2]:
+        problem = errors.broadcast(batch, y.shape[:-2])
+        if problem is not None:
+            raise RuntimeError(problem)
+        batch = np.broadcast_shapes(batch, y.shape[:-2])
     shape = batch + (x.shape[-2], y.shape[-2])
     if not count(shape) or not x.shape[-1]:
         return np.zeros(shape, x.dtype)

@@ -280,10 +280,11 @@ class Stream:
         self._at = end
         return normals, start
 
-    def few(self, shape: tuple[int, ...], normal: bool) -> Any | None:
+    def few(self, shape: tuple[int, ...] | Array, normal: bool) -> Any | None:
         """A fresh array of float32 uniforms or standard normals of what is left of the block.
 
-        None (nothing drawn) where that is too little, or there is no code in C for it. `units` and
+        `shape` may be an array of float32 that is alike. None (nothing drawn) where it is none, or
+        where the block is too little, or there is no code in C for it. `units` and
         `normals` of `distributions` come to the same digits.
         """
         code = NATIVE.code

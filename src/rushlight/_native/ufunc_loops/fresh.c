@@ -31,10 +31,24 @@ static int read_count(PyObject *x, npy_intp *value)
     return !overflow && *value >= 1 && *value <= MOST;
 }
 
-/* A shape as a tuple of sizes, none of them 0, and how many elements it has; the rank, or -1. */
+/* A shape as a tuple of sizes, none of them 0, or that of a dense array of float32 without sizes
+   of one; and how many elements it has. The rank, or -1. */
 static int read_shape(PyObject *x, npy_intp *sizes, npy_intp *size)
 {
     *size = 1;
+    if (Py_TYPE(x) == &PyArray_Type) {
+        PyArrayObject *like = (PyArrayObject *)x;
+        if (type_of(x) != 0 || !is_dense(like) || PyArray_NDIM(like) > DIMENSIONS ||
+            PyArray_NDIM(like) == 0 || PyArray_SIZE(like) > MOST)
+            return -1;
+        for (int k = 0; k < PyArray_NDIM(like); k++) {
+            sizes[k] = PyArray_DIM(like, k);
+            if (sizes[k] < 2)
+                return -1;
+            *size *= sizes[k];
+        }
+        return PyArray_NDIM(like);
+    }
     if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) > DIMENSIONS)
         return -1;
     int rank = (int)PyTuple_GET_SIZE(x);
@@ -139,6 +153,23 @@ static PyObject *are_equal(PyObject *module, PyObject *const *args, Py_ssize_t c
                : descr == integers  ? ((const npy_int64 *)x)[k] == ((const npy_int64 *)y)[k]
                                     : !x[k] == !y[k];
     return PyBool_FromLong(same);
+}
+
+/* Whether all elements of a dense array of floats are between two numbers; None where it isn't. */
+static PyObject *are_between(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    double low, high;
+    int type = count == 3 ? type_of(args[0]) : -1, fine = 1;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    if (type < 0 || !is_dense(x) || PyArray_SIZE(x) > MOST || !read_number(args[1], &low) ||
+        !read_number(args[2], &high))
+        Py_RETURN_NONE;
+    for (npy_intp k = 0; fine && k < PyArray_SIZE(x); k++) {
+        double value = type == 0 ? ((const float *)PyArray_BYTES(x))[k]
+                                 : ((const double *)PyArray_BYTES(x))[k];
+        fine = value >= low && value <= high;
+    }
+    return PyBool_FromLong(fine);
 }
 
 /* Whether a dense array without sizes of one lies as all of its operands do, as far as they tell:
@@ -313,6 +344,7 @@ static PyMethodDef methods[] = {
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
     {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},
+    {"are_between", QUICKLY(are_between), "Whether elements are in a range; None for odd arrays."},
     {"is_in_order", QUICKLY(is_in_order), "Whether a result lies as all of its operands do."},
     {NULL}
 };

@@ -535,10 +535,10 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
         )
     for what, t in (("X1", x1), ("X2", x2)):
-        rank = t.dim()
+        rank = t._raw.ndim
         if rank < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
-    if x1.shape[-1] != x2.shape[-1]:
+    if x1._raw.shape[-1] != x2._raw.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )

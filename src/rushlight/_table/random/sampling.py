@@ -126,6 +126,9 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     def like_plainly(*args: Any) -> object:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
             x: Array = args[0]._raw  # in which sizes below two may have strides of their own
+            few = stream_of(None).few(x, not uniform)
+            if few is not None:
+                return finish(few, False)
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
                 return draw_anew(x.shape)
         return like(*args)
@@ -437,13 +440,6 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
 # ---- in place ---------------------------------------------------------------------------------
 
 
-def _needs_float(self: Tensor, kernel: str) -> None:
-    if self._raw.dtype.kind in "biu":
-        raise NotImplementedError(
-            errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype)))
-        )
-
-
 @composite("private", method=True)
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *,
              generator: Generator | None = None, **kwargs: Any) -> Tensor:  # fmt: skip
@@ -454,7 +450,7 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *,
     """
     refuse_leaf(self)
     low, high = float(kwargs.pop("from", from_)), float(to)
-    _needs_float(self, "check_uniform_bounds")
+    _refuse_integers("check_uniform_bounds", self._raw)
     if low > high:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
@@ -476,8 +472,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *,
     """
     refuse_leaf(self)
     _check_std(std)
-    if self._raw.size:
-        _needs_float(self, "normal_kernel_cpu")
+    _refuse_integers("normal_kernel_cpu", self._raw)
     return refill(
         self,
         "NormalBackward0",
