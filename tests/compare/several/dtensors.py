@@ -201,3 +201,28 @@ def models_on_every_rank(torch, dist, rank, size):
         loss.full_tensor(), str(out.placements), total.full_tensor(),
         {k: v.full_tensor() for k, v in model.named_parameters()},
     ]  # fmt: skip
+
+
+@program
+def norms_of_what_lies_in_pieces(torch, dist, rank, size):
+    t, mesh = parts(torch, dist)
+    x = t.distribute_tensor(torch.sin(torch.arange(28.0)).reshape(7, 4), mesh, [t.Shard(0)])
+    y = t.distribute_tensor(torch.cos(torch.arange(7.0)), mesh, [t.Shard(0)])
+    few = t.distribute_tensor(torch.ones(2), mesh, [t.Shard(0)])  # nothing on the third rank
+    both = lambda: torch.stack([x.norm(), y.norm()])  # noqa: E731
+    laid = [
+        x.norm(), x.norm(3), torch.linalg.vector_norm(x, 2, dim=1),
+        torch.linalg.vector_norm(x, 2, dim=0, keepdim=True), torch.linalg.vector_norm(x, 0),
+        torch.linalg.vector_norm(x, 1), x.norm() * 2, both(), both().norm(), x.norm() + y.norm(),
+        few.norm(), both().unsqueeze(0).transpose(0, 1),
+    ]  # fmt: skip
+    out = [[str(n.placements), n.full_tensor()] for n in laid]
+    out += [torch.linalg.vector_norm(x, order).full_tensor() for order in (float("inf"), 0.5)]
+    out += [y.amax().full_tensor(), y.min().full_tensor()]
+    for order in (2.0, 3.0, float("inf")):
+        some = [p.detach().clone().requires_grad_() for p in (x, y)]
+        for p in some:
+            (p * p).sum().backward()
+        norm = torch.nn.utils.clip_grad_norm_(some, 0.5, norm_type=order, foreach=False)
+        out += [norm.full_tensor(), *[p.grad.full_tensor() for p in some]]
+    return out

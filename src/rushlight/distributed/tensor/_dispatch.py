@@ -195,8 +195,8 @@ def _cheapest(
     """The placements of the result and of each tensor, by side."""
     taken: list[Choice] = []
     for side in range(mesh.ndim):
-        choices = choices_of(call._replace(ranks=mesh.size(side)))
         now = [t.placements[side] for t in tensors]
+        choices = choices_of(call._replace(ranks=mesh.size(side), now=now))
         best, least = choices[0], math.inf
         for choice in choices:
             if writes and (choice.out != now[0] or choice.inputs[0] != now[0]):

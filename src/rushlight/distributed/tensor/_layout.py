@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._functional_collectives import _operation
 from .._ground import f
 from ..collectives import all_gather, all_reduce, all_to_all, reduce_scatter
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype
@@ -132,6 +132,8 @@ def _directly(
     mesh, group = spec.mesh, spec.mesh.get_group(side)
     if not isinstance(target, Shard):
         return None
+    if isinstance(current, Partial):
+        local = _summand(local, current)
     cut = [
         local.narrow(target.dim, *piece(local.shape[target.dim], mesh.size(side), i)).contiguous()
         for i in range(mesh.size(side))
@@ -139,7 +141,7 @@ def _directly(
     if isinstance(current, Partial):
         out = f.empty_like(cut[group.rank()])
         reduce_scatter(out, cut, _operation(current.reduce_op), group)
-        return out
+        return _of_sum(out, current)
     if isinstance(current, Shard):
         lengths = _lengths(spec, spec.placements, side, current.dim)
         places = []
@@ -152,13 +154,29 @@ def _directly(
     return None
 
 
+def _summand(local: Tensor, placement: Partial) -> Tensor:
+    """What is added up of a rank's part: of a norm its power."""
+    if not isinstance(placement, _NormPartial) or placement.norm_type == 1:
+        return local
+    return local * local if placement.norm_type == 2 else local.pow(placement.norm_type)
+
+
+def _of_sum(total: Tensor, placement: Partial) -> Tensor:
+    """The whole of what was added up: of a norm the root."""
+    if not isinstance(placement, _NormPartial) or placement.norm_type == 1:
+        return total
+    return total.sqrt() if placement.norm_type == 2 else total.pow(1 / placement.norm_type)
+
+
 def _together(local: Tensor, spec: DTensorSpec, current: Placements, side: int) -> Tensor:
     """The whole along a side."""
     placement, group = current[side], spec.mesh.get_group(side)
     if isinstance(placement, Partial):
-        out = local.contiguous().clone()
+        out = _summand(local, placement).contiguous()
+        if out is local:
+            out = out.clone()
         all_reduce(out, _operation(placement.reduce_op), group)
-        return out
+        return _of_sum(out, placement)
     if not isinstance(placement, Shard):
         return local
     places = []

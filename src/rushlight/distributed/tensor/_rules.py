@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
 if TYPE_CHECKING:
     from ..annotations import Given
@@ -38,6 +38,8 @@ class Call(NamedTuple):
     shapes: list[Shape]
     out: Shape
     ranks: int
+    #: How the tensors lie along the side.
+    now: Sequence[Placement] = ()
 
 
 Rule = Callable[[Call], Iterable[Choice]]
@@ -58,6 +60,21 @@ def _linear(call: Call) -> Iterable[Choice]:
     """Each element alone, and of the parts of a sum the parts of the result."""
     yield from _pointwise(call)
     yield Choice(P, (P,) * len(call.shapes))
+
+
+def _move(call: Call) -> Iterable[Choice]:
+    """Elements that only change their places: of parts, of whatever kind, the parts."""
+    count = len(call.shapes)
+    yield Choice(P, (P,) * count)
+    for kind in dict.fromkeys(call.now):
+        if isinstance(kind, Partial) and kind != P:
+            yield Choice(kind, (kind,) * count)
+
+
+def _alike(call: Call) -> Iterable[Choice]:
+    """The same elements."""
+    yield from _pointwise(call)
+    yield from _move(call)
 
 
 def _sum_of_two(call: Call) -> Iterable[Choice]:
@@ -114,20 +131,43 @@ def _argument(call: Call, place: int, name: str, default: Given = None) -> Given
 
 
 def _reduction(partial: str | None) -> Rule:
+    part = None if partial is None else Partial(partial)
+
     def rule(call: Call) -> Iterable[Choice]:
-        shape = call.shapes[0]
-        reduced = _dims(_argument(call, 1, "dim"), len(shape))
-        kept = bool(_argument(call, 2, "keepdim", False))
-        for dim in range(len(shape)):
-            if dim not in reduced:
-                after = dim if kept else dim - sum(d < dim for d in reduced)
-                yield Choice(Shard(after), (Shard(dim),))
-            elif partial is not None and (partial != "avg" or not shape[dim] % call.ranks):
-                yield Choice(Partial(partial), (Shard(dim),))
+        yield from _reduce(call, part, 1)
         if partial == "sum":
             yield Choice(P, (P,))
 
     return rule
+
+
+def _reduce(call: Call, part: Partial | None, place: int) -> Iterable[Choice]:
+    """Some dimensions, told by the argument at a place, become one; `part`: what of a piece is."""
+    shape = call.shapes[0]
+    reduced = _dims(_argument(call, place, "dim"), len(shape))
+    kept = bool(_argument(call, place + 1, "keepdim", False))
+    for dim in range(len(shape)):
+        if dim not in reduced:
+            after = dim if kept else dim - sum(d < dim for d in reduced)
+            yield Choice(Shard(after), (Shard(dim),))
+        elif part is not None and _gives_part(part, shape[dim], call.ranks):
+            yield Choice(part, (Shard(dim),))
+
+
+def _gives_part(part: Partial, length: int, ranks: int) -> bool:
+    """Whether each rank's piece of a dimension has such a part: nothing has no largest element."""
+    if part.reduce_op == "avg":
+        return not length % ranks
+    return part.reduce_op == "sum" or length > -(-length // ranks) * (ranks - 1)
+
+
+def _norm(call: Call) -> Iterable[Choice]:
+    order = _argument(call, 1, "ord", 2)
+    if isinstance(call.now[0], Partial):  # of few elements, as a rule: norms of other tensors
+        return ()
+    if order in (math.inf, -math.inf):
+        return _reduce(call, Partial("max" if order > 0 else "min"), 2)
+    return _reduce(call, _NormPartial("sum", order) if order else P, 2)
 
 
 def _extreme(partial: str) -> Rule:
@@ -135,8 +175,10 @@ def _extreme(partial: str) -> Rule:
         if len(call.args) > 1 or call.kwargs:
             yield from _along(1)(call)
         else:
-            for dim in range(len(call.shapes[0])):
-                yield Choice(Partial(partial), (Shard(dim),))
+            part = Partial(partial)
+            for dim, length in enumerate(call.shapes[0]):
+                if _gives_part(part, length, call.ranks):
+                    yield Choice(part, (Shard(dim),))
 
     return rule
 
@@ -172,28 +214,28 @@ def _attention(call: Call) -> Iterable[Choice]:
             yield Choice(Shard(dim), (Shard(dim),) * 3)
 
 
-def _permuted(order: Sequence[int]) -> Iterable[Choice]:
+def _permuted(call: Call, order: Sequence[int]) -> Iterable[Choice]:
     for after, before in enumerate(order):
         yield Choice(Shard(after), (Shard(before),))
-    yield Choice(P, (P,))
+    yield from _move(call)
 
 
 def _permute(call: Call) -> Iterable[Choice]:
     count = len(call.shapes[0])
-    return _permuted([d % count for d in call.args[1]])
+    return _permuted(call, [d % count for d in call.args[1]])
 
 
 def _transpose(call: Call) -> Iterable[Choice]:
     order = list(range(len(call.shapes[0])))
     a, b = (call.args[1:3] if len(call.args) > 2 else (-2, -1)) if len(order) > 1 else (0, 0)
     order[a], order[b] = order[b], order[a]
-    return _permuted(order)
+    return _permuted(call, order)
 
 
 def _view(call: Call) -> Iterable[Choice]:
     """A dimension stays cut where it is the first of those that it shares its elements with."""
     before, after = call.shapes[0], call.out
-    yield Choice(P, (P,))
+    yield from _move(call)
     if 0 in before:
         return
     starts = {n: d for d, n in reversed(list(enumerate(_outer(after)))) if after[d] != 1}
@@ -217,7 +259,7 @@ def _outer(shape: Shape) -> list[int]:
 
 def _expand(call: Call) -> Iterable[Choice]:
     shape = call.shapes[0]
-    yield Choice(P, (P,))
+    yield from _move(call)
     for dim, length in enumerate(shape):
         if length != 1 or call.out[dim + len(call.out) - len(shape)] == 1:
             yield Choice(Shard(dim + len(call.out) - len(shape)), (Shard(dim),))
@@ -228,14 +270,14 @@ def _cat(call: Call) -> Iterable[Choice]:
     for dim in range(len(call.out)):
         if dim != along:
             yield Choice(Shard(dim), (Shard(dim),) * len(call.shapes))
-    yield Choice(P, (P,) * len(call.shapes))
+    yield from _move(call)
 
 
 def _stack(call: Call) -> Iterable[Choice]:
     (along,) = _dims(_argument(call, 1, "dim", 0), len(call.out))
     for dim in range(len(call.out) - 1):
         yield Choice(Shard(dim + (dim >= along)), (Shard(dim),) * len(call.shapes))
-    yield Choice(P, (P,) * len(call.shapes))
+    yield from _move(call)
 
 
 def _like(call: Call) -> Iterable[Choice]:
@@ -249,8 +291,8 @@ def _none(call: Call) -> Iterable[Choice]:
 
 _RULES: dict[str, Rule] = {
     "add": _sum_of_two, "sub": _sum_of_two, "mul": _times, "div": _over, "neg": _linear,
-    "clone": _linear, "detach": _linear, "alias": _linear, "_to_copy": _linear, "to": _linear,
-    "positive": _linear, "contiguous": _linear, "copy": _linear, "real": _linear,
+    "clone": _alike, "detach": _alike, "alias": _alike, "_to_copy": _alike, "to": _alike,
+    "positive": _alike, "contiguous": _alike, "copy": _alike, "real": _linear,
     "mm": _mm, "addmm": _addmm, "bmm": _bmm, "sum": _reduction("sum"), "mean": _reduction("avg"),
     "amax": _reduction("max"), "amin": _reduction("min"), "max": _extreme("max"),
     "min": _extreme("min"), "var": _reduction(None), "std": _reduction(None),
@@ -259,6 +301,7 @@ _RULES: dict[str, Rule] = {
     "log_softmax": _along(1), "argmax": _along(1), "argmin": _along(1), "sort": _along(1),
     "split": _along(2), "split_with_sizes": _along(2), "chunk": _along(2), "slice": _along(1),
     "select": _along(1), "gather": _none, "scatter": _none, "native_layer_norm": _layer_norm,
+    "linalg_vector_norm": _norm,
     "embedding": _embedding, "scaled_dot_product_attention": _attention, "permute": _permute,
     "transpose": _transpose, "t": _transpose, "view": _reshape, "reshape": _reshape,
     "_unsafe_view": _reshape, "squeeze": _view, "unsqueeze": _view, "flatten": _view,
@@ -271,7 +314,7 @@ _RULES: dict[str, Rule] = {
 _NOT_POINTWISE = frozenset({
     "index", "index_put", "index_add", "index_select", "nonzero", "masked_select", "roll", "flip",
     "scatter_add", "nll_loss_forward", "native_batch_norm", "convolution", "topk", "unique",
-    "cumprod", "logsumexp", "tril", "triu", "linalg_vector_norm", "norm", "matmul", "dot", "mv",
+    "cumprod", "logsumexp", "tril", "triu", "norm", "matmul", "dot", "mv",
     "linear", "einsum", "diagonal", "new_zeros", "new_empty", "new_ones", "new_full",
     "masked_scatter", "histc", "bincount", "inverse", "linalg_qr", "linalg_svd", "fft_fft",
     "embedding_dense_backward", "batch_norm", "layer_norm", "group_norm", "instance_norm",
@@ -330,7 +373,7 @@ def cost(current: Placement, target: Placement, shape: Shape, ranks: int) -> flo
         return 0.0
     count = math.prod(shape)
     if isinstance(target, Partial):
-        return 0.5 if isinstance(current, Replicate) and target.reduce_op == "sum" else math.inf
+        return 0.5 if isinstance(current, Replicate) and target == P else math.inf
     if isinstance(current, Replicate):
         return 0.1
     if isinstance(current, Partial):
