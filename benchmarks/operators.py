@@ -238,15 +238,20 @@ def _bind(function: Any, *args: Any) -> Callable[[], Any]:
     return lambda: function(*args)
 
 
+def _shortest(call: Callable[[], Any]) -> float:
+    """The least time of three calls, of which one may load something."""
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
 def best(f: Callable[[], Any], g: Callable[[], Any], budget: float) -> tuple[float, float]:
     """The best times of two calls in seconds, taken in turns until `budget` seconds are over."""
     f(), g()
-    started = time.perf_counter()
-    f()
-    one = time.perf_counter() - started
-    started = time.perf_counter()
-    g()
-    one = max(one, time.perf_counter() - started)
+    one = max(_shortest(f), _shortest(g))
     number = max(1, min(1000, int(5e-4 / max(one, 1e-7))))
     first = second = math.inf
     deadline = time.perf_counter() + budget

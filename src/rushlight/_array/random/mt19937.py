@@ -288,15 +288,15 @@ class Stream:
         `normals` of `distributions` come to the same digits.
         """
         code = NATIVE.code
-        if FRESH is None or (normal and (code is None or not self.exact_normals)):
+        if FRESH is None or (normal and not self.exact_normals):
             return None
         with self.lock:
             start = self._at
-            if normal:
+            if normal and code is not None:
                 made = FRESH.normals(code.of_normals, self._block, start, shape)
+            elif normal:
+                made = FRESH.paired(self._normals, start, shape)
             else:
-                if self._units is None and self._block.size == BLOCK:
-                    self.units(0)
                 made = FRESH.taken(self._units, start, shape)
             if made is not None:
                 self._at = start + made.size

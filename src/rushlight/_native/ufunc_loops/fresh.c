@@ -81,8 +81,8 @@ static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return (PyObject *)out;
 }
 
-/* An array filled with a float, an int of 64 bits or a bool, of the type that stands for its kind, for
-   (shape, number). */
+/* An array filled with a float, an int of 64 bits or a bool, of the type that stands for its kind,
+   for (shape, number). */
 static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     npy_intp sizes[DIMENSIONS], size;
@@ -251,6 +251,32 @@ static PyObject *normals(PyObject *module, PyObject *const *args, Py_ssize_t cou
     return (PyObject *)out;
 }
 
+/* The same of normals that are worked out: two rows, the first and the second of each pair of words,
+   eight of one after eight of the other, for (rows, start, shape). */
+static PyObject *paired(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], size, from;
+    int overflow, rank = count == 3 ? read_shape(args[2], sizes, &size) : -1;
+    PyArrayObject *rows = (PyArrayObject *)args[0];
+    if (rank < 0 || size % 16 != 0 || type_of(args[0]) != 0 || PyArray_NDIM(rows) != 2 ||
+        PyArray_DIM(rows, 0) != 2 || !is_dense(rows) || !PyLong_CheckExact(args[1]))
+        Py_RETURN_NONE;
+    npy_intp length = PyArray_DIM(rows, 1);
+    from = PyLong_AsLongAndOverflow(args[1], &overflow);
+    if (overflow || from < 0 || from > length - size)
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(floats[0], rank, sizes);
+    if (out == NULL)
+        return NULL;
+    const float *one = (const float *)PyArray_BYTES(rows) + from, *other = one + length;
+    float *to = (float *)PyArray_BYTES(out);
+    for (npy_intp k = 0; k < size; k += 16) {
+        memcpy(to + k, one + k, 8 * sizeof(float));
+        memcpy(to + k + 8, other + k, 8 * sizeof(float));
+    }
+    return (PyObject *)out;
+}
+
 /* The numbers below one in the order that a block's words from a place on say, each step the one of
    `discrete.randperm`, for (block, start, n). */
 static PyObject *shuffled(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -340,6 +366,7 @@ static PyMethodDef methods[] = {
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
     {"taken", QUICKLY(taken), "Floats of a block in a shape; None for odd ones."},
     {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
+    {"paired", QUICKLY(paired), "Normals that are worked out in a shape; None for odd ones."},
     {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
