@@ -56,3 +56,45 @@ def test_an_inverse_that_isnt_refused_is_finite() -> None:
             assert info == same
             if not info:
                 assert inverse.isfinite().all() and solution.isfinite().all()
+
+
+def test_determinants_are_zero_where_the_pivots_that_pytorch_finds_are() -> None:
+    told = 0
+    for n in (5, 9, 16):
+        for seed in range(40):
+            x = gram(n, seed)
+            rows = by_hand(x.numpy().T)
+            zero = float(np.prod(np.diag(rows[0]))) == 0
+            sign, size = torch.linalg.slogdet(x)
+            assert (torch.linalg.det(x).item() == 0) == zero == (sign.item() == 0)
+            assert torch.isinf(size).item() == zero
+            told += zero
+    assert told
+
+
+def test_determinants_of_a_stack_are_those_of_its_matrices() -> None:
+    for dtype in (torch.float32, torch.float64):
+        stack = torch.stack([gram(6, seed) for seed in range(8)]).reshape(2, 4, 6, 6).to(dtype)
+        stack[0, 0] = torch.eye(6)
+        stack[1, 2] *= 1e-6
+        for x in (stack, stack.mT):
+            signs, sizes = torch.linalg.slogdet(x)
+            values = torch.linalg.det(x)
+            for at in np.ndindex(2, 4):
+                one = x[at] if x is stack else x[at].mT.contiguous().mT
+                assert values[at] == torch.linalg.det(one)
+                assert (signs[at], sizes[at]) == torch.linalg.slogdet(one)
+
+
+def test_a_determinant_of_what_isnt_finite_or_hardly_a_number_is_as_in_pytorch() -> None:
+    x = torch.eye(3)
+    x[0, 1] = float("nan")
+    sign, size = torch.linalg.slogdet(x * x.T)
+    assert size.isnan() and torch.linalg.det(x * x.T).isnan() and sign == 0
+    tiny = torch.diag(torch.tensor([1e-20, 1.0, 1e20]))
+    assert torch.linalg.det(tiny) == torch.tensor(1e-20) * torch.tensor(1e20)
+    assert torch.linalg.det(torch.zeros(0, 3, 3)).shape == (0,)
+    assert torch.linalg.det(torch.ones(0, 0)) == 1
+    assert torch.linalg.det(torch.eye(3) * 1e-30) == 0
+    sign, size = torch.linalg.slogdet(torch.eye(3) * -1e-30)
+    assert sign == -1 and abs(size.item() + 207.2327) < 1e-3

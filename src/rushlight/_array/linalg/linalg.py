@@ -5,6 +5,7 @@ Results are column-major, as PyTorch's are. See Note [Two ways to LAPACK] in `la
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..reduce.reduce import name_of
 from ..types import from_raw, is_half
 from . import lapack
 from .lapack import Failure, columns
-from .triangular import lu_factor, lu_solve, solve_triangular
+from .triangular import DOUBT, KNOWN, lu_factor, lu_solve, solve_triangular
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -286,14 +287,68 @@ def solve_ex(
 def det(x: Array) -> Array:
     """The determinant of each matrix."""
     check(x, "linalg.det", "lu_cpu")
-    return lapack.call("det", x)
+    found = lapack.call("det", x)
+    doubtful = _doubtful(x, found)
+    if doubtful is None:
+        return found
+    signs, pivots = _pivots(x, doubtful)
+    with np.errstate(all="ignore"):
+        products = signs * pivots.prod(-1)
+    found = np.asarray(found)
+    found[doubtful] = products
+    return found
 
 
 def slogdet(x: Array) -> tuple[Array, Array]:
     """The sign of each determinant and the logarithm of its absolute value."""
     check(x, "linalg.slogdet")
-    sign, log = lapack.call("slogdet", x)
-    return sign, log
+    sign, logs = lapack.call("slogdet", x)
+    with np.errstate(all="ignore"):
+        sizes = np.exp(logs)
+    doubtful = _doubtful(x, sizes)
+    if doubtful is None:
+        return sign, logs
+    signs, pivots = _pivots(x, doubtful)
+    sign, logs = np.asarray(sign), np.asarray(logs)
+    with np.errstate(all="ignore"):
+        sizes = np.abs(pivots)
+        logs[doubtful] = np.log(sizes).sum(-1)
+        each = np.copysign(1, pivots)
+        each[(sizes == 0) | (pivots != pivots)] = 0  # NaN has no sign in PyTorch
+        sign[doubtful] = signs * each.prod(-1)
+    return sign, logs
+
+
+def _doubtful(x: Array, found: Any) -> Any:
+    """Which determinants of real matrices may be all rounding; None where there are none.
+
+    Those are small beside the product of the rows' lengths, which no determinant is larger than,
+    or of one matrix beside the power of their mean, which is quicker to find.
+    """
+    order = x.shape[-1]
+    if not 1 < order <= KNOWN or not x.size or x.dtype.kind == "c":
+        return None
+    doubt = DOUBT[x.dtype.char]
+    if x.ndim == 2:
+        size, square = abs(float(found)), float(np.vdot(x, x))
+        if size > 0 < square and log(size) > log(doubt) + order / 2 * log(square / order):
+            return None
+        return np.True_
+    with np.errstate(all="ignore"):
+        lengths = np.einsum("...ij,...ij->...i", x, x)
+        clear = np.abs(found) > doubt * np.sqrt(lengths.prod(-1))
+    return None if clear.all() else ~clear
+
+
+def _pivots(x: Array, which: Any) -> tuple[Array, Array]:
+    """The pivots of those matrices as PyTorch finds them, and the signs of their exchanges.
+
+    It takes the rows of matrices in order for columns: the determinant is the same.
+    """
+    picked = x[which]
+    factors, exchanged, _ = lu_factor(picked.swapaxes(-1, -2) if x.flags.c_contiguous else picked)
+    odd = (exchanged != np.arange(1, x.shape[-1] + 1)).sum(-1) % 2
+    return (1 - 2 * odd).astype(x.dtype), np.einsum("...ii->...i", factors)
 
 
 def cofactors(x: Array) -> Array:

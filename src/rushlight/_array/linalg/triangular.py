@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 24  # below this size rows are solved one by one
 _FEW = 16  # matrices up to which they are inverted one by one
-_KNOWN = 16  # order up to which PyTorch's pivots are known to the last digit
+KNOWN = 16  # order up to which PyTorch's pivots are known to the last digit
 # The part of the first pivot up to which the last may be all rounding.
-_DOUBT = {"f": 1e-5, "F": 1e-5, "d": 1e-14, "D": 1e-14}
+DOUBT = {"f": 1e-5, "F": 1e-5, "d": 1e-14, "D": 1e-14}
 _MANY = 24  # from so many small matrices on, rows of all of them at once are quicker than LAPACK
 
 
@@ -124,7 +124,7 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     if factor is None:
         pivots, info = _eliminate(lapack.each(factors), number)
         return factors, pivots.reshape((*batch, count)), info.reshape(batch)
-    doubt = _DOUBT[x.dtype.char] if rows <= _KNOWN >= columns else -1.0
+    doubt = DOUBT[x.dtype.char] if rows <= KNOWN >= columns else -1.0
     last = count - 1
     if not batch:
         found, pivots, code = factor(factors, 1)
@@ -160,7 +160,7 @@ def _looked_at_again(x: Array) -> tuple[Array, Array, Array]:
 def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
     """Factors matrices in place, one column of all of them at a time.
 
-    To PyTorch's digits up to the order `_TOLD`: it multiplies by the reciprocal of a pivot, and
+    To PyTorch's digits up to the order `KNOWN`: it multiplies by the reciprocal of a pivot, and
     divides by the last one but one of a square matrix of order four at most.
     """
     if len(a) != number or isinstance(a, tuple):
