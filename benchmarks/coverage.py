@@ -67,7 +67,7 @@ def row(name: str, torch: Any, rounds: int) -> dict[str, Any]:
     variants = compiled.variants
     found["calls"] = len(variants[0].program.instructions) if variants else 0
     machine = variants[0].machine if variants else None
-    left = machine.plan.left() if machine is not None else []
+    left = machine.plan.list_left() if machine is not None else []
     found["left"] = [i.name for i in left] if machine is not None else [compiled.explain()]
     return found
 

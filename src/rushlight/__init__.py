@@ -71,7 +71,7 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 legacy_contiguous_format = contiguous_format
 
 
-def _found(name: str) -> object:
+def _find(name: str) -> object:
     try:
         return _TABLE.find(name, globals())
     except KeyError:
@@ -82,7 +82,7 @@ def _found(name: str) -> object:
     return _load(f"{home}:{name}")
 
 
-__getattr__ = _lazy(__name__, find=_found)
+__getattr__ = _lazy(__name__, find=_find)
 
 __all__ = [
     "Size",

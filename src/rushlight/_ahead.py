@@ -51,7 +51,7 @@ def updates() -> list[Any]:
         asked = [option for option in _OPTIONS if option in group]
         for chosen in product(*[_OPTIONS[option] for option in asked]):
             group.update(zip(asked, chosen, strict=True))
-            found.update((optimizer._chosen(group, key), None) for key in _KEYS.get(name, (1.0,)))
+            found.update((optimizer._choose(group, key), None) for key in _KEYS.get(name, (1.0,)))
     return list(found)
 
 

@@ -200,7 +200,7 @@ def test_a_sparse_tensors_text_is_made_of_indented_parts() -> None:
             ),
             f"size=(50, 50, 6), nnz={rows}, dtype=torch.float64, layout=torch.sparse_coo",
         ]
-        assert text.assembled_text(parts[0], parts[1:], a_line_each=True) == repr(theirs)
+        assert text.assemble_text(parts[0], parts[1:], a_line_each=True) == repr(theirs)
 
 
 def test_a_suffix_with_lines_of_its_own_counts_in_full() -> None:

@@ -122,7 +122,7 @@ def test_guards_of_dictionaries_are_asked_only_where_a_version_has_changed() -> 
     lines.python("if late: return None")
     assert by_versions(lines) == [
         "if c1: return None",
-        "if (now := c0.changed()) is not None:",
+        "if (now := c0.find_changes()) is not None:",
         "    if not (len(c2) == 1): return None",
         "    if not c0.same(now): return None",
         "if late: return None",

@@ -32,7 +32,7 @@ def agree(step: Callable[[], Any], leaves: list[Any], left: set[str] | None = No
     for _ in range(4):
         found = run()
     assert run.machine is not None, run.explain()
-    assert {i.name for i in run.machine.plan.left()} == (left or set())
+    assert {i.name for i in run.machine.plan.list_left()} == (left or set())
     for a, b in zip(expected, found, strict=True):
         assert float((a - b).abs().max()) <= 1e-11 * max(1.0, float(a.detach().abs().max()))
 
@@ -222,7 +222,7 @@ def test_optimizers_sweep_natively_and_stay_with_the_eager_ones(kind: str) -> No
                     group["eps"] = 1e-6
             run()
         if compiled:
-            assert run.machine is not None and not run.machine.plan.left(), run.explain()
+            assert run.machine is not None and not run.machine.plan.list_left(), run.explain()
             assert len(run.variants) == 1
         states = [s for state in optimizer.state.values() for s in state.values()]
         return [*model.parameters(), *(s for s in states if isinstance(s, torch.Tensor))]
@@ -250,7 +250,7 @@ def test_gradients_are_clipped_natively() -> None:
         for _ in range(20):
             run()
         if compiled:
-            assert run.machine is not None and not run.machine.plan.left(), run.explain()
+            assert run.machine is not None and not run.machine.plan.list_left(), run.explain()
         return list(model.parameters())
 
     for a, b in zip(trained(False), trained(True), strict=True):
@@ -279,7 +279,7 @@ def test_a_batch_norm_of_rows_runs_natively_and_keeps_its_statistics(affine: boo
         for _ in range(12):
             loss = run()
         if compiled:
-            assert run.machine is not None and not run.machine.plan.left(), run.explain()
+            assert run.machine is not None and not run.machine.plan.list_left(), run.explain()
         versions = torch.tensor([float(norm.running_mean._version)])
         return [loss, *model.parameters(), *norm.buffers(), versions]
 

@@ -129,7 +129,7 @@ def test_a_part_of_a_network_runs_natively_and_gives_the_eager_numbers(
     found, step = trained(loss, values, True)
     machine = step.variants[0].machine
     assert machine is not None, step.explain()
-    forms = {i.name for i in machine.plan.left()} - {"broadcast_to", "mul"}
+    forms = {i.name for i in machine.plan.list_left()} - {"broadcast_to", "mul"}
     native = {"softmax", "native_layer_norm", "gelu", "cat", "lstm"}
     if target.machine().width >= 64:  # stacks of products are NumPy's where vectors are narrower
         native.add("_matmul")
@@ -161,7 +161,7 @@ def test_an_lstm_runs_natively(started: bool) -> None:
         found = run()
     assert run.variants, run.explain()
     assert not {"_lstm_layer", "lstm_backward"} & {
-        i.name for i in run.variants[0].machine.plan.left()
+        i.name for i in run.variants[0].machine.plan.list_left()
     }
     for a, b in zip(expected, [found, *(leaf.grad for leaf in leaves)], strict=True):
         assert float((a - b).detach().abs().max()) <= 1e-11 * max(
@@ -186,7 +186,7 @@ def test_an_embedding_is_looked_up_and_differentiated_natively() -> None:
     expected, g = step(index), table.grad.clone()
     found = run(index)
     assert not {"embedding", "embedding_gradient"} & {
-        i.name for i in run.variants[0].machine.plan.left()
+        i.name for i in run.variants[0].machine.plan.list_left()
     }
     assert (
         abs(float((expected - found).detach())) <= 1e-11

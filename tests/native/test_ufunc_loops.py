@@ -137,7 +137,7 @@ def test_blocks_and_numbers_of_a_formula() -> None:
         ),
         ("x",), {"beta": 1, "limit": 20},
     )  # fmt: skip
-    made = chains.chained(soft, lambda: None, "fss")
+    made = chains.take_chains(soft, lambda: None, "fss")
     assert made is not soft
     for size in (1, 7, 255, 256, 257, 700, 2048):
         for dtype in (np.float32, np.float64):
@@ -263,7 +263,7 @@ def test_gradients_of_sums(dtype: str) -> None:
 
 def test_calls_leave_no_memory_and_no_references() -> None:
     soft = generate("soft", lambda x, y: words.exp(x) * y + words.sqrt(x), ("x", "y"), {})
-    made = chains.chained(soft, lambda: None, "ff")
+    made = chains.take_chains(soft, lambda: None, "ff")
     x = np.ones(16, np.float32)
     odd = x[::2]
 
@@ -312,7 +312,7 @@ def test_a_maker_that_fails_or_refuses() -> None:
 
 
 def test_threads_share_a_function() -> None:
-    made = chains.chained(
+    made = chains.take_chains(
         generate("twice", lambda x, y: words.exp(x) * y - x, ("x", "y"), {}), lambda: None, "ff"
     )
     wrong = []

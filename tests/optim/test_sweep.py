@@ -50,7 +50,7 @@ def _told(rule: str) -> tuple[Any, tuple[float, ...]]:
     kind, options = RULES[rule]
     made = kind([Parameter(rl.zeros(1))], lr=0.1, **options)
     group, key = made.param_groups[0], KEYS.get(rule, 9.0)
-    return made._chosen(group, key), (*made._numbers(group), *made._factors(group, key))
+    return made._choose(group, key), (*made._numbers(group), *made._factors(group, key))
 
 
 def _run(rule: str, arrays: list[Any]) -> None:

@@ -8,7 +8,7 @@ from rushlight._array import kernels
 from rushlight._array.random import rejection
 from rushlight._array.random.mt19937 import Stream
 
-pytestmark = pytest.mark.skipif(not kernels._installed(), reason="llvmlite is not installed")
+pytestmark = pytest.mark.skipif(not kernels.is_llvmlite_here(), reason="llvmlite is not installed")
 
 
 def columns(kind: str, n: int) -> tuple[np.ndarray, int]:

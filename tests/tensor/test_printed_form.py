@@ -421,7 +421,7 @@ def test_the_device_comes_before_the_size_and_the_dtype() -> None:
 
 def test_a_text_without_values_is_assembled_from_its_parts() -> None:
     parts = ["device='meta'", f"size={text.size_text((3,))}"]
-    assert text.assembled_text("...", parts) == "tensor(..., device='meta', size=(3,))"
+    assert text.assemble_text("...", parts) == "tensor(..., device='meta', size=(3,))"
 
 
 def test_an_indent_moves_every_line_after_the_first() -> None:
@@ -429,7 +429,7 @@ def test_an_indent_moves_every_line_after_the_first() -> None:
     values = text.tensor_text(np.array([3.0, 4.0]), "float32", name="values=tensor", indent=7)
     rest = "size=(2, 3), nnz=2, layout=torch.sparse_coo"
     assert (
-        text.assembled_text(indices, [values, rest], a_line_each=True)
+        text.assemble_text(indices, [values, rest], a_line_each=True)
         == """\
 tensor(indices=tensor([[0, 1],
                        [2, 0]]),

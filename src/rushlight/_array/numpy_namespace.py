@@ -142,14 +142,14 @@ _LATE: Final[dict[str, str]] = {
 }
 
 
-def _found(name: str) -> AnyCallable:
+def _find(name: str) -> AnyCallable:
     found = attribute(_LATE[name])
     if type(found) is not Function:
         globals()[name] = found
     return found
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 
 # ---- aliases ----------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
 
 
 # ---- raw forwards -----------------------------------------------------------------------------
-def typed(number: object, like: Array) -> Array:
+def number_like(number: object, like: Array) -> Array:
     """A number in the type of an array."""
     return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
 
@@ -382,10 +382,10 @@ def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Array | None:
         if dtype is FLOAT32 or dtype is FLOAT64:
             return np.add(a, np.multiply(b, alpha))
     elif not isinstance(b, np.ndarray):
-        b = typed(b, a)  # NumPy's product of two numbers would be of double precision
+        b = number_like(b, a)  # NumPy's product of two numbers would be of double precision
     if not isinstance(a, np.ndarray):
-        a = typed(a, b)
-    return _add_product(a, b, typed(alpha, b))
+        a = number_like(a, b)
+    return _add_product(a, b, number_like(alpha, b))
 
 
 def subtract_scaled(a: Array, b: Array | float, alpha: float) -> Any:

@@ -177,10 +177,10 @@ def tensor_text(
         added.append(f"dtype=torch.{dtype_name}")
     if suffixes:
         added.extend(suffixes)
-    return assembled_text(contents, added, indent=indent, name=name, linewidth=chosen.linewidth)
+    return assemble_text(contents, added, indent=indent, name=name, linewidth=chosen.linewidth)
 
 
-def assembled_text(
+def assemble_text(
     contents: str,
     suffixes: Sequence[str],
     *,
@@ -223,7 +223,7 @@ def text_without_data(
     added = ["device='meta'", f"size={size_text(array.shape)}"]
     if dtype_name != default_dtype:
         added.append(f"dtype=torch.{dtype_name}")
-    return assembled_text("...", [*added, *suffixes], name=name)
+    return assemble_text("...", [*added, *suffixes], name=name)
 
 
 def size_text(shape: Sequence[int]) -> str:

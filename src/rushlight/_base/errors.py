@@ -131,8 +131,10 @@ def size_text(shape: tuple[int, ...]) -> str:
     return f"torch.Size({list(shape)})"
 
 
-def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, expected: int,
-             anomaly: bool = False) -> str:  # fmt: skip
+def describe_modified(
+    type_name: str, shape: tuple[int, ...], producer: str, now: int, expected: int,
+    anomaly: bool = False,
+) -> str:  # fmt: skip
     """The message for a saved tensor that has been written since."""
     hint = (
         "the backtrace further above shows the operation that failed to compute its gradient. The "
@@ -186,7 +188,7 @@ def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]
     )
 
 
-def unpacked_otherwise(name: str) -> str:
+def describe_unpacked(name: str) -> str:
     """What a node says that can't compute with what hooks have given back."""
     return (
         f"Function {name} can't use its saved tensors: a hook has unpacked one to another shape or "
@@ -490,7 +492,7 @@ GER: Final = (
 )
 
 
-def contracted(dims: object) -> str:
+def describe_contraction(dims: object) -> str:
     """The message for what can't stand for the dimensions of `tensordot`."""
     return (
         "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "

@@ -45,7 +45,7 @@ _repairs: list[Callable[[], object]] = []
 _held: dict[int, list[Any]] = {}
 
 
-def _registered(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
+def _register(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
     number = id(made)
     where[number] = weakref.ref(made, lambda _: where.pop(number, None))
     return made
@@ -53,12 +53,12 @@ def _registered(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
 
 def lock() -> Any:
     """A lock for moments; the thread that has it may take it again."""
-    return _registered(RLock(), _brief)
+    return _register(RLock(), _brief)
 
 
 def long_lock() -> Any:
     """A lock that may be held while other code runs; its holder may take it again."""
-    return _registered(RLock(), _long)
+    return _register(RLock(), _long)
 
 
 def condition() -> threading.Condition:

@@ -154,7 +154,7 @@ class Function:
         self.place = place
         self._found: Any = None
 
-    def found(self) -> Any:
+    def find(self) -> Any:
         """The function itself."""
         found = self._found
         if found is None:
@@ -162,7 +162,7 @@ class Function:
         return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        return (self._found or self.found())(*args, **kwargs)
+        return (self._found or self.find())(*args, **kwargs)
 
 
 def attribute(place: str) -> AnyCallable:

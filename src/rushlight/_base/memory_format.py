@@ -48,23 +48,23 @@ class layout(memory_format):
 _F = TypeVar("_F", bound=memory_format)
 
 
-def _made(cls: type[_F], name: str) -> _F:
+def _make(cls: type[_F], name: str) -> _F:
     made = object.__new__(cls)
     made.name = name
     return made
 
 
-contiguous_format: Final = _made(memory_format, "contiguous_format")
-preserve_format: Final = _made(memory_format, "preserve_format")
-channels_last: Final = _made(memory_format, "channels_last")
-channels_last_3d: Final = _made(memory_format, "channels_last_3d")
-strided: Final = _made(layout, "strided")
-sparse_coo: Final = _made(layout, "sparse_coo")
-sparse_csr: Final = _made(layout, "sparse_csr")
-sparse_csc: Final = _made(layout, "sparse_csc")
-sparse_bsr: Final = _made(layout, "sparse_bsr")
-sparse_bsc: Final = _made(layout, "sparse_bsc")
-jagged: Final = _made(layout, "jagged")
+contiguous_format: Final = _make(memory_format, "contiguous_format")
+preserve_format: Final = _make(memory_format, "preserve_format")
+channels_last: Final = _make(memory_format, "channels_last")
+channels_last_3d: Final = _make(memory_format, "channels_last_3d")
+strided: Final = _make(layout, "strided")
+sparse_coo: Final = _make(layout, "sparse_coo")
+sparse_csr: Final = _make(layout, "sparse_csr")
+sparse_csc: Final = _make(layout, "sparse_csc")
+sparse_bsr: Final = _make(layout, "sparse_bsr")
+sparse_bsc: Final = _make(layout, "sparse_bsc")
+jagged: Final = _make(layout, "jagged")
 
 _ALL: Final = {f.name: f for f in (contiguous_format, preserve_format, channels_last,
                                    channels_last_3d, strided, sparse_coo, sparse_csr,

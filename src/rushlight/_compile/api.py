@@ -150,11 +150,11 @@ def compile(
     """
     if model is None:
 
-        def decorated(function: AnyCallable) -> object:
+        def decorate(function: AnyCallable) -> object:
             return compile(function, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                            mode=mode, options=options, disable=disable)  # fmt: skip
 
-        return decorated
+        return decorate
     native = _check_options(mode, options, backend, dynamic)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")

@@ -19,7 +19,7 @@ def eager_only(function: AnyCallable, reason: str | None) -> AnyCallable:
         return function
 
     @functools.wraps(function)
-    def called(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+    def call_eagerly(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
         recorder = current().recorder
         if recorder is not None:
             name = getattr(function, "__name__", "a function")
@@ -27,5 +27,5 @@ def eager_only(function: AnyCallable, reason: str | None) -> AnyCallable:
             recorder.refuse(f"`{name}` is marked with torch.compiler.disable{because}")
         return function(*args, **kwargs)
 
-    called._compile_disabled = True  # type: ignore[attr-defined]
-    return called
+    call_eagerly._compile_disabled = True  # type: ignore[attr-defined]
+    return call_eagerly

@@ -110,7 +110,7 @@ class CompiledStep:
             if variant.left.refused:
                 return self._refused(variant, args, kwargs)
             if variant.left.missed >= 0:
-                return self._strayed(variant, args, kwargs)
+                return self._stray(variant, args, kwargs)
         return self._miss(args, kwargs)
 
     def _refused(
@@ -121,7 +121,7 @@ class CompiledStep:
         self.calls["eager"] += 1
         return self.function(*args, **kwargs)
 
-    def _strayed(self, first: Variant, args: Positional, kwargs: Keywords) -> Any:
+    def _stray(self, first: Variant, args: Positional, kwargs: Keywords) -> Any:
         """A run has left its program's path: another variant goes on from the start, or none.
 
         See Note [Expected outcomes].
@@ -203,11 +203,11 @@ class CompiledStep:
                 warnings.simplefilter("ignore")  # of being looked at, as `typing.io` does
                 state = State(self.function, _others(structure), found)
             take_up(state)
-            recorder = Recorder(found, _with_leaves(state, found), state.known())
+            recorder = Recorder(found, _with_leaves(state, found), state.list_known())
             if "grad" in state.names:  # which the code may read
                 recorder.tell_gradients_apart()
-            numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
-            shown = numbers.shown_to_others()
+            numbers = Substitution(self.numbers.find_varied(state, args, kwargs), state, recorder)
+            shown = numbers.why_visible()
             if shown is not None:
                 self.disturbed = True
                 raise Refusal(shown)
@@ -258,7 +258,7 @@ class CompiledStep:
         arguments = given.tensors
         if observation.problem is not None:
             raise Refusal(*observation.problem)
-        lasting = observation.settled()
+        lasting = observation.find_setter()
         if lasting is not None:
             raise Refusal(f"the step calls `{lasting}`, whose effect outlives it")
         if state.lookups.excess is not None:
@@ -290,7 +290,7 @@ class CompiledStep:
                 (unseen.co_filename, unseen.co_firstlineno),
             )
         refuse_opaque(state, observation.codes)
-        changed = given.changed() or state.changed()
+        changed = given.find_changes() or state.find_changes()
         names = names_of(observation.own())
         state.read = names if keeping.tells_reads() else None
         state.widen(observation.standard())
@@ -376,7 +376,7 @@ class CompiledStep:
         module = sys.modules.get(getattr(self, "__module__", None) or "")
         if name and getattr(module, name, None) is self:
             return name
-        return restored, (self.function, self.fullgraph, self.native)
+        return restore, (self.function, self.fullgraph, self.native)
 
     # ---- looking -------------------------------------------------------------------------------
     @property
@@ -414,7 +414,7 @@ class CompiledStep:
         lines = [f"{name}: {len(self.variants)} compiled"]
         for variant in self.variants:
             calls = sum(i.kind != "expect" for i in variant.program.instructions)
-            lines.append(f"  {calls} calls on arrays, {variant.described()}")
+            lines.append(f"  {calls} calls on arrays, {variant.describe()}")
             lines += [f"    where {text}" for text in variant.program.path_texts()]
         if self.gave_up and not self.variants:
             lines[0] = f"{name}: runs eagerly"
@@ -432,7 +432,7 @@ class CompiledStep:
         return Laid("\n".join(lines))
 
 
-def restored(function: AnyCallable, fullgraph: bool, native: bool) -> CompiledStep:
+def restore(function: AnyCallable, fullgraph: bool, native: bool) -> CompiledStep:
     """A step that was pickled."""
     return CompiledStep(function, fullgraph=fullgraph, native=native)
 

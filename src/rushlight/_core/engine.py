@@ -102,7 +102,7 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         else:
             order.sort(key=sequence_number, reverse=True)
         if inputs is not None:
-            order = needed(order, roots, inputs, run)
+            order = mark_needed(order, roots, inputs, run)
         run.order = order
         if NOTED.any:
             expect_former_shapes(order, run)
@@ -221,7 +221,7 @@ def discover(roots: list[Vertex], run: Run) -> list[Node]:
     return order
 
 
-def needed(
+def mark_needed(
     order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, int]], run: Run
 ) -> list[Node]:
     """The nodes of `order` that lead to an input; all others are unmarked, and leaves recounted."""
@@ -304,7 +304,7 @@ def carries_alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
     return alone(node, r._raw, raws, received)
 
 
-def added(first: TensorLike, second: TensorLike) -> TensorLike:
+def add_gradients(first: TensorLike, second: TensorLike) -> TensorLike:
     """The sum of two contributions to a gradient, laid out as the first one is."""
     total = first + second
     if isinstance(first, ndarray) and first.ndim > 1 and not first.flags.c_contiguous:
@@ -325,14 +325,14 @@ def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> bo
                 parts = [None] * len(child.out_meta or ())
                 notes.acc = parts
             prev = parts[nr - 1]
-            parts[nr - 1] = r if prev is None else added(prev, r)
+            parts[nr - 1] = r if prev is None else add_gradients(prev, r)
         else:
             prev = notes.acc
             if prev is None:
                 notes.acc = r
                 notes.owned = fresh
             else:
-                notes.acc = added(prev, r)
+                notes.acc = add_gradients(prev, r)
                 notes.owned = True
     if notes.pending:
         notes.pending -= 1
@@ -412,12 +412,12 @@ def execute(order: list[Node], run: Run) -> None:
         g = notes.acc
         notes.acc = None
         if watched or node.hooks is not None:
-            g = prepared(node, g, run) if anomaly else before(node, g, run)
+            g = prepare_in_anomaly_mode(node, g, run) if anomaly else before(node, g, run)
             if watched and node in run.ends:
                 continue
         special = node.special
         if special >= GENERAL or whole or node.hooks is not None:
-            grads = guarded(node, g, run) if anomaly else general(node, g, run)
+            grads = call_in_anomaly_mode(node, g, run) if anomaly else general(node, g, run)
             leaves: list[Vertex] = []
             for i, child in enumerate(node.next):
                 if child is not None:
@@ -474,7 +474,7 @@ def execute(order: list[Node], run: Run) -> None:
                         there.acc = r
                         there.owned = r is not g
                     else:
-                        there.acc = added(prev, r)
+                        there.acc = add_gradients(prev, r)
                         there.owned = True
                 if there.pending:
                     there.pending -= 1
@@ -537,7 +537,7 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
     return grads
 
 
-def prepared(node: Node, g: Any, run: Run) -> Any:
+def prepare_in_anomaly_mode(node: Node, g: Any, run: Run) -> Any:
     """As `before`, in anomaly mode: says where the node was made whose hook fails."""
     try:
         return before(node, g, run)
@@ -547,7 +547,7 @@ def prepared(node: Node, g: Any, run: Run) -> Any:
         raise
 
 
-def guarded(node: Node, g: Any, run: Run) -> list[Any]:
+def call_in_anomaly_mode(node: Node, g: Any, run: Run) -> list[Any]:
     """As `general`, in anomaly mode: says where a failing node was made, and looks for nan.
 
     Also where a profile is taken, which is told when the node starts and ends.

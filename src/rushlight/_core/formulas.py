@@ -115,7 +115,7 @@ def call_formula(node: Node, formula: AnyCallable, picks: tuple[int, ...], g: An
             refuse_shapes(arguments)
         if node.special & PACKED:
             name = type(node).__name__
-            raise RuntimeError(errors.unpacked_otherwise(name)) from None
+            raise RuntimeError(errors.describe_unpacked(name)) from None
         raise
 
 

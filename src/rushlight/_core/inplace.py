@@ -98,7 +98,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
         promoted = slow.promote(op, args, raws, True)
-        if promoted is T.from_raw(array.dtype) and not (live and _mixed(args, array)):
+        if promoted is T.from_raw(array.dtype) and not (live and _mixes_types(args, array)):
             promoted = None
     if 0 in array.strides and (writer is None or op.expanded is not None):
         refuse_or_warn(op, args, array)
@@ -125,7 +125,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         if op.check is not None:
             op.check(args, raws)
         plain = mode.recorder is not None and not (live or mode.saved_hooks)
-        if plain and raws[0] is array and written_at_once(op, raws):
+        if plain and raws[0] is array and writes_at_once(op, raws):
             count_write(me, mode)
             mode.recorder.wrote(op, args, raws, me, None)
             return me
@@ -196,7 +196,7 @@ def refuse_memory_of(array: Array, raws: Arguments) -> None:
             T.refuse_shared(array, other, True)
 
 
-def _mixed(args: Arguments, array: Array) -> bool:
+def _mixes_types(args: Arguments, array: Array) -> bool:
     """Whether a tensor among the operands has another type than the one that is written."""
     for other in args:
         if isinstance(other, TensorBase) and other._raw.dtype != array.dtype:
@@ -242,7 +242,7 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     return True
 
 
-def written_at_once(op: Op, raws: Arguments) -> bool:
+def writes_at_once(op: Op, raws: Arguments) -> bool:
     """Whether a step that is being recorded has written as eager ones do: in one go.
 
     Between a read and a write another thread might write, too.
@@ -428,7 +428,7 @@ def write(
     if needs_value:
         before[0] = plain_copy(me)
         if mode.recorder is not None:
-            mode.recorder.copied(before[0], me)
+            mode.recorder.note_copy(before[0], me)
         if mode.dual:
             slow.TANGENTS.copy(before[0], me)
     raws[0] = me._raw

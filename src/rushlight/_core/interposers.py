@@ -107,7 +107,7 @@ class Interposer:
         """A call whose arguments no overload takes."""
         return NOT_HANDLED
 
-    def failed(self, op: Op, args: Arguments, error: Exception) -> Any:
+    def explain_failure(self, op: Op, args: Arguments, error: Exception) -> Any:
         """An operation whose forward has raised."""
         return NOT_HANDLED
 
@@ -129,7 +129,7 @@ FAILED: Final[list[Interposer]] = []
 _QUESTIONS: Final[dict[str, list[Interposer]]] = {
     "call": CALL, "write": WRITE, "write_out": WRITE_OUT, "call_whole": CALL_WHOLE,
     "call_kind": CALL_KIND, "make": MAKE, "look": LOOK, "take": TAKE, "ask": ASK, "read": READ,
-    "receive": RECEIVE, "misfit": MISFIT, "failed": FAILED,
+    "receive": RECEIVE, "misfit": MISFIT, "explain_failure": FAILED,
 }  # fmt: skip
 #: All that are loaded, by their place in the order.
 INTERPOSERS: Final[dict[str, Interposer]] = {}
@@ -197,7 +197,7 @@ def elements_of(t: TensorBase) -> Any:
     return t._raw
 
 
-def received(leaf: TensorBase, g: Any) -> bool:
+def receive_gradient(leaf: TensorBase, g: Any) -> bool:
     """Whether somebody has given a leaf a gradient that isn't plain."""
     for interposer in RECEIVE:
         if interposer.receive(leaf, g) is not NOT_HANDLED:

@@ -16,7 +16,7 @@ from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .._base.fork_locks import lock as make_lock
 from .hooks import SPARSE, Hooks, check_hook_result
-from .interposers import received
+from .interposers import receive_gradient
 from .mode import CURRENT, current, derive, ready, with_grad
 from .storage import TensorBase, bump, new_tensor
 
@@ -43,7 +43,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
-        if not g._plain and received(leaf, g):
+        if not g._plain and receive_gradient(leaf, g):
             return
         g = g._raw
         recorder = current().recorder
@@ -52,7 +52,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     try:
         old: TensorBase | None = leaf._grad
         if recorder is not None and (old is None or old._plain) and not hasattr(g, "held"):
-            recorder.received(leaf, g, alone)
+            recorder.receive(leaf, g, alone)
         elif traced:
             _receive_traced(leaf, g, old)
         elif old is None:

@@ -197,10 +197,10 @@ def pack(node: Node, hooks: tuple[Any, ...]) -> None:
             continue
         value = saved[k]
         if isinstance(value, TensorBase):
-            saved[k] = _packed(value, hooks, -1, value)
+            saved[k] = _pack(value, hooks, -1, value)
             changed = True
         elif type(value) is tuple and node.op.entries[k][0] == ARG:
-            items = [_packed(x, hooks, -1, x) if isinstance(x, TensorBase) else x for x in value]
+            items = [_pack(x, hooks, -1, x) if isinstance(x, TensorBase) else x for x in value]
             saved[k] = tuple(items)
             changed = True
     if changed:
@@ -214,7 +214,7 @@ def pack_outputs(node: Node, outs: list[TensorBase], hooks: tuple[Any, ...]) -> 
     for k in order_of_names(node.op):
         if k >= node.op.n_args and type(saved[k]) is ndarray:
             number = node.op.entries[k][1]
-            saved[k] = _packed(outs[number], hooks, number, None)
+            saved[k] = _pack(outs[number], hooks, number, None)
             node.special |= GENERAL | PACKED
     node.saved = tuple(saved)
 
@@ -244,20 +244,20 @@ def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, ...]) -> None:
     saved = list(node.saved)
     if type(value) is tuple:
         items = list(value)
-        items[item] = _packed(items[item], hooks, -1, items[item])
+        items[item] = _pack(items[item], hooks, -1, items[item])
         saved[k] = tuple(items)
     elif isinstance(value, TensorBase):
-        saved[k] = _packed(value, hooks, -1, value)
+        saved[k] = _pack(value, hooks, -1, value)
     elif k >= node.op.n_args:
         number = node.op.entries[k][1]
-        saved[k] = _packed(output_tensor(node, number, value), hooks, number, None)
+        saved[k] = _pack(output_tensor(node, number, value), hooks, number, None)
     else:
-        saved[k] = _packed(new_tensor(T.number_array(value)), hooks, -1, None)
+        saved[k] = _pack(new_tensor(T.number_array(value)), hooks, -1, None)
     node.saved = tuple(saved)
     node.special |= GENERAL | PACKED
 
 
-def _packed(value: TensorBase, hooks: tuple[Any, ...], is_output: int, source: Any) -> Packed:
+def _pack(value: TensorBase, hooks: tuple[Any, ...], is_output: int, source: Any) -> Packed:
     before = version_of(value)
     former_mode = CURRENT.get()
     try:
@@ -319,4 +319,4 @@ def _explain_write(
         if own is not None:
             producer = f"{t._nr - 1 if t._nr else 0} of {operation_name(own)}"
     name = T.internal_type_name(array.dtype)
-    return errors.modified(name, array.shape, producer, now, expected, current().anomaly)
+    return errors.describe_modified(name, array.shape, producer, now, expected, current().anomaly)

@@ -163,7 +163,7 @@ def apply(op: Op, args: Arguments) -> Any:
         if refusal(error, raws) is not error:  # in no variable: a cycle
             raise refusal(error, raws) from None
         for interposer in FAILED:
-            handled = interposer.failed(op, args, error)
+            handled = interposer.explain_failure(op, args, error)
             if handled is not NOT_HANDLED:
                 return handled
         if mode.grad and not mode.inference:
@@ -184,7 +184,7 @@ def apply(op: Op, args: Arguments) -> Any:
             del better  # its traceback holds this frame
     outs = wrap(op, args, results, mode)
     if mode.recorder is not None:
-        mode.recorder.called(op, args, raws, outs, None if results is plain else plain)
+        mode.recorder.note_call(op, args, raws, outs, None if results is plain else plain)
     if mode.grad and not mode.inference:
         live = live_mask(op, args)
         if live and not (unseen and only_inference(op, args)):

@@ -182,7 +182,7 @@ class Group:
         return "\n".join(lines)
 
 
-def joined(kinds: Sequence[str]) -> str:
+def join_kinds(kinds: Sequence[str]) -> str:
     """How the result of an elementwise operation on such values varies."""
     if "f" in kinds or ("r" in kinds and "c" in kinds):
         return "f"
@@ -216,7 +216,7 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
         return "c", "i32"
     if op == "row":
         return "r", "i64"
-    kind = joined(kinds)
+    kind = join_kinds(kinds)
     if op in ("const", "cast"):
         return kind, None
     if op in COMPARISONS:

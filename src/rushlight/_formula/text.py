@@ -77,10 +77,10 @@ def _operator(
             return self  # no digit changes
         return Expression(f"{{}} {sign} {{}}", binds, (self, left), (other, right))
 
-    def reflected(self: Expression, other: object) -> Expression:
+    def reflect(self: Expression, other: object) -> Expression:
         return Expression(f"{{}} {sign} {{}}", binds, (other, left), (self, right))
 
-    return method, reflected
+    return method, reflect
 
 
 for _name, _sign, _binds, _right in (

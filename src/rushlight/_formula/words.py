@@ -134,11 +134,11 @@ def formula(function: Word, *, override: Function | None = None, narrow: bool = 
 def with_formula(function: Word) -> Callable[[Word], Any]:
     """Says what a hand-written function of arrays computes, in the vocabulary."""
 
-    def said(raw: Any) -> AnyCallable:
+    def set_formula(raw: Any) -> AnyCallable:
         raw.formula = function
         return raw
 
-    return said
+    return set_formula
 
 
 def formula_of(raw: Any, known: bool) -> AnyCallable:
@@ -149,11 +149,11 @@ def formula_of(raw: Any, known: bool) -> AnyCallable:
         return formula
     names = (*raw.arrays, *raw.numbers)
 
-    def bound(*values: Any) -> Any:
+    def call_bound(*values: Any) -> Any:
         return formula(*[raw.usual.get(p, x) for p, x in zip(names, values, strict=True)])
 
-    bound.__name__ = f"{raw.__name__}_usual"
-    return bound
+    call_bound.__name__ = f"{raw.__name__}_usual"
+    return call_bound
 
 
 def keep(g: Any, mask: Any) -> Any:

@@ -128,7 +128,7 @@ _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin", "all", "any", "argm
 def _reduction(name: str) -> Callable[..., object]:
     function = PUBLIC["", name]
 
-    def reduced(
+    def reduce(
         x: Tensor, /, *, axis: int | None = None, keepdims: bool = False, **options: object
     ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
@@ -141,17 +141,17 @@ def _reduction(name: str) -> Callable[..., object]:
             return x if axes else function(x, **options)
         return function(x, dim=axes, keepdim=keepdims, **options)
 
-    return reduced
+    return reduce
 
 
 def _deviation_function(name: str) -> Callable[..., object]:
-    def measured(
+    def measure(
         x: Tensor, /, *, axis: Shape | None = None, correction: float = 0.0, keepdims: bool = False
     ) -> Tensor:
         axes = tuple(range(x.ndim)) if axis is None else axis
         return PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
 
-    return measured
+    return measure
 
 
 def _astype(

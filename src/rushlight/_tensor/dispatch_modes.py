@@ -45,13 +45,13 @@ def _watch(op: Op, args: list[object], mode: Mode) -> Any:
     parts = parts_of(op)
     profiler = mode.profiler
     if profiler is None:
-        return parts(*args) if parts is not None else dispatched(op, args, mode)
+        return parts(*args) if parts is not None else dispatch(op, args, mode)
     event = profiler.enter(op, args, False)
     try:
         if parts is not None:
             return parts(*args)
         if mode.dispatch:
-            return dispatched(op, args, mode)
+            return dispatch(op, args, mode)
         before = CURRENT.get()
         try:
             CURRENT.set(profiler.without(mode))
@@ -68,11 +68,11 @@ def _watch_inplace(op: Op, args: list[object], writer: Callable[..., object], mo
     """The same for an operation in place."""
     profiler = mode.profiler
     if profiler is None:
-        return dispatched_inplace(op, args, writer, mode)
+        return dispatch_inplace(op, args, writer, mode)
     event = profiler.enter(op, args, True)
     try:
         if mode.dispatch:
-            return dispatched_inplace(op, args, writer, mode)
+            return dispatch_inplace(op, args, writer, mode)
         former_mode = CURRENT.get()
         try:
             CURRENT.set(profiler.without(mode))
@@ -113,7 +113,7 @@ def ask_mode(
     return result
 
 
-def dispatched(op: Op, args: list[object], mode: Mode) -> Any:
+def dispatch(op: Op, args: list[object], mode: Mode) -> Any:
     """The result that the innermost dispatch mode gives, recorded."""
     raws = [slow.to_raw(arg) for arg in args]
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
@@ -163,9 +163,7 @@ def _note_saved(op: Op, outs: list[TensorBase], live: int, mode: Mode) -> None:
             ask_mode(mode, _aten.find_overload("detach", "default"), (Tensor,), (out,), {})
 
 
-def dispatched_inplace(
-    op: Op, args: Arguments, writer: Callable[..., object], mode: Mode
-) -> object:
+def dispatch_inplace(op: Op, args: Arguments, writer: Callable[..., object], mode: Mode) -> object:
     """The tensor written, by whatever the innermost dispatch mode does; recorded."""
     me = args[0]
     live = 0
@@ -177,7 +175,7 @@ def dispatched_inplace(
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
     function, given, named, _ = classify_call(op, args, True)
 
-    def written(*_: object) -> None:
+    def restore_version(*_: object) -> None:
         before = version_of(me)
         ask_mode(mode, function, (), given, named)
         cell = me._cell if me._view is None else me._view.base._cell
@@ -186,7 +184,7 @@ def dispatched_inplace(
 
     if promoted is not None and promoted.name == str(me._raw.dtype):
         promoted = None
-    write(me, args, raws, None, op, live, mode, promoted, written)
+    write(me, args, raws, None, op, live, mode, promoted, restore_version)
     if live and op.saves_out:
         _note_saved(op, [me], live, mode)
     return me
@@ -243,12 +241,12 @@ def watch_factory(
 def _without_place(function: AnyCallable) -> Callable[..., object]:
     """A factory that takes, and ignores, where the dispatcher wants the tensor to be."""
 
-    def made(*args: object, **kwargs: object) -> object:
+    def call(*args: object, **kwargs: object) -> object:
         for name in ("pin_memory", "device", "layout"):
             kwargs.pop(name, None)
         return function(*args, **kwargs)
 
-    return made
+    return call
 
 
 def _as_seen(

@@ -37,7 +37,7 @@ def show_calls(function: Callable[..., object], name: str) -> Any:
     """
 
     @functools.wraps(function)
-    def made(*args: object, **kwargs: object) -> object:
+    def call(*args: object, **kwargs: object) -> object:
         if ALERTED and is_interposed():
             mode = current()
             for interposer in MAKE:
@@ -46,7 +46,7 @@ def show_calls(function: Callable[..., object], name: str) -> Any:
                     return handled
         return function(*args, **kwargs)
 
-    return made
+    return call
 
 
 class _Recording(Interposer):
@@ -74,7 +74,7 @@ class _Recording(Interposer):
 
     def ask(self, t: TensorBase, name: str, file: str) -> object:
         """What no guard answers, but for what the step has made."""
-        current().recorder.asked(t, name, file)
+        current().recorder.note_question(t, name, file)
         return NOT_HANDLED
 
 

@@ -130,7 +130,7 @@ def _make_subclass(
         made._plain = False
         made._layered = True
         if cls._dispatches:
-            torch_dispatch().noted(made)
+            torch_dispatch().note(made)
     return made
 
 
@@ -234,7 +234,7 @@ _FLOATS: Final = (D.float16, D.bfloat16, D.float32, D.float64)
 _SHOWN: Final = {D.bool_: "[True, True]", **dict.fromkeys(_FLOATS, "[1.0, 2.0]")}
 
 
-def _typed(dtype: D.dtype) -> type[object]:
+def _make_typed(dtype: D.dtype) -> type[object]:
     name = D.scalar_name(dtype) + "Tensor"
     return _TypedMeta(
         name,
@@ -253,7 +253,7 @@ def _typed(dtype: D.dtype) -> type[object]:
 
 
 TYPES: Final[dict[str, Any]] = {
-    D.scalar_name(d) + "Tensor": _typed(d)
+    D.scalar_name(d) + "Tensor": _make_typed(d)
     for d in (D.bool_, D.uint8, D.int8, D.int16, D.int32, D.int64, D.float16, D.bfloat16, D.float32,
               D.float64)
 }  # fmt: skip

@@ -347,10 +347,10 @@ class Later:
     def __get__(
         self, instance: Tensor | None, owner: type[object] | None = None
     ) -> Callable[..., object]:
-        method = self.settled()
+        method = self.settle()
         return method if instance is None else method.__get__(instance, owner)
 
-    def settled(self) -> Callable[..., object]:
+    def settle(self) -> Callable[..., object]:
         """The method, which `Tensor` then has under its name."""
         with LOCK:
             found = vars(Tensor)[self.name]

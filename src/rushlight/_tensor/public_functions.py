@@ -78,7 +78,7 @@ def asking_function(function: object, name: str, overload: str = "", module: str
     if not isinstance(function, FunctionType) or hasattr(function, ASKS_BY_ITSELF):
         return function
     if function in ASK_THEMSELVES:
-        return _named(ASK_THEMSELVES[function], name, module)
+        return _name(ASK_THEMSELVES[function], name, module)
     whole = show_calls(function, overload) if overload else function
     if overload and name in FACTORY_METHODS:
         made = _alone(function, whole)
@@ -86,14 +86,14 @@ def asking_function(function: object, name: str, overload: str = "", module: str
         # What asks modes only is passed by where there is none.
         plain: Any = getattr(function, "_in_no_mode", function)
         settled: set[Any] | None = getattr(plain, "_settled", None)
-        made = _quick(function, whole, plain) if settled is None else _checked(
+        made = _quick(function, whole, plain) if settled is None else _skip_checks(
             function, whole, plain, settled
         )  # fmt: skip
     setattr(made, ASKS_BY_ITSELF, True)
-    return _named(made, name, module)
+    return _name(made, name, module)
 
 
-def _named(made: Any, name: str, module: str) -> Any:
+def _name(made: Any, name: str, module: str) -> Any:
     made.__name__ = made.__qualname__ = name
     if module:
         made.__module__ = module
@@ -123,7 +123,7 @@ def _quick(function: Callable[..., object], whole: object, plain: Any) -> object
     return asking
 
 
-def _checked(
+def _skip_checks(
     function: Callable[..., object], whole: object, plain: Any, settled: set[object]
 ) -> object:
     """For what runs unchecked on arguments of types that have been checked."""
@@ -179,7 +179,7 @@ def _alone(function: Callable[..., object], whole: object) -> Any:
 
 def _slowly(function: Callable[..., object], whole: Any, args: Any, kwargs: Any) -> Any:
     """A call about which somebody may have to be asked."""
-    handled = asked(function, args, kwargs)
+    handled = ask(function, args, kwargs)
     if handled is NOT_HANDLED:
         try:
             return whole(*args, **kwargs)
@@ -190,7 +190,7 @@ def _slowly(function: Callable[..., object], whole: Any, args: Any, kwargs: Any)
     return handled
 
 
-def asked(function: Any, args: Any, kwargs: Any) -> object:
+def ask(function: Any, args: Any, kwargs: Any) -> object:
     """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
     modes = current().functions
     if modes:
@@ -250,7 +250,7 @@ class _Functions(Interposer):
         self, function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
     ) -> object:
         """A function made of operations."""
-        return asked(function, args, kwargs)
+        return ask(function, args, kwargs)
 
     def misfit(
         self, function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
@@ -258,7 +258,7 @@ class _Functions(Interposer):
         """Arguments among which there may be one of a class that is no tensor."""
         return ask_of_misfit(function, args, kwargs)
 
-    def failed(self, op: Op, args: list[object], error: Exception) -> object:
+    def explain_failure(self, op: Op, args: list[object], error: Exception) -> object:
         """The same for an operation that has come upon one."""
         return ask_of_failure(op, args, error)
 

@@ -199,7 +199,7 @@ class TypedStorage:
         """The file that is written to with the memory, if there is one."""
         return self._untyped_storage.filename
 
-    def _wrapped(self, inner: UntypedStorage) -> TypedStorage:
+    def _wrap(self, inner: UntypedStorage) -> TypedStorage:
         return TypedStorage(wrap_storage=inner, dtype=self.dtype, _internal=True)
 
     def _tensor(self) -> Tensor:
@@ -265,22 +265,22 @@ class TypedStorage:
         return iter(self._tolist())
 
     def _clone(self) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.clone())
+        return self._wrap(self._untyped_storage.clone())
 
     def _deepcopy(self, memo: dict[int, object]) -> TypedStorage:
-        return self._wrapped(copy.deepcopy(self._untyped_storage, memo))
+        return self._wrap(copy.deepcopy(self._untyped_storage, memo))
 
     def _cpu(self) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.cpu())
+        return self._wrap(self._untyped_storage.cpu())
 
     def _cuda(self, *args: object, **kwargs: object) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.cuda(*args, **kwargs))
+        return self._wrap(self._untyped_storage.cuda(*args, **kwargs))
 
     def _hpu(self, *args: object, **kwargs: object) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.hpu(*args, **kwargs))
+        return self._wrap(self._untyped_storage.hpu(*args, **kwargs))
 
     def _to_device(self, *, device: DeviceLike, non_blocking: bool = False) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.to(device=device, non_blocking=non_blocking))
+        return self._wrap(self._untyped_storage.to(device=device, non_blocking=non_blocking))
 
     def _resize_(self, size: int) -> None:
         self._untyped_storage.resize_(size * self._element_size())
@@ -298,7 +298,7 @@ class TypedStorage:
     def _new_shared(self, size: int, *, device: DeviceLike | None = None) -> TypedStorage:
         """Zeros that other processes can see, of the same type."""
         count = size * self._element_size()
-        return self._wrapped(UntypedStorage._new_shared(count, device=device or "cpu"))
+        return self._wrap(UntypedStorage._new_shared(count, device=device or "cpu"))
 
     def _share_fd_cpu_(self) -> tuple[int, int]:
         fd, count = self._untyped_storage._share_fd_cpu_()
@@ -314,7 +314,7 @@ class TypedStorage:
         return self._untyped_storage.is_pinned(device)
 
     def _pin_memory(self, device: DeviceLike | None = None) -> TypedStorage:
-        return self._wrapped(self._untyped_storage.pin_memory(device))
+        return self._wrap(self._untyped_storage.pin_memory(device))
 
     def _pickle_storage_type(self) -> str:
         try:
@@ -549,14 +549,14 @@ for _name, _dtype in _CASTS.items():
         setattr(_class, _name, _caster(_dtype))
 
 
-def _found(name: str) -> object:
+def _find(name: str) -> object:
     """`Storage`: the class whose elements have the default type at that time."""
     if name != "Storage":
         raise KeyError(name)
     return globals()[_dtype_to_storage_type_map()[D.get_default_dtype()]]
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 
 def is_storage(obj: object) -> bool:

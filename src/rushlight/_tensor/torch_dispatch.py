@@ -88,10 +88,10 @@ def make_wrapper_subclass(
     elif place.type != "cpu":
         raise RuntimeError(f"Rushlight has no device {place}: a wrapper is on the CPU or on meta")
     made._requires_grad = bool(requires_grad)
-    return noted(_meta.mark_without_data(made))
+    return note(_meta.mark_without_data(made))
 
 
-def noted(made: Tensor) -> Tensor:
+def note(made: Tensor) -> Tensor:
     """The instance of a dispatching class, which is now known to live."""
     key = id(made)
     _meta.LIVE[key] = weakref.ref(made, lambda _: _meta.LIVE.pop(key, None))
@@ -104,7 +104,7 @@ def _again(t: Any) -> Any:
     init_tensor(made, t._raw)
     set_attributes(made, attributes_of(t))
     if type(t)._dispatches:
-        noted(_meta.mark_without_data(made))
+        note(_meta.mark_without_data(made))
     return made
 
 
@@ -225,18 +225,18 @@ def call_inplace(op: Op, args: list[object], writer: Callable[..., object]) -> o
     raws = [slow.to_raw(arg) for arg in args]
     function, given, named, _ = classify_call(op, args, True)
 
-    def written(*_: object) -> None:
+    def restore_version(*_: object) -> None:
         before = version_of(me)
         ask_classes(mode, found, function, given, named)
         cell = me._cell if me._view is None else me._view.base._cell
         if cell is not None:  # the write is counted once
             cell.n = before
 
-    write(me, args, raws, None, op, live, mode, None, written)
+    write(me, args, raws, None, op, live, mode, None, restore_version)
     return me
 
 
-def received(leaf: TensorBase, g: Tensor) -> bool:
+def receive_gradient(leaf: TensorBase, g: Tensor) -> bool:
     """Gives a leaf a gradient of a dispatching class; False where it is of none."""
     old = leaf._grad
     if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
@@ -269,7 +269,7 @@ def ask_class_of_first(
     return result
 
 
-def started(t: Tensor) -> Any:
+def start_gradient(t: Tensor) -> Any:
     """The gradient of ones that a backward from an instance of a dispatching class starts with."""
     former_mode = CURRENT.get()
     try:
@@ -279,7 +279,7 @@ def started(t: Tensor) -> Any:
         CURRENT.set(former_mode)
 
 
-def answered(name: str, args: tuple[Tensor, ...]) -> object:
+def answer(name: str, args: tuple[Tensor, ...]) -> object:
     """What the class of a tensor among the arguments answers, or NOT_HANDLED where none is asked.
 
     Where the class answers a name that isn't an operator of one overload, it isn't asked.
@@ -324,7 +324,7 @@ class _Classes(Interposer):
 
     def look(self, name: str, args: Positional) -> object:
         """What the class says of an instance."""
-        return answered(name, args)
+        return answer(name, args)
 
     def read(self, t: TensorBase) -> object:
         """The elements, which the class has."""
@@ -332,7 +332,7 @@ class _Classes(Interposer):
 
     def receive(self, leaf: TensorBase, g: Tensor) -> object:
         """A gradient of such a class."""
-        return leaf if received(leaf, g) else NOT_HANDLED
+        return leaf if receive_gradient(leaf, g) else NOT_HANDLED
 
 
 interpose("classes", _Classes())

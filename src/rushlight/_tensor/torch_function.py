@@ -102,7 +102,7 @@ def _inherit(
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-    return result if stays_plain(func) else converted(result, cls)
+    return result if stays_plain(func) else convert_result(result, cls)
 
 
 def _of_pytorch(func: AnyCallable) -> bool:
@@ -115,13 +115,13 @@ def _of_pytorch(func: AnyCallable) -> bool:
     return str(getattr(module, "__name__", module)).partition(".")[0] == "torch"
 
 
-def converted(value: Any, cls: type[Any]) -> Any:
+def convert_result(value: Any, cls: type[Any]) -> Any:
     """A result with its tensors, also inside tuples and lists, made instances of `cls`."""
     if isinstance(value, TensorBase):
         return value if isinstance(value, cls) else in_place_of(value, cls)
     if isinstance(value, (tuple, list)):
         kind = type(value)
-        parts = [converted(part, cls) for part in value]
+        parts = [convert_result(part, cls) for part in value]
         return kind(parts) if kind in (tuple, list) else type(value)(parts)
     return value
 
@@ -138,7 +138,7 @@ def in_place_of(t: TensorBase, cls: type[Any]) -> Tensor:
         made._plain = False
         made._layered = True
         if cls._dispatches:
-            torch_dispatch().noted(made)
+            torch_dispatch().note(made)
     else:
         made._plain = t._plain or not t._inference
     return made

@@ -27,7 +27,7 @@ from .._base.errors import type_name
 from .._core.storage import TensorBase, new_tensor
 from .._table.calls.argument_parser import is_index
 from .._table.rows.meta import NO_DATA
-from .._table.rows.resizing import NOT_RESIZABLE, STORAGES, grown, relocate
+from .._table.rows.resizing import NOT_RESIZABLE, STORAGES, grow, relocate
 from . import copies
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _numbers(given: object) -> list[int]:
     return found
 
 
-def _made(args: tuple[object, ...], kwargs: Keywords) -> Array:
+def _make(args: tuple[object, ...], kwargs: Keywords) -> Array:
     """The bytes that a call of the class asks for.
 
     Raises:
@@ -135,7 +135,7 @@ class StorageBase:
             raise RuntimeError(
                 "Cannot directly construct StorageBase; subclass it and then construct that"
             )
-        return cls._over(_made(args, kwargs))
+        return cls._over(_make(args, kwargs))
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         """Nothing: `__new__` has made the storage."""
@@ -394,7 +394,7 @@ class UntypedStorage(StorageBase):
         elif not self.resizable():
             raise RuntimeError(NOT_RESIZABLE)
         elif size != self._data.size:
-            grown(self, size)
+            grow(self, size)
         return self
 
     def is_shared(self) -> bool:
@@ -518,10 +518,10 @@ def of_tensor(t: TensorBase) -> UntypedStorage:
         whole = T.owner(raw)
         found = _LIVING.get(id(whole))
         if found is not None and T.owner(found._data) is whole:
-            return _given(t, found)
+            return _share(t, found)
         made = UntypedStorage._over(stored.bytes_of(raw))
         _LIVING[id(T.owner(made._data))] = made
-    return _given(t, made)
+    return _share(t, made)
 
 
 def over_array(flat: Array) -> UntypedStorage:
@@ -531,7 +531,7 @@ def over_array(flat: Array) -> UntypedStorage:
     return made
 
 
-def _given(t: TensorBase, storage: Any) -> UntypedStorage:
+def _share(t: TensorBase, storage: Any) -> UntypedStorage:
     """The storage, which a tensor gives or has taken."""
     storage._lookers = [ref for ref in storage._lookers if ref() is not None and ref() is not t]
     storage._lookers.append(weakref.ref(t))
@@ -546,13 +546,13 @@ def _keep(t: TensorBase, storage: StorageBase) -> None:
     _KEPT[number] = weakref.ref(t, lambda _: _KEPT.pop(number, None)), storage
 
 
-def taken(t: TensorBase, storage: Any) -> TensorBase:
+def take(t: TensorBase, storage: Any) -> TensorBase:
     """The tensor, which shows the memory of a storage from now on."""
     inner = getattr(storage, "_untyped_storage", storage)
     whole = T.owner(inner._data)
     if inner._data.nbytes == whole.nbytes:
         _LIVING[id(whole)] = inner
-    _given(t, inner)
+    _share(t, inner)
     _keep(t, inner)
     return t
 
@@ -564,9 +564,9 @@ def tensor_over(source: Any, dtype: D.dtype) -> TensorBase:
     if type(inner._data) is MetaArray:
         made._plain = False
         made._layered = True
-    return taken(made, inner)
+    return take(made, inner)
 
 
 STORAGES.append(StorageBase)
 setattr(StorageBase, "_tensor_over", tensor_over)  # noqa: B010  (what `Tensor.set_` asks for)
-setattr(StorageBase, "_taken_by", lambda storage, t: taken(t, storage))  # noqa: B010
+setattr(StorageBase, "_taken_by", lambda storage, t: take(t, storage))  # noqa: B010

@@ -69,10 +69,10 @@ def rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor | None:
         return None
     assert self._view is not None
     if self._view.exact and base.dtype == self.dtype:
-        return _strided(new_view, base)
+        return _show_strided(new_view, base)
     if self._view.exact and base.is_complex() and base.real.dtype == self.dtype:
         return PUBLIC[("", "view_as_complex")](
-            _strided(new_view, PUBLIC[("", "view_as_real")](base))
+            _show_strided(new_view, PUBLIC[("", "view_as_real")](base))
         )
     raise RuntimeError("No _rev_view_func() found")
 
@@ -86,13 +86,13 @@ def _again(
             f"_view_func(): argument 'new_base' (position 1) must be Tensor, not "
             f"{errors.type_name(new_base)}"
         )
-    if base is None or (alike and not _laid_out_alike(base, new_base)):
+    if base is None or (alike and not _are_laid_out_alike(base, new_base)):
         return None
     known = view._view
     assert known is not None
     if known.exact:
         return _replay(_visit(known.replay, visit, visit_tensor), new_base)
-    return _strided(new_base, view)
+    return _show_strided(new_base, view)
 
 
 def _replay(step: Step | None, whole: Tensor) -> Tensor:
@@ -102,13 +102,13 @@ def _replay(step: Step | None, whole: Tensor) -> Tensor:
     return found if step.index < 0 else found[step.index]
 
 
-def _strided(memory: Tensor, like: Tensor) -> Tensor:
+def _show_strided(memory: Tensor, like: Tensor) -> Tensor:
     shape: Any = like.shape
     strided = PUBLIC[("", "as_strided")]
     return strided(memory, tuple(shape), like.stride(), like.storage_offset())
 
 
-def _laid_out_alike(a: Tensor, b: Tensor) -> bool:
+def _are_laid_out_alike(a: Tensor, b: Tensor) -> bool:
     if a.shape != b.shape or a.storage_offset() != b.storage_offset():
         return False
     mine: Any = a.stride()

@@ -92,7 +92,7 @@ def _each(value: Any, count: int) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value] * count
 
 
-def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+def _name(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -103,16 +103,16 @@ def _unary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         own = getattr(_f, stem)
         return tuple([own(t) for t in _check(self)])
 
-    def written(self: Any) -> Any:
+    def write(self: Any) -> Any:
         for t in _writable(self):
             getattr(t, stem + "_")()
         return self
 
-    return fresh, written
+    return fresh, write
 
 
 def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    def chosen(other: Any) -> str:
+    def choose(other: Any) -> str:
         first = other[0] if isinstance(other, (list, tuple)) and other else other
         table = _OF_TENSORS if isinstance(first, TensorBase) else _OF_NUMBERS
         return table.get(stem, stem)
@@ -124,7 +124,7 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         other = _other(other, named)
         if not isinstance(self, (list, tuple)):  # _foreach_pow(number, exponents)
             return tuple([getattr(_f, stem)(self, t) for t in _check(other)])
-        own = getattr(_f, chosen(other))
+        own = getattr(_f, choose(other))
         tensors = _check(self, other)
         pairs = zip(tensors, _each(other, len(tensors)))
         return tuple([
@@ -132,10 +132,10 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             for t, o in pairs
         ])  # fmt: skip
 
-    def written(self: Any, other: Any = None, **named: Any) -> Any:
+    def write(self: Any, other: Any = None, **named: Any) -> Any:
         other = _other(other, named)
         tensors = _writable(self, other)
-        name = chosen(other)
+        name = choose(other)
         method = name + "_"
         for t, o in zip(tensors, _each(other, len(tensors))):
             if not named and t.requires_grad and by_number(t, o):
@@ -146,7 +146,7 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 t.copy_(getattr(_f, name)(t, o, **named))
         return self
 
-    return fresh, written
+    return fresh, write
 
 
 def _other(other: Any, named: dict[str, Any]) -> Any:
@@ -174,14 +174,14 @@ def _ternary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         rows = zip(tensors, tensor1, tensor2, factors)
         return tuple([own(t, a, b, value=v) for t, a, b, v in rows])
 
-    def written(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any) -> Any:
+    def write(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any) -> Any:
         tensors = _writable(self, tensor1, tensor2, value)
         factors = values(value, named, len(tensors))
         for t, a, b, v in zip(tensors, tensor1, tensor2, factors):
             getattr(t, stem + "_")(a, b, value=v)
         return self
 
-    return fresh, written
+    return fresh, write
 
 
 def _foreach_lerp(self: Any, tensors1: Any, weights: Any = None, *, weight: Any = None,
@@ -250,10 +250,10 @@ def _make() -> None:
                         (_ternary, ("addcmul", "addcdiv"))):  # fmt: skip
         for stem in stems:
             fresh, written = make(stem)
-            space[f"_foreach_{stem}"] = _named(
+            space[f"_foreach_{stem}"] = _name(
                 fresh, f"_foreach_{stem}", f"`{stem}` of each tensor of a list; a tuple."
             )
-            space[f"_foreach_{stem}_"] = _named(
+            space[f"_foreach_{stem}_"] = _name(
                 written, f"_foreach_{stem}_", f"`{stem}` of each tensor of a list, in place."
             )
 

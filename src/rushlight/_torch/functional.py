@@ -19,13 +19,13 @@ _NAMES: Final = (
 _TABLE: Final = namespace("")
 
 
-def _found(name: str) -> AnyCallable:
+def _find(name: str) -> AnyCallable:
     if name not in _NAMES:
         raise KeyError(name)
     return _TABLE[name]
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 
 def __dir__() -> list[str]:

@@ -40,7 +40,7 @@ READ_DATA_CHUNK: Final = 128 * 1024
 _folder: Any = []
 
 
-def _found(name: str) -> Any:
+def _find(name: str) -> Any:
     """Gives `tqdm`, where it is installed, to programs that take it from here."""
     if name != "tqdm":
         raise KeyError(name)
@@ -49,7 +49,7 @@ def _found(name: str) -> Any:
     return _Silent
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 
 class _Silent:
@@ -99,7 +99,7 @@ def _no_downloads(repository: str) -> NoReturn:
     )
 
 
-def _downloaded_folder(github: str) -> str:
+def _find_folder(github: str) -> str:
     """The folder of a repository that has been downloaded before; raises where there is none."""
     match = re.fullmatch(r"([^/:]+)/([^/:]+)(?::(.+))?", github)
     if match is None:
@@ -148,9 +148,7 @@ def _entry(module: ModuleType, model: str) -> Callable[..., Any]:
 def _where(repo_or_dir: str, source: str) -> str:
     if source not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
-    return (
-        _downloaded_folder(repo_or_dir) if source == "github" else os.path.expanduser(repo_or_dir)
-    )
+    return _find_folder(repo_or_dir) if source == "github" else os.path.expanduser(repo_or_dir)
 
 
 def load(
@@ -190,7 +188,7 @@ def list(
     verbose: bool = True,
 ) -> Any:
     """The names of a repository's entry points; it must be on this machine."""
-    module = _entries(_downloaded_folder(github))
+    module = _entries(_find_folder(github))
     return [
         name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")
     ]
@@ -204,7 +202,7 @@ def help(
     trust_repo: Any = "check",
 ) -> str | None:
     """The docstring of an entry point; the repository must be on this machine."""
-    return _entry(_entries(_downloaded_folder(github)), model).__doc__
+    return _entry(_entries(_find_folder(github)), model).__doc__
 
 
 # ---- weights -------------------------------------------------------------------------------------

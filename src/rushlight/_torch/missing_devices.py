@@ -12,13 +12,13 @@ from .._base.lazy import load
 
 __all__ = [
     "AcceleratorError", "OutOfMemoryError", "dummy", "get_device_module", "giving", "names",
-    "no_effect", "nothing", "refusing", "signed",
+    "no_effect", "nothing", "refusing", "sign",
 ]  # fmt: skip
 
 Namespace = dict[str, Any]
 
 
-def signed(function: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:
+def sign(function: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:
     """The function under its public name."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
@@ -33,7 +33,7 @@ def giving(space: Namespace, make: Callable[[], Any], text: str) -> None:
         def function(*args: Any, **kwargs: Any) -> Any:
             return make()
 
-        space[name] = signed(function, name, space["__name__"], f"{make()!r}: no such device here.")
+        space[name] = sign(function, name, space["__name__"], f"{make()!r}: no such device here.")
 
 
 def nothing(space: Namespace, text: str) -> None:
@@ -50,7 +50,7 @@ def refusing(space: Namespace, kind: type[BaseException], message: str, text: st
         ) -> Any:
             raise locate(kind(_said))
 
-        space[name] = signed(
+        space[name] = sign(
             function,
             name,
             space["__name__"],

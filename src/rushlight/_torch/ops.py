@@ -11,7 +11,7 @@ from .._table import aten as _aten
 _REGISTERED: Final = "rushlight._table.names.registered_operators"
 
 
-def _found(name: str) -> Any:
+def _find(name: str) -> Any:
     if name == "aten":
         globals()["aten"] = found = _aten()
         return found
@@ -35,4 +35,4 @@ def _found(name: str) -> Any:
 
 
 # `torch.ops.aten` and the namespaces of registered operators are made when first asked for.
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)

@@ -128,13 +128,13 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def ask_first(*args: Any, **kwargs: Any) -> Any:
             relevant = dispatcher(*args, **kwargs)
             if has_torch_function(relevant):
-                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+                return handle_torch_function(ask_first, relevant, *args, **kwargs)
             return function(*args, **kwargs)
 
-        return wrapped
+        return ask_first
 
     return wrap
 

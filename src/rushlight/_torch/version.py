@@ -18,11 +18,11 @@ git_version: str = "Unknown"
 __all__ = ["cuda", "debug", "git_version", "hip", "rocm", "xpu"]
 
 
-def _found(name: str) -> str:
+def _find(name: str) -> str:
     if name != "__version__":
         raise KeyError(name)
     # That of the package: as `torch`, that of PyTorch.
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", _own))
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)

@@ -86,7 +86,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
                 raise RuntimeError(errors.real_scalar_only(T.from_raw(t._raw.dtype)))
         kind: Any = type(t)
         if not t._plain and kind._dispatches:
-            return torch_dispatch().started(t)
+            return torch_dispatch().start_gradient(t)
         one = T.ones_like(t._raw) if t._plain else meta_arrays.ones_like(t._raw)
         recorder = ready().recorder
         if recorder is not None:

@@ -26,7 +26,7 @@ from .._core.hooks import GRAD_DTYPE, enter, unwrap_gradient, wrap_gradient
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode, Vertex
 from .._core.op import FREED
-from .._core.saved import Packed, _packed, _unpack_packed, operation_name, output_tensor
+from .._core.saved import Packed, _pack, _unpack_packed, operation_name, output_tensor
 from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
 from .._table.rows.node_classes import SavedTensor
 from .edges import _NodeFace
@@ -93,7 +93,7 @@ def _request(name: str) -> property:
     return property(get, put, drop)
 
 
-def _fixed(name: str, get: Any) -> property:
+def _fix(name: str, get: Any) -> property:
     """An attribute that can't be set, with PyTorch's words for it."""
 
     def refuse(self: Any, value: object) -> None:
@@ -125,9 +125,9 @@ class BackwardCFunction(_NodeFace, FunctionCtx):
     def _vertex(self) -> Vertex:
         return self._core
 
-    saved_tensors = _fixed("saved_tensors", _saved_tensors)
-    next_functions = _fixed("next_functions", _NodeFace.next_functions.fget)
-    metadata = _fixed("metadata", _NodeFace.metadata.fget)
+    saved_tensors = _fix("saved_tensors", _saved_tensors)
+    next_functions = _fix("next_functions", _NodeFace.next_functions.fget)
+    metadata = _fix("metadata", _NodeFace.metadata.fget)
     to_save = _request("to_save")
     saved_for_forward = _request("saved_for_forward")
     dirty_tensors = _request("dirty_tensors")
@@ -240,7 +240,7 @@ class FunctionNode(CoreNode):
             self.face = weakref.ref(found)
         return found
 
-    def taken(self, request: str, wrong: str | None) -> tuple[object, ...]:
+    def take(self, request: str, wrong: str | None) -> tuple[object, ...]:
         """What the user asked for, which is then forgotten; `wrong` is for other than tensors.
 
         Raises:
@@ -275,11 +275,11 @@ class FunctionNode(CoreNode):
                 else:
                     shown.append(wrap_gradient(g, traced))
             result = self.function._backward_method()(self.shown(), *shown)
-            return self._checked(result, need, traced)
+            return self._check(result, need, traced)
         finally:
             CURRENT.set(former)
 
-    def _checked(self, result: object, need: list[bool], traced: bool) -> list[object]:
+    def _check(self, result: object, need: list[bool], traced: bool) -> list[object]:
         """What the user's `backward` returned, one gradient for each edge.
 
         Raises:
@@ -317,11 +317,11 @@ class FunctionNode(CoreNode):
                 # Nobody takes it, but hooks hear of all that was returned.
                 found.append(unwrap_gradient(g, traced) if heard else None)
             else:
-                fitted = self._fitted(g, edge)
+                fitted = self._fit(g, edge)
                 found.append(unwrap_gradient(fitted, traced))
         return found
 
-    def _fitted(self, g: Tensor, edge: int) -> Tensor:
+    def _fit(self, g: Tensor, edge: int) -> Tensor:
         shape, dtype = self.shapes[edge]
         have = g._raw.shape
         if have != shape:
@@ -352,7 +352,7 @@ class FunctionNode(CoreNode):
             elif t._node is self:
                 number = t._nr - 1
                 if hooks is not None:
-                    kept.append(_packed(new_tensor(t._raw), hooks, number, None))
+                    kept.append(_pack(new_tensor(t._raw), hooks, number, None))
                     continue
                 if t._cell is not None or t._view is not None:
                     if self.out_cells is None:
@@ -361,7 +361,7 @@ class FunctionNode(CoreNode):
                 kept.append(_Output(t._raw, number, version_of(t)))
             elif hooks is not None:
                 slow.check_saved(t)
-                kept.append(_packed(t, hooks, -1, t))
+                kept.append(_pack(t, hooks, -1, t))
             else:
                 kept.append((t, slow.check_saved(t)))
         self.kept = kept
@@ -375,10 +375,10 @@ class FunctionNode(CoreNode):
         if self.function.clear_saved_tensors_on_access:
             if self.taken_once:
                 raise RuntimeError(CLEARED)
-            found = tuple([self._unpacked(entry) for entry in self.kept])
+            found = tuple([self._unpack(entry) for entry in self.kept])
             self.clear()
             return found
-        return tuple([self._unpacked(entry) for entry in self.kept])
+        return tuple([self._unpack(entry) for entry in self.kept])
 
     def clear(self) -> None:
         """Lets go of the saved tensors where the function's class says so."""
@@ -392,7 +392,7 @@ class FunctionNode(CoreNode):
             raise RuntimeError(errors.BACKWARD_TWICE)
         return tuple(SavedValue(self, i) for i in range(len(self.kept)))
 
-    def _unpacked(self, entry: Any) -> Any:
+    def _unpack(self, entry: Any) -> Any:
         if entry is None:
             return None
         if type(entry) is Packed:
@@ -457,9 +457,9 @@ class SavedValue(SavedTensor):
     def _pack(self, hooks: tuple[object, object]) -> None:
         value = self._value()
         if type(value) is _Output:
-            packed = _packed(new_tensor(value.array), hooks, value.number, None)
+            packed = _pack(new_tensor(value.array), hooks, value.number, None)
         else:
-            packed = _packed(value, hooks, -1, value)
+            packed = _pack(value, hooks, -1, value)
         self._node.kept[self._entry] = packed
 
     @property
@@ -475,7 +475,7 @@ def _explain_write(array: Array, number: int, node: Any, now: int, expected: int
     producer = "" if node is None else f"{number} of {operation_name(node)}"
     anomaly = ready().anomaly
     name = T.internal_type_name(array.dtype)
-    return errors.modified(name, array.shape, producer, now, expected, anomaly)
+    return errors.describe_modified(name, array.shape, producer, now, expected, anomaly)
 
 
 __all__ = ["BackwardCFunction", "FunctionCtx", "FunctionNode"]

@@ -43,7 +43,7 @@ def context_decorator(context: Clonable, function: AnyCallable) -> Any:
         function.__init__ = context_decorator(context, function.__init__)  # type: ignore[method-assign]
         return function
     if inspect.isgeneratorfunction(function):
-        return _decorated_generator(context, function)
+        return _decorate_generator(context, function)
 
     @functools.wraps(function)
     def decorate_context(*args: object, **kwargs: object) -> Any:
@@ -53,7 +53,7 @@ def context_decorator(context: Clonable, function: AnyCallable) -> Any:
     return decorate_context
 
 
-def _decorated_generator(context: Clonable, function: AnyCallable) -> object:
+def _decorate_generator(context: Clonable, function: AnyCallable) -> object:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)

@@ -43,7 +43,7 @@ def carry_tangents(
             else t
             for t, a in zip(given, args)
         ]
-    node.forward_kept = node.taken("saved_for_forward", None)
+    node.forward_kept = node.take("saved_for_forward", None)
     former_mode = CURRENT.get()
     try:
         CURRENT.set(derive(ready(), forward_grad=False))

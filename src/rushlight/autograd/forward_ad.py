@@ -194,14 +194,14 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
         )
     alike = tangent._raw.shape == tensor._raw.shape and not tangent._layered
     if alike and T.is_part(tensor._raw):
-        tangent = _placed_alike(tangent, tensor)
+        tangent = _place_alike(tangent, tensor)
     dual = rows.MAKE(tensor)
     begin_anew(dual)
     set_tangent(dual, tangent)
     return dual
 
 
-def _placed_alike(tangent: Any, tensor: Tensor) -> object:
+def _place_alike(tangent: Any, tensor: Tensor) -> object:
     """The tangent in a memory of zeros, at the place that the tensor has in its own.
 
     So a window over the memory beyond the tensor (`as_strided`) has a tangent of zeros there.

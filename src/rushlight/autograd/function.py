@@ -129,10 +129,10 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
         separate = _is_setup_context_defined(cls.setup_context)
         if separate or kwargs:
             args = _positional(cls.forward, separate, args, kwargs)
-        return cls._recorded(args, mode, separate)
+        return cls._record(args, mode, separate)
 
     @classmethod
-    def _recorded(cls, args: tuple[object, ...], mode: Mode, separate: bool) -> Any:
+    def _record(cls, args: tuple[object, ...], mode: Mode, separate: bool) -> Any:
         """Runs `forward` unrecorded and records this function as one node."""
         node, executable = _open(cls, args, mode)
         ctx = node.shown()
@@ -224,7 +224,7 @@ class Function(_SingleLevelFunction):
             handled = TRANSFORMS.apply(cls, args)
             if handled is not NOT_HANDLED:
                 return handled
-        return cls._recorded(args, mode, separate)
+        return cls._record(args, mode, separate)
 
 
 def _is_setup_context_defined(fn: Callable[..., object]) -> bool:
@@ -318,15 +318,15 @@ def _close(node: FunctionNode, args: tuple[object, ...], result: object, executa
     outputs = list(result) if isinstance(result, tuple) else [result]
     to_save: Any = node.to_save
     if to_save is not None:
-        to_save = node.taken("to_save", None)
+        to_save = node.take("to_save", None)
         if executable:
             refuse_others(to_save)
     plain: Any = node.non_differentiable
     if plain is not None:
-        plain = node.taken("non_differentiable", NON_DIFFERENTIABLE)
+        plain = node.take("non_differentiable", NON_DIFFERENTIABLE)
     dirty: Any = node.dirty_tensors
     if dirty is not None:
-        dirty = node.taken("dirty_tensors", DIRTY)
+        dirty = node.take("dirty_tensors", DIRTY)
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
     if node.attributes.get("_is_pure_view") and (len(inputs) > 1 or len(outputs) > 1):
         raise RuntimeError(

@@ -142,7 +142,7 @@ def register_multi_grad_hook(
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
     def hook_of(position: int) -> Callable[[Tensor], None]:
-        def arrived(grad: Tensor) -> None:
+        def arrive(grad: Tensor) -> None:
             number = RUNNING.get().number
             with lock:
                 if number not in waiting:
@@ -157,7 +157,7 @@ def register_multi_grad_hook(
             if done:
                 fn(grads)
 
-        return arrived
+        return arrive
 
     return _MultiHandle([register_hook(t, hook_of(i)) for i, t in enumerate(group)])
 

@@ -202,11 +202,11 @@ class record_function:
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
-        def named(*args: object, **kwargs: object) -> object:
+        def run_named(*args: object, **kwargs: object) -> object:
             with record_function(self.name, self.args):
                 return function(*args, **kwargs)
 
-        return named  # type: ignore[return-value]
+        return run_named  # type: ignore[return-value]
 
 
 class _NoBackend:

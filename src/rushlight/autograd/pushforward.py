@@ -70,7 +70,7 @@ def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
             continue
         if usual and t._raw.dtype != o._raw.dtype:
             t = formulas.WORLDS.traced.to_dtype(t, o._raw.dtype)
-        if not op.is_view and any(t is u or _shared(t, u) for u in tangents.values()):
+        if not op.is_view and any(t is u or _may_share(t, u) for u in tangents.values()):
             t = _copy(t)
         set_tangent(o, t)
         node = o._node
@@ -78,7 +78,7 @@ def carry(op: Op, args: list[object], outs: list[Tensor]) -> None:
             note_saved(node, k, o._tangent)
 
 
-def _shared(t: Tensor, other: Tensor) -> bool:
+def _may_share(t: Tensor, other: Tensor) -> bool:
     """Whether two tangents may share memory; batches under vmap are taken not to."""
     return not t._layered and not other._layered and T.may_share(t._raw, other._raw)
 

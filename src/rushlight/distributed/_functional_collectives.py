@@ -12,7 +12,7 @@ from ..autograd.function import Function
 from . import collectives
 from ._ground import f
 from .nn.functional import _AllReduce, _AllToAllSingle
-from .process_group import ProcessGroup, _Current, chosen, new_group
+from .process_group import ProcessGroup, _Current, choose, new_group
 from .reduce_op import RedOpType, ReduceOp
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def group_of(group: GroupLike) -> ProcessGroup:
         whole: ProcessGroup = group.get_group()
         return whole
     if group is None:
-        return chosen()
+        return choose()
     ranks = list(group)
     for made in _Current.groups.values():
         if made.ranks == ranks:

@@ -11,7 +11,7 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ._ground import f
 from .collectives import all_gather_into_tensor, all_reduce
-from .process_group import chosen, is_initialized
+from .process_group import choose, is_initialized
 
 if TYPE_CHECKING:
     from .annotations import Ctx, Gradients
@@ -38,7 +38,7 @@ def normalize_over_ranks(
         running: mean and variance so far, which move by `average`.
         of: the group; the default one where it is None.
     """
-    if not is_initialized() or (group := chosen(of)).size() == 1:
+    if not is_initialized() or (group := choose(of)).size() == 1:
         return None
     held = _over_channels(input)
     wide = dtypes.float32 if input.dtype in (dtypes.float16, dtypes.bfloat16) else input.dtype

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from ._ground import f
 from .collectives import all_reduce, barrier
-from .forecast import fitted, table
+from .forecast import fit, table
 from .object_collectives import all_gather_object
 from .process_group import destroy_process_group, get_rank, get_world_size, init_process_group
-from .world import launched_world, launcher_place, this_node
+from .world import find_launched_world, launcher_place, this_node
 
 if TYPE_CHECKING:
     from .annotations import Given
@@ -59,7 +59,7 @@ def _time(size: int) -> float:
 
 def _overhead() -> float:
     """Seconds that a rank works for one more message, of those between it and its neighbour."""
-    world, count = launched_world(), 200
+    world, count = find_launched_world(), 200
     other = world.rank ^ 1
     if other >= world.size:
         return 0.0
@@ -124,7 +124,7 @@ def _run(
         advice = _advice(world, times[0][1], times[-1][0] / times[-1][1])
         lines += ["", "to change:", *(f"- {line}" for line in advice)]
         if forecasts:
-            lines += ["", *table(fitted(times, overhead, len(world)))]
+            lines += ["", *table(fit(times, overhead, len(world)))]
         print("\n".join(lines), flush=True)
     destroy_process_group()
 

@@ -54,7 +54,7 @@ _DEPRECATED: Final = (
 )
 
 
-def _gives_rows(module: Any) -> bool:
+def _gives_rows(module: object) -> bool:
     """Whether the gradient of a module's table holds only the rows that were read."""
     return isinstance(module, Embedding | EmbeddingBag) and module.sparse
 
@@ -123,10 +123,10 @@ class DistributedDataParallel(Module):
         batched_grad_copy: bool = False,
         forward_sync_buffers: bool | None = None,
     ) -> None:
-        from .process_group import chosen
+        from .process_group import choose
 
         super().__init__()
-        self.process_group = chosen(process_group)
+        self.process_group = choose(process_group)
         if not any(p.requires_grad for p in module.parameters()):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter "
@@ -183,7 +183,7 @@ class DistributedDataParallel(Module):
         from .gradient_reduction import GradientReduction
         from .utils import _verify_param_shape_across_processes
 
-        named = self._kept(self.module.named_parameters())
+        named = self._keep(self.module.named_parameters())
         trained = {name: p for name, p in named.items() if p.requires_grad}
         if init_sync:
             _verify_param_shape_across_processes(self.process_group, list(trained.values()))
@@ -197,11 +197,11 @@ class DistributedDataParallel(Module):
             {id(part.weight) for part in self.module.modules() if _gives_rows(part)},
         )
 
-    def _kept(self, named: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:
+    def _keep(self, named: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:
         return {name: t for name, t in named if name not in self.parameters_to_ignore}
 
     def _shared_buffers(self) -> list[Tensor]:
-        return list(self._kept(self.module.named_buffers()).values())
+        return list(self._keep(self.module.named_buffers()).values())
 
     def _broadcast(self, tensors: list[Tensor], root: int = 0) -> None:
         """Gives all ranks what one has."""
@@ -209,10 +209,10 @@ class DistributedDataParallel(Module):
 
         give_all(tensors, self.process_group, root)
 
-    def _sent_by(self, tensors: list[Tensor], root: int) -> list[tuple[Tensor, Tensor]]:
-        from .utils import sent_by
+    def _send_from(self, tensors: list[Tensor], root: int) -> list[tuple[Tensor, Tensor]]:
+        from .utils import send_from
 
-        return sent_by(tensors, self.process_group, root)
+        return send_from(tensors, self.process_group, root)
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
@@ -289,7 +289,7 @@ class DistributedDataParallel(Module):
         """
         if self.received is None:
             buffers = self._shared_buffers()
-            parts = {id(t): part for t, part in self._sent_by(buffers, 0)}
+            parts = {id(t): part for t, part in self._send_from(buffers, 0)}
             self.received = [parts[id(t)] for t in buffers] if parts else []
 
     def settle(self) -> None:

@@ -13,7 +13,7 @@ from .._base import dtypes as D
 from ._ground import f
 from .process_group import (
     ProcessGroup,
-    chosen,
+    choose,
     default_group,
     get_process_group_ranks,
     init_process_group,
@@ -303,7 +303,7 @@ def active_mesh() -> DeviceMesh:
 def _ready() -> None:
     """Makes the default group where there is none, as the environment tells it."""
     if is_initialized():
-        chosen()
+        choose()
         return
     import os
 

@@ -14,7 +14,7 @@ from .process_group import (
     DEFAULT_GROUP_TIMEOUT,
     ProcessGroup,
     __all__ as _groups,
-    chosen,
+    choose,
     default_group,
     get_global_rank,
 )
@@ -37,7 +37,7 @@ def _get_default_store() -> Store | None:
 
 
 def _get_group_size(group: ProcessGroup | None = None) -> int:
-    return int(chosen(group).size())
+    return int(choose(group).size())
 
 
 def _rank_not_in_group(group: ProcessGroup | int | None) -> bool:

@@ -39,7 +39,7 @@ class _File:
 
     def change(self, do: Callable[[StoredKeys], T], key: str | None = None) -> T:
         """Does something with the keys as they are now; what becomes of `key` is written down."""
-        with open(self.path, "a+b") as file, _locked(file):
+        with open(self.path, "a+b") as file, _lock(file):
             self._catch_up(file)
             done = do(self.keys)
             if key is not None:
@@ -69,7 +69,7 @@ class _File:
 
 
 @contextlib.contextmanager
-def _locked(file: IO[bytes]) -> Iterator[None]:
+def _lock(file: IO[bytes]) -> Iterator[None]:
     try:
         import fcntl
     except ImportError:  # pragma: no cover - a system without locks on files

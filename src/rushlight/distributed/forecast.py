@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["Figures", "fitted", "table"]
+__all__ = ["Figures", "fit", "table"]
 
 #: How many ranks the table is for, and the bytes of a model of 100 million float32 parameters.
 _RANKS: Final = (2, 8, 64, 512, 1_000, 4_000, 10_000)
@@ -43,22 +43,22 @@ class Figures(NamedTuple):
         """Seconds in which all ranks get all parts of what is `size` bytes whole; by MPI."""
         return math.ceil(math.log2(ranks)) * self.latency + size / self.bandwidth
 
-    def halved(self, size: float, ranks: int) -> float:
+    def by_halves(self, size: float, ranks: int) -> float:
         """Seconds of one sum by halves (which isn't done): a message to each of log2(ranks)."""
         rounds = 2 * math.ceil(math.log2(ranks))
         return rounds * (self.latency + 2 * self.overhead) + 2 * size / self.bandwidth
 
-    def replicated(self, ranks: int) -> float:
+    def by_replicas(self, ranks: int) -> float:
         """Seconds in which DistributedDataParallel sums the model's gradients."""
         return math.ceil(_MODEL / _BUCKET) * self.all_reduce(_BUCKET, ranks)
 
-    def sharded(self, ranks: int) -> float:
+    def by_shards(self, ranks: int) -> float:
         """Seconds in which a sharded model gathers parameters twice and cuts up its gradients."""
         part = _MODEL / _UNITS
         return _UNITS * (2 * self.all_gather(part, ranks) + self.reduce_scatter(part, ranks))
 
 
-def fitted(times: Sequence[tuple[int, float]], overhead: float, ranks: int) -> Figures:
+def fit(times: Sequence[tuple[int, float]], overhead: float, ranks: int) -> Figures:
     """The figures of a world, from seconds of all_reduce by bytes, the smallest size first."""
     (_, small), (size, took), (larger, longer) = times[0], times[-2], times[-1]
     bandwidth = 2 * (ranks - 1) / ranks * (larger - size) / max(longer - took, 1e-9)
@@ -76,7 +76,11 @@ def table(figures: Figures) -> list[str]:
     ]
     for ranks in _RANKS:
         row = [figures.all_reduce(size, ranks) for size in (4096, 2**20, _BUCKET)]
-        row += [figures.replicated(ranks), figures.sharded(ranks), figures.halved(2**20, ranks)]
+        row += [
+            figures.by_replicas(ranks),
+            figures.by_shards(ranks),
+            figures.by_halves(2**20, ranks),
+        ]
         out.append(
             "{:>6,}  {:>7.2f} ms  {:>7.1f} ms  {:>5.0f} ms  {:>8.1f} s  {:>7.1f} s  {:>9.1f} ms"
             .format(ranks, *(s * 1e3 for s in row[:3]), *row[3:5], row[5] * 1e3)

@@ -79,7 +79,7 @@ class GradientReduction:
         self._used: set[int] = set()
         self.recorder: Any = None  # of the step that is being recorded, see `recorded_reduction`
         for parameter in self.parameters:
-            parameter.register_post_accumulate_grad_hook(self._arrived)
+            parameter.register_post_accumulate_grad_hook(self._arrive)
 
     def set_hook(self, state: object, hook: Callable[..., Any]) -> None:
         """Has a function of the user add each bucket up.
@@ -144,7 +144,7 @@ class GradientReduction:
             bucket.missing = set(range(len(bucket.parameters())))
         self._unused = None
         if outputs is not None:
-            reached = _reached(outputs)
+            reached = _find_reached(outputs)
             self._unused = {id(p) for p in self.parameters} - reached
 
     def prepare_for_backward(self, outputs: Sequence[Tensor] | Tensor) -> None:
@@ -152,7 +152,7 @@ class GradientReduction:
         self.enabled = True
         self.expect(None if isinstance(outputs, Sequence) and not outputs else outputs)
 
-    def _arrived(self, parameter: Tensor) -> None:
+    def _arrive(self, parameter: Tensor) -> None:
         """A gradient is complete: it goes into its bucket."""
         if not self.enabled or self._finished:
             return
@@ -282,7 +282,7 @@ def _tensors_in(value: object) -> list[Tensor]:
     return []
 
 
-def _reached(outputs: object) -> set[int]:
+def _find_reached(outputs: object) -> set[int]:
     """The parameters (by `id`) that the outputs' history leads to."""
     seen: set[Any] = set()
     out: set[int] = set()

@@ -56,5 +56,5 @@ class _Answers(JoinHook):
         if parallel.reducer is None:
             return
         root = parallel._last_rank(is_last_joiner)
-        named = parallel._kept(parallel.module.named_parameters())
+        named = parallel._keep(parallel.module.named_parameters())
         parallel._broadcast([*named.values(), *parallel._shared_buffers()], root)

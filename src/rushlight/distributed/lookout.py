@@ -14,7 +14,7 @@ from .errors import DistBackendError
 if TYPE_CHECKING:
     from .world import World
 
-__all__ = ["LOOK", "Lookout", "watched"]
+__all__ = ["LOOK", "Lookout", "watch"]
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class Lookout:
 
     def look(self, now: float) -> Exception | None:
         """Why it is in vain to wait on; None where it isn't."""
-        gone = self._gone()
+        gone = self._find_gone()
         if gone and not self._gone_since:
             self._gone_since = now
         elif gone and now - self._gone_since > _GRACE:
@@ -57,7 +57,7 @@ class Lookout:
             self.world.say_waiting(self.what, False)
         return None
 
-    def _gone(self) -> list[str]:
+    def _find_gone(self) -> list[str]:
         self.world.look_for_the_gone()
         gone = {rank: text for rank, text in self.world.gone.items() if rank in self.peers}
         failed = [text for text in gone.values() if "unexpectedly" in text]
@@ -81,7 +81,7 @@ class Lookout:
         return RuntimeError(f"{late}: {'; '.join(reports) or alike}")
 
 
-def watched(
+def watch(
     world: World, call: Callable[[], T], what: str, peers: Iterable[int], timeout: timedelta
 ) -> T:
     """What a call of MPI gives that waits for other ranks, where they come.

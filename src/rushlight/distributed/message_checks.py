@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._tensor.tensor import Tensor
-from .process_group import chosen, get_group_rank, is_member, world_rank
+from .process_group import choose, get_group_rank, is_member, world_rank
 from .work import Work
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = [
 def member(group: ProcessGroup | int | None, function: str) -> ProcessGroup | None:
     """The group that is meant; None, with a warning, where this process isn't in it."""
     if is_member(group):
-        return chosen(group)
+        return choose(group)
     warnings.warn(
         f"Running {function} on global rank {world_rank()} which does not belong to the given "
         "group.",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from .._array.memory import messages as M
 from .._core.mode import ready
 from .errors import DistBackendError
-from .profiled import profiled
+from .profiled import profile
 from .progress import Progress, RunningWork, Steps
 
 if TYPE_CHECKING:
@@ -123,18 +123,18 @@ class MPICarrier:
         everyone = peers is None
         if everyone and self._compares:
             if pairs is not None:
-                steps = self._matched(steps, what, *pairs)
-            steps = self._compared(steps, what, tensors if alike is None else alike)
+                steps = self._match(steps, what, *pairs)
+            steps = self._compare(steps, what, tensors if alike is None else alike)
         among = self._ranks if peers is None else [self._ranks[i] for i in peers]
         line = self._line if everyone else None
         if mode.profiler is None:
             work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
             return self._progress.start(work, line, waits)
-        with profiled(mode.profiler, what, steps) as steps:
+        with profile(mode.profiler, what, steps) as steps:
             work = RunningWork(self._progress, steps, what, among, self.timeout, tensors)
             return self._progress.start(work, line, waits)
 
-    def _compared(self, steps: Steps, what: str, tensors: Sequence[Tensor]) -> Steps:
+    def _compare(self, steps: Steps, what: str, tensors: Sequence[Tensor]) -> Steps:
         """A collective after all ranks have told each other which one it is.
 
         Raises:
@@ -167,7 +167,7 @@ class MPICarrier:
             )
         yield from steps
 
-    def _matched(
+    def _match(
         self, steps: Steps, what: str, sends: Mapping[int, Tensor], receives: Mapping[int, Tensor]
     ) -> Steps:
         """An exchange after each rank has told each other what it sends to it.
@@ -206,7 +206,7 @@ class MPICarrier:
     def _bytes(self, row: Array) -> list[object]:
         return [M.bytes_in(row), self._mpi.BYTE]
 
-    def _posted(self, sends: Mapping[int, Array], receives: Mapping[int, Array]) -> Pending:
+    def _post(self, sends: Mapping[int, Array], receives: Mapping[int, Array]) -> Pending:
         """Posts rows to and from other ranks; the row to this rank itself is copied."""
         comm = self._comm
         requests = [comm.Irecv(self._bytes(receives[i]), i) for i in self._others if i in receives]
@@ -258,8 +258,8 @@ class MPICarrier:
         all_held = {i: M.scratch(each * counts[i], held) for i in self._others}
         mine = M.flat(places), M.flat(held)
         yield [
-            *self._posted(dict.fromkeys(self._others, mine[0]), all_places),
-            *self._posted(dict.fromkeys(self._others, mine[1]), all_held),
+            *self._post(dict.fromkeys(self._others, mine[0]), all_places),
+            *self._post(dict.fromkeys(self._others, mine[1]), all_held),
         ]
         all_places[self.rank], all_held[self.rank] = mine
         parts = [
@@ -282,7 +282,7 @@ class MPICarrier:
 
     def _reduce_whole(self, row: Array, root: int | None, op: str) -> Steps:
         if root is not None and root != self.rank:
-            yield self._posted({root: row}, {})
+            yield self._post({root: row}, {})
             return
         length = len(row)
         all_rows = M.scratch(length * self.size, row)
@@ -290,20 +290,20 @@ class MPICarrier:
         if root is None:
             yield [self._comm.Iallgather(self._bytes(row), self._bytes(all_rows))]
         else:
-            yield self._posted({root: row}, dict(enumerate(rows)))
+            yield self._post({root: row}, dict(enumerate(rows)))
         M.fold(rows, row, op)
 
     def _reduce_in_parts(self, row: Array, root: int | None, op: str) -> Steps:
         parts = _parts(len(row), self.size)
         mine = row[parts[self.rank]]
         rows = {i: M.scratch(len(mine), row) for i in self._others}
-        yield self._posted({i: row[parts[i]] for i in self._others}, rows)
+        yield self._post({i: row[parts[i]] for i in self._others}, rows)
         rows[self.rank] = mine
         into = mine if root in (None, self.rank) else M.scratch(len(mine), row)
         M.fold([rows[i] for i in range(self.size)], into, op)
         receivers = self._others if root is None else [root] if root != self.rank else []
         places = {i: row[parts[i]] for i in self._others} if root in (None, self.rank) else {}
-        yield self._posted(dict.fromkeys(receivers, into), places)
+        yield self._post(dict.fromkeys(receivers, into), places)
 
     def reduce_scatter(
         self, output: Tensor, parts: Sequence[Tensor], op: RedOpType, waits: bool
@@ -320,7 +320,7 @@ class MPICarrier:
         into = M.flat(output)
         sent = {i: M.flat(parts[i]) for i in self._others}
         rows = {i: M.scratch(len(into), into) for i in self._others}
-        yield self._posted(sent, rows)
+        yield self._post(sent, rows)
         rows[self.rank] = M.flat(parts[self.rank])
         M.fold([rows[i] for i in range(self.size)], into, op)
         if not M.is_own(into, output):
@@ -348,7 +348,7 @@ class MPICarrier:
                 rows[id(array)] = M.flat(array)
         sent = {i: rows[id(array)] for i, array in sends.items()}
         places = {i: M.flat(array) for i, array in receives.items()}
-        yield self._posted(sent, places)
+        yield self._post(sent, places)
         for i, array in receives.items():
             if not M.is_own(places[i], array):
                 M.copy(array, places[i])

@@ -121,7 +121,7 @@ class Service:
         except OSError:
             data = b""
         if not data:
-            self._gone(line)
+            self._lose(line)
             return
         line.received += data
         line.heard = time.monotonic()
@@ -143,7 +143,7 @@ class Service:
             else:
                 self._answer(line, words)
 
-    def _gone(self, line: _Line) -> None:
+    def _lose(self, line: _Line) -> None:
         self.selector.unregister(line.connection)
         line.connection.close()
         if line.rank is None:

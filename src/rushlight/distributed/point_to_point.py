@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._tensor.tensor import Tensor
 from .message_checks import check_tensor, member, root_of
-from .process_group import chosen, get_global_rank
+from .process_group import choose, get_global_rank
 from .work import Work
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def recv(
     work.wait()
     if src is None and group_src is None:
         return work.source_rank()
-    return int(src if src is not None else get_global_rank(chosen(group), int(group_src or 0)))
+    return int(src if src is not None else get_global_rank(choose(group), int(group_src or 0)))
 
 
 class P2POp:
@@ -135,7 +135,7 @@ class P2POp:
                 "``torch.distributed.irecv``."
             )
         check_tensor(tensor, "tensor")
-        self.op, self.tensor, self.group, self.tag = op, tensor, chosen(group), tag
+        self.op, self.tensor, self.group, self.tag = op, tensor, choose(group), tag
         self.group_peer = root_of(self.group, peer, group_peer)
         self.peer = get_global_rank(self.group, self.group_peer)
 

@@ -111,7 +111,7 @@ class _Current:
     made_of: dict[tuple[int, ...], int] = {}
 
     @classmethod
-    def made_here(cls, ranks: Sequence[int]) -> int:
+    def count_here(cls, ranks: Sequence[int]) -> int:
         """The number of the next group of these ranks, which they alone count."""
         count = cls.made_of[tuple(ranks)] = cls.made_of.get(tuple(ranks), 0) + 1
         return count
@@ -159,7 +159,7 @@ def world_rank() -> int:
     return default_group().rank()
 
 
-def chosen(group: ProcessGroup | int | None = None) -> ProcessGroup:
+def choose(group: ProcessGroup | int | None = None) -> ProcessGroup:
     """The group that is meant: the default one where none is given."""
     return default_group() if group is None else cast("ProcessGroup", group)
 
@@ -254,9 +254,9 @@ def _group_of_launcher(name: str, timeout: timedelta) -> ProcessGroup:
     import socket
 
     from .tcp_store import TCPStore
-    from .world import launched_world, this_node
+    from .world import find_launched_world, this_node
 
-    world = launched_world()
+    world = find_launched_world()
     place = None
     if world.rank == 0:
         served = TCPStore("127.0.0.1", 0, None, True, timeout)
@@ -276,15 +276,15 @@ def _carrier_over(
     world: World, what: str, made: Callable[[], Comm], ranks: list[int], timeout: timedelta
 ) -> Carrier:
     """What carries the messages of some ranks, all of which make its communicators."""
-    from .lookout import watched
+    from .lookout import watch
     from .mpi_carrier import MPICarrier
     from .progress import Progress
 
-    def made_twice() -> tuple[Comm, Comm]:
+    def duplicate() -> tuple[Comm, Comm]:
         comm = made()
         return comm, comm.Dup()
 
-    comm, direct = watched(world, made_twice, what, ranks, timeout)
+    comm, direct = watch(world, duplicate, what, ranks, timeout)
     if world.progress is None:
         world.progress = Progress(world)
     carrier: Carrier = MPICarrier(world.progress, comm, direct, ranks, timeout)
@@ -299,7 +299,7 @@ def alone(what: str, group: ProcessGroup | int | None = None) -> ProcessGroup | 
     """
     if _Current.world is None:
         return None
-    pg = chosen(group)
+    pg = choose(group)
     if isinstance(pg, ProcessGroup) and pg.size() > 1:
         raise NotImplementedError(f"{what} works in a group of one process so far: this one has "
                                   f"{pg.size()}")  # fmt: skip
@@ -329,18 +329,18 @@ def is_member(group: ProcessGroup | int | None) -> bool:
     """Whether this process is in a group (None: the default one)."""
     if group == GroupMember.NON_GROUP_MEMBER:
         return False
-    chosen(group)
+    choose(group)
     return True
 
 
 def get_rank(group: ProcessGroup | int | None = None) -> int:
     """The rank of this process; -1 where it isn't in the group."""
-    return int(chosen(group).rank()) if is_member(group) else -1
+    return int(choose(group).rank()) if is_member(group) else -1
 
 
 def get_world_size(group: ProcessGroup | int | None = None) -> int:
     """The number of ranks; -1 where this process isn't in the group."""
-    return int(chosen(group).size()) if is_member(group) else -1
+    return int(choose(group).size()) if is_member(group) else -1
 
 
 RANKS.rank, RANKS.count = get_rank, get_world_size
@@ -354,12 +354,12 @@ def get_backend(group: ProcessGroup | None = None) -> Backend:
     """
     if not is_member(group):
         raise ValueError("Invalid process group specified")
-    return Backend(chosen(group).name())
+    return Backend(choose(group).name())
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
     """The backend's name for each device."""
-    name = chosen(group).name()
+    name = choose(group).name()
     return name if ":" in name else f"cpu:{name},cuda:{name}"
 
 
@@ -370,7 +370,7 @@ def get_pg_count() -> int:
 
 def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
     """The ranks of a group's processes."""
-    return list(chosen(group).ranks)
+    return list(choose(group).ranks)
 
 
 def _check_known(group: object) -> None:
@@ -444,7 +444,7 @@ def new_group(
     _Current.made += 1
     number = str(_Current.made)
     if use_local_synchronization:
-        number = f"{'_'.join(map(str, wanted))}:{_Current.made_here(wanted)}"
+        number = f"{'_'.join(map(str, wanted))}:{_Current.count_here(wanted)}"
     if world.rank() not in wanted:
         return GroupMember.NON_GROUP_MEMBER
     assert world.store is not None
@@ -465,9 +465,9 @@ def _carrier_of_some(wanted: list[int], number: str, store: Store, limit: timede
     Raises:
         DistStoreError: where they don't come within the timeout; it names them.
     """
-    from .world import launched_world
+    from .world import find_launched_world
 
-    world = launched_world()
+    world = find_launched_world()
     place = f"new_group/{number}"
     store.set(f"{place}/{world.rank}", b"here")
     try:

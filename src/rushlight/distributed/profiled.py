@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..autograd.recording import Event, Recorder
     from .progress import Steps
 
-__all__ = ["profiled"]
+__all__ = ["profile"]
 
 #: By what is asked for, the operation as PyTorch's profiler shows it.
 _OPERATIONS: Final = {
@@ -25,16 +25,16 @@ _OPERATIONS: Final = {
 
 
 @contextlib.contextmanager
-def profiled(recorder: Recorder, what: str, steps: Steps) -> Iterator[Steps]:
+def profile(recorder: Recorder, what: str, steps: Steps) -> Iterator[Steps]:
     """A span for who asks for a message, and steps that measure how long it takes."""
     asking = recorder.begin(f"c10d::{_OPERATIONS.get(what, what)}", OPERATION)
     try:
-        yield _measured(recorder.aside(f"gloo:{what}"), steps)
+        yield _measure(recorder.aside(f"gloo:{what}"), steps)
     finally:
         recorder.leave(asking)
 
 
-def _measured(event: Event, steps: Steps) -> Steps:
+def _measure(event: Event, steps: Steps) -> Steps:
     """The steps, from the first one, before which others of the group have arrived."""
     event.start = perf_counter_ns()
     yield from steps

@@ -121,21 +121,21 @@ class Progress:
             try:
                 while True:
                     work.requests = next(work.steps)
-                    if not self._arrived(work):
+                    if not self._has_arrived(work):
                         if work not in self.active:
                             self.active.append(work)
                         return
             except StopIteration:
                 pass
             except BaseException as error:
-                work.error = self._named(error)
+                work.error = self._name(error)
             following = self._end(work, finished)
 
-    def _arrived(self, work: RunningWork) -> bool:
+    def _has_arrived(self, work: RunningWork) -> bool:
         requests = work.requests
         return bool(self._test_all(requests) if type(requests) is list else requests())
 
-    def _named(self, error: BaseException) -> BaseException:
+    def _name(self, error: BaseException) -> BaseException:
         if isinstance(error, self.world.mpi.Exception):
             self.world.look_for_the_gone()
             gone = "; ".join(self.world.gone.values())
@@ -164,9 +164,9 @@ class Progress:
         with self.lock:
             for work in tuple(self.active):
                 try:
-                    arrived = self._arrived(work)
+                    arrived = self._has_arrived(work)
                 except BaseException as error:
-                    work.error = self._named(error)
+                    work.error = self._name(error)
                     following = self._end(work, finished)
                     if following is not None:
                         self._run(following, finished)

@@ -69,7 +69,7 @@ def _meet_env(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Pla
     return Place(_serve(host, port, rank, size, timeout), rank, size, host)
 
 
-def _given(url: ParseResult, scheme: str, rank: int, size: int) -> tuple[int, int]:
+def _read_address(url: ParseResult, scheme: str, rank: int, size: int) -> tuple[int, int]:
     """Rank and number of ranks, which the address may tell."""
     query = parse_qs(url.query)
     rank = int(query["rank"][0]) if "rank" in query and rank < 0 else rank
@@ -84,7 +84,7 @@ def _meet_tcp(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Pla
     scheme = "tcp://"
     if not url.port or url.hostname is None:
         raise _error(scheme, "port number missing")
-    rank, size = _given(url, scheme, rank, size)
+    rank, size = _read_address(url, scheme, rank, size)
     if size == 1:
         return Place(HashStore(), rank, 1)
     return Place(_serve(url.hostname, url.port, rank, size, timeout), rank, size, url.hostname)
@@ -97,7 +97,7 @@ def _meet_file(url: ParseResult, rank: int, size: int, timeout: timedelta) -> Pl
         path = url.netloc + url.path
     if not path:
         raise _error(scheme, "path missing")
-    rank, size = _given(url, scheme, rank, size)
+    rank, size = _read_address(url, scheme, rank, size)
     if size == 1:
         return Place(HashStore(), rank, 1)
     from .file_store import FileStore

@@ -277,41 +277,41 @@ class PrefixStore(Store):
         """Sets how long the underlying store waits."""
         self.underlying_store.set_timeout(timeout)
 
-    def _named(self, key: str) -> str:
+    def _name(self, key: str) -> str:
         return f"{self._prefix}/{key}"
 
     def set(self, key: str, value: StoreValue) -> None:
         """Sets the value of a key."""
-        self.underlying_store.set(self._named(key), value)
+        self.underlying_store.set(self._name(key), value)
 
     def get(self, key: str) -> bytes:
         """The value of a key, as soon as it has one."""
-        return self.underlying_store.get(self._named(key))
+        return self.underlying_store.get(self._name(key))
 
     def add(self, key: str, value: int) -> int:
         """Adds to the number that a key holds, and gives the sum."""
-        return self.underlying_store.add(self._named(key), value)
+        return self.underlying_store.add(self._name(key), value)
 
     def append(self, key: str, value: StoreValue) -> None:
         """Appends to the value of a key."""
-        self.underlying_store.append(self._named(key), value)
+        self.underlying_store.append(self._name(key), value)
 
     def check(self, keys: Sequence[str]) -> bool:
         """Whether all keys are set."""
-        return self.underlying_store.check([self._named(key) for key in as_keys(keys)])
+        return self.underlying_store.check([self._name(key) for key in as_keys(keys)])
 
     def compare_set(self, key: str, expected_value: StoreValue, desired_value: StoreValue) -> bytes:
         """Sets a key if it has the value that is expected; gives its value then."""
-        return self.underlying_store.compare_set(self._named(key), expected_value, desired_value)
+        return self.underlying_store.compare_set(self._name(key), expected_value, desired_value)
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """Waits until all keys are set."""
-        named = [self._named(key) for key in as_keys(keys)]
+        named = [self._name(key) for key in as_keys(keys)]
         self.underlying_store.wait(named, self.timeout if timeout is None else timeout)
 
     def delete_key(self, key: str) -> bool:
         """Removes a key; whether it was there."""
-        return self.underlying_store.delete_key(self._named(key))
+        return self.underlying_store.delete_key(self._name(key))
 
     def num_keys(self) -> int:
         """How many keys the underlying store holds."""
@@ -325,23 +325,23 @@ class PrefixStore(Store):
 
     def queue_push(self, key: str, value: StoreValue) -> None:
         """Puts a value at the end of a queue."""
-        self.underlying_store.queue_push(self._named(key), value)
+        self.underlying_store.queue_push(self._name(key), value)
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
         """Takes the first value of a queue, as soon as there is one."""
-        return self.underlying_store.queue_pop(self._named(key), block)
+        return self.underlying_store.queue_pop(self._name(key), block)
 
     def queue_len(self, key: str) -> int:
         """How many values a queue holds."""
-        return self.underlying_store.queue_len(self._named(key))
+        return self.underlying_store.queue_len(self._name(key))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """The values of several keys, as soon as all have one."""
-        return self.underlying_store.multi_get([self._named(key) for key in keys])
+        return self.underlying_store.multi_get([self._name(key) for key in keys])
 
     def multi_set(self, keys: Sequence[str], values: Sequence[StoreValue]) -> None:
         """Sets several keys."""
-        self.underlying_store.multi_set([self._named(key) for key in keys], values)
+        self.underlying_store.multi_set([self._name(key) for key in keys], values)
 
     def has_extended_api(self) -> bool:
         """Whether the underlying store has it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from .process_group import GroupMember, chosen, default_group, get_process_group_ranks, new_group
+from .process_group import GroupMember, choose, default_group, get_process_group_ranks, new_group
 
 if TYPE_CHECKING:
     from .process_group import ProcessGroup
@@ -87,7 +87,7 @@ def split_group(
     """
     if not split_ranks:
         raise ValueError("split_ranks cannot be None or empty")
-    parent = chosen(parent_pg)
+    parent = choose(parent_pg)
     size = parent.size()
     made = None
     for ranks in split_ranks:

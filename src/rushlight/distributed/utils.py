@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..nn.modules.module import Module
     from .process_group import ProcessGroup
 
-__all__ = ["give_all", "sent_by"]
+__all__ = ["give_all", "send_from"]
 
 #: Bytes that are broadcast at a time.
 _TOGETHER = 1 << 25
@@ -66,11 +66,11 @@ def give_all(
 ) -> None:
     """Gives all ranks what one has."""
     with no_grad():
-        for tensor, part in sent_by(tensors, group, root, together):
+        for tensor, part in send_from(tensors, group, root, together):
             tensor.detach().copy_(part)
 
 
-def sent_by(
+def send_from(
     tensors: list[Tensor], group: ProcessGroup, root: int, together: int = _TOGETHER
 ) -> list[tuple[Tensor, Tensor]]:
     """What one rank has of each tensor, on the others: many tensors in one message."""

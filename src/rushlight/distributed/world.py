@@ -26,7 +26,7 @@ from urllib.parse import quote, unquote
 from .._base.error_notes import advise
 from .._base.fork_locks import long_lock
 from .errors import DistBackendError, DistError, DistStoreError
-from .lookout import watched
+from .lookout import watch
 from .pmi_server import PULSE, unlink_shared_memory
 from .stores import PrefixStore, deadline_of
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .stores import Store
 
 __all__ = [
-    "World", "form_world", "import_mpi", "launched_world", "launcher_place", "this_node",
+    "World", "form_world", "import_mpi", "find_launched_world", "launcher_place", "this_node",
 ]  # fmt: skip
 
 _SERVER: Final = Path(__file__).with_name("pmi_server.py")
@@ -207,7 +207,7 @@ def _keep(world: World) -> World:
     return world
 
 
-def launched_world() -> World:
+def find_launched_world() -> World:
     """The world that this process is in; without one that of a launcher of MPI."""
     if _Formed.world is None:
         mpi = import_mpi()
@@ -235,7 +235,7 @@ def form_world(
     """
     place = launcher_place()
     if place is not None and place[1] == size and _Formed.world is None:
-        return _in_order(launched_world(), rank)
+        return _in_order(find_launched_world(), rank)
     world = _Formed.world
     if world is not None:
         if (world.rank, world.size) == (rank, size):
@@ -291,7 +291,7 @@ def _fill(world: World, timeout: timedelta) -> None:
     mpi, ranks = world.mpi, range(world.size)
     if not world.one_node:
         _check_network()
-    watched(world, lambda: _initialize(mpi), "init_process_group", ranks, timeout)
+    watch(world, lambda: _initialize(mpi), "init_process_group", ranks, timeout)
     world.comm = _of_all(mpi)
     if world.comm.Get_size() != world.size:
         raise advise(
@@ -301,7 +301,7 @@ def _fill(world: World, timeout: timedelta) -> None:
             "only MPICH finds ranks that were started one by one: start them with the mpiexec or "
             "srun of this MPI",
         )
-    watched(world, world.comm.Barrier, "init_process_group", ranks, timeout)
+    watch(world, world.comm.Barrier, "init_process_group", ranks, timeout)
 
 
 def _check_network() -> None:

@@ -377,7 +377,7 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
     @staticmethod
-    def _swapped(shape: Sequence[int], own: Sequence[int], other: Sequence[int]) -> Sequence[int]:
+    def _swap(shape: Sequence[int], own: Sequence[int], other: Sequence[int]) -> Sequence[int]:
         if len(shape) < len(own):
             raise ValueError("Too few dimensions on input")
         cut = len(shape) - len(own)
@@ -386,10 +386,10 @@ class ReshapeTransform(Transform):
         return (*shape[:cut], *other)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        return self._swapped(shape, self.in_shape, self.out_shape)
+        return self._swap(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        return self._swapped(shape, self.out_shape, self.in_shape)
+        return self._swap(shape, self.out_shape, self.in_shape)
 
 
 class _Plain(Transform):

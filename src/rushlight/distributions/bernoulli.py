@@ -111,7 +111,7 @@ class Bernoulli(BinaryOutcome):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = f.arange(2, dtype=self._param.dtype, device=self._param.device)
-        return self._enumerated(values, expand)
+        return self._enumerate(values, expand)
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:

@@ -88,7 +88,7 @@ class Binomial(BinaryOutcome):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         total = self._all_counts("Inhomogeneous total count not supported by `enumerate_support`.")
         values = f.arange(1 + total, dtype=self._param.dtype, device=self._param.device)
-        return self._enumerated(values, expand)
+        return self._enumerate(values, expand)
 
 
 __all__ = ["Binomial"]

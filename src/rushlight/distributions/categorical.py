@@ -102,7 +102,7 @@ class Categorical(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = f.arange(self._num_events, dtype=dtypes.int64, device=self._param.device)
-        return self._enumerated(values, expand)
+        return self._enumerate(values, expand)
 
 
 __all__ = ["Categorical"]

@@ -188,7 +188,7 @@ class Distribution:
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Shape:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
-    def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
+    def _enumerate(self, values: Tensor, expand: bool) -> Tensor:
         """Values of the support along a new first axis, over the batch where `expand` says so."""
         event = tuple(values.shape[1:])
         values = values.view((-1, *(1,) * len(self._batch_shape), *event))

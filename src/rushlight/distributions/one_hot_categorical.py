@@ -77,9 +77,7 @@ class OneHotCategorical(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self.event_shape[0]
-        return self._enumerated(
-            f.eye(n, dtype=self._param.dtype, device=self._param.device), expand
-        )
+        return self._enumerate(f.eye(n, dtype=self._param.dtype, device=self._param.device), expand)
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):

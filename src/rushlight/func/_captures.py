@@ -15,7 +15,7 @@ from typing import Any
 from .._core.storage import TensorBase
 
 
-def captured_by(function: object, given: tuple[object, ...]) -> list[TensorBase]:
+def find_captured(function: object, given: tuple[object, ...]) -> list[TensorBase]:
     """Tensors among the arguments and behind the names of a function and of those that it names."""
     found = [x for x in given if isinstance(x, TensorBase)]
     stack, seen = [function], set()

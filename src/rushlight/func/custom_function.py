@@ -73,7 +73,7 @@ def apply(cls: Any, args: tuple[object, ...]) -> Any:
             return cls.apply(*args)
         if own:
             return _by_user(cls, values, dims, spec, layer)
-        made = _generated(cls, dims, spec, layer)
+        made = _generate(cls, dims, spec, layer)
         result = made.apply(*values)
     finally:
         CURRENT.set(before)
@@ -168,7 +168,7 @@ class BatchContext:
         setattr(self._ctx, name, value)
 
 
-def _generated(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) -> Any:
+def _generate(cls: type[Any], dims: list[int | None], spec: Any, layer: Layer) -> Any:
     """A function of whole batches: takes the leaves of the arguments."""
     key = f"_batch_dims_{layer.level}_{cls.__name__}"
 

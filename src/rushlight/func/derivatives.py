@@ -31,7 +31,7 @@ from .._tensor.printed_levels import ENDS
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.edges import GradientEdge
 from ..autograd.grad_mode import inference_mode
-from ._captures import captured_by
+from ._captures import find_captured
 from ._checks import only_tensors, refuse_discrete, refuse_discrete_outputs
 from ._tree import Spec, flatten, format_spec, picture, tree_map, unflatten
 
@@ -47,7 +47,7 @@ class Level:
                  function: object = None, given: tuple[object, ...] = ()) -> None:  # fmt: skip
         self.forward = forward
         self.derivative = derivative
-        self.captured = captured_by(function, given) if derivative else []
+        self.captured = find_captured(function, given) if derivative else []
 
     # See Note [A context that is interrupted] in `autograd.grad_mode`.
     def __enter__(self) -> None:
@@ -197,7 +197,7 @@ class Aliases:
         with _Outside():
             return expand_over(t, self.layers)
 
-    def settled(self, t: TensorBase) -> TensorBase:
+    def settle(self, t: TensorBase) -> TensorBase:
         """A result without its graph, unless that is needed, and recorded, further out."""
         if not isinstance(t, TensorBase) or (self.keep and ready().grad):
             return t
@@ -217,7 +217,7 @@ class Aliases:
         if not live:
             return [_zeros(x) for x in self.shown]
         with inference_mode(False), _Outside():
-            found = differentiated(
+            found = differentiate(
                 [o for o, _ in live], self.leaves, [c for _, c in live], create_graph
             )
         return [
@@ -248,7 +248,7 @@ def leads_elsewhere(results: list[Tensor], aliases: list[Tensor]) -> bool:
     return False
 
 
-def differentiated(outs: list[Tensor], inputs: list[Tensor], cotangents: list[Tensor],
+def differentiate(outs: list[Tensor], inputs: list[Tensor], cotangents: list[Tensor],
                    create_graph: bool) -> tuple[Tensor, ...]:  # fmt: skip
     """`autograd.grad`; where a cotangent is a batch the run goes through Tensors."""
     if create_graph or not any(isinstance(c, BatchedTensor) for c in cotangents):
@@ -325,9 +325,9 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
         grads = aliases.gradients(whole, [aliases.whole(c) for c in given], needs)
         return unflatten(grads, spec)
 
-    value = unflatten([aliases.settled(o) for o in outs], out_spec)
+    value = unflatten([aliases.settle(o) for o in outs], out_spec)
     if has_aux:
-        return value, pull_back, tree_map(aliases.settled, aux)
+        return value, pull_back, tree_map(aliases.settle, aux)
     return value, pull_back
 
 
@@ -404,9 +404,9 @@ def grad_and_value(
             grads = aliases.gradients([whole], [seed], aliases.keep and recording)
         shaped = unflatten(grads, spec)
         gradient = shaped[0] if isinstance(argnums, int) else tuple(shaped)
-        value = aliases.settled(out)
+        value = aliases.settle(out)
         if has_aux:
-            return gradient, (value, tree_map(aliases.settled, aux))
+            return gradient, (value, tree_map(aliases.settle, aux))
         return gradient, value
 
     return run
@@ -495,7 +495,7 @@ class Linear:
             found = None
             if pairs:
                 with inference_mode(False), _Outside():
-                    found = differentiated(
+                    found = differentiate(
                         [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
                     )[0]
             results.append(_zeros(o) if found is None else gather_layers(found, a.layers))
@@ -503,7 +503,7 @@ class Linear:
 
     def value(self) -> Any:
         """The function's results."""
-        return unflatten([self.aliases.settled(o) for o in self.outs], self.out_spec)
+        return unflatten([self.aliases.settle(o) for o in self.outs], self.out_spec)
 
 
 def jvp(
@@ -570,4 +570,4 @@ def jvp(
         )
     a = line.aliases
     result = (line.value(), unflatten(along, line.out_spec))
-    return (*result, tree_map(a.settled, line.aux)) if has_aux else result
+    return (*result, tree_map(a.settle, line.aux)) if has_aux else result

@@ -89,17 +89,17 @@ def jacrev(
         pull_back = result[1]
         spec_in: list[Any] = []
 
-        def pulled(*units: TensorBase) -> tuple[Tensor, ...]:
+        def pull(*units: TensorBase) -> tuple[Tensor, ...]:
             grads = pull_back(unflatten(list(units), out_spec))
             flat, spec = flatten(grads)
             spec_in.append(spec)
             return tuple(flat)
 
         if chunk_size == 1 and any(o._raw.size for o in outs):  # one row at a time needs no vmap
-            found = [pulled(*row) for row in zip(*basis(outs))]
+            found = [pull(*row) for row in zip(*basis(outs))]
             rows = tuple(PUBLIC[("", "stack")](list(column)) for column in zip(*found))
         else:
-            rows = vmap(pulled, chunk_size=chunk_size)(*basis(outs))
+            rows = vmap(pull, chunk_size=chunk_size)(*basis(outs))
         split = PUBLIC[("", "split")]
         sizes = [int(o._raw.size) for o in outs]
         parts = [split(r, sizes, 0) for r in rows]  # by input, then by output
@@ -164,10 +164,10 @@ def jacfwd(
         refuse_complex(line.outs, "jacfwd", "outputs")
         a = line.aliases
 
-        def pushed(*units: Tensor) -> tuple[Tensor, ...]:
+        def push(*units: Tensor) -> tuple[Tensor, ...]:
             return tuple(line.push(list(units), ready().grad))
 
-        columns = vmap(pushed, out_dims=-1, randomness="same")(*basis(leaves))
+        columns = vmap(push, out_dims=-1, randomness="same")(*basis(leaves))
         split = PUBLIC[("", "split")]
         sizes = [int(x._raw.size) for x in leaves]
         blocks: list[Any] = []
@@ -177,7 +177,7 @@ def jacfwd(
             whole = unflatten(flat, spec)
             blocks.append(whole[0] if isinstance(argnums, int) else whole)
         jacobian = unflatten(blocks, line.out_spec)
-        return (jacobian, tree_map(a.settled, line.aux)) if has_aux else jacobian
+        return (jacobian, tree_map(a.settle, line.aux)) if has_aux else jacobian
 
     return run
 

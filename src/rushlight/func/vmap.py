@@ -63,7 +63,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def mapped(*args: object, **kwargs: object) -> object:
+    def run_mapped(*args: object, **kwargs: object) -> object:
         _check_out_dims(out_dims, func)
         if REPLACED and (staged := REPLACED[0]()) is not None:
             return staged(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
@@ -74,7 +74,7 @@ def vmap(
             )
         return run(func, dims, leaves, spec, size, out_dims, randomness, kwargs)
 
-    return cast("Callable[P, R]", mapped)
+    return cast("Callable[P, R]", run_mapped)
 
 
 def check_randomness(randomness: str) -> None:
@@ -159,7 +159,7 @@ def place_batches(
     return dims, leaves, spec, sizes[0]
 
 
-def wrapped(leaves: list[Any], dims: list[int | None], layer: Layer) -> list[object]:
+def wrap_leaves(leaves: list[Any], dims: list[int | None], layer: Layer) -> list[object]:
     """The leaves as the function sees them."""
     return [x if d is None else wrap(x, d, layer) for x, d in zip(leaves, dims)]
 
@@ -176,7 +176,7 @@ def run(
 ) -> Any:
     """One run of `func` on whole batches."""
     with Batching(size, randomness) as layer:
-        inside = unflatten(wrapped(leaves, dims, layer), spec)
+        inside = unflatten(wrap_leaves(leaves, dims, layer), spec)
         result = func(*inside, **kwargs)
     return _results(result, out_dims, layer, func)
 

@@ -53,14 +53,14 @@ def init_reductions() -> None:
     reductions.init_reductions()
 
 
-def _found(name: str) -> object:
+def _find(name: str) -> object:
     if name[:2] == "__":
         raise KeyError(name)
     return vars(multiprocessing)[name]
 
 
 # What the standard library's module has beside its public names.
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 init_reductions()
 

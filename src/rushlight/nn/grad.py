@@ -61,7 +61,7 @@ def _input_gradient(dims: int, over: str) -> Callable[..., object]:
         options = stride, padding, dilation, groups
         return _back(dims, input, weight, input, grad_output, *options)
 
-    return _named(
+    return _name(
         gradient, f"conv{dims}d_input",
         f"The gradient of a convolution over {over} for its input, of shape `input_size`.",
     )  # fmt: skip
@@ -81,13 +81,13 @@ def _weight_gradient(dims: int, over: str) -> Callable[..., object]:
         options = stride, padding, dilation, groups
         return _back(dims, input, weight, weight, grad_output, *options)
 
-    return _named(
+    return _name(
         gradient, f"conv{dims}d_weight",
         f"The gradient of a convolution over {over} for its weight, of shape `weight_size`.",
     )  # fmt: skip
 
 
-def _named(function: Callable[..., object], name: str, doc: str) -> Callable[..., object]:
+def _name(function: Callable[..., object], name: str, doc: str) -> Callable[..., object]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

@@ -511,12 +511,12 @@ def sparse_(
     return tensor
 
 
-def _deprecated(new: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _deprecate(new: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`new` under its old name, without the underscore, which warns."""
     old = new.__name__.rstrip("_")
 
     @functools.wraps(new)
-    def renamed(*args: object, **kwargs: object) -> Tensor:
+    def call_new(*args: object, **kwargs: object) -> Tensor:
         warnings.warn(
             f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new.__name__}`.",
             FutureWarning,
@@ -524,20 +524,20 @@ def _deprecated(new: Callable[..., Tensor]) -> Callable[..., Tensor]:
         )
         return new(*args, **kwargs)
 
-    renamed.__name__ = old
-    return renamed
+    call_new.__name__ = old
+    return call_new
 
 
-uniform = _deprecated(uniform_)
-normal = _deprecated(normal_)
-constant = _deprecated(constant_)
-eye = _deprecated(eye_)
-dirac = _deprecated(dirac_)
-xavier_uniform = _deprecated(xavier_uniform_)
-xavier_normal = _deprecated(xavier_normal_)
-kaiming_uniform = _deprecated(kaiming_uniform_)
-kaiming_normal = _deprecated(kaiming_normal_)
-orthogonal = _deprecated(orthogonal_)
-sparse = _deprecated(sparse_)
+uniform = _deprecate(uniform_)
+normal = _deprecate(normal_)
+constant = _deprecate(constant_)
+eye = _deprecate(eye_)
+dirac = _deprecate(dirac_)
+xavier_uniform = _deprecate(xavier_uniform_)
+xavier_normal = _deprecate(xavier_normal_)
+kaiming_uniform = _deprecate(kaiming_uniform_)
+kaiming_normal = _deprecate(kaiming_normal_)
+orthogonal = _deprecate(orthogonal_)
+sparse = _deprecate(sparse_)
 
 __dir__ = _listed(globals())

@@ -50,7 +50,7 @@ class Plain:
         if others and owner is not None:
             owner._check_others(others, group)
 
-    def written(self) -> None:
+    def note_write(self) -> None:
         """Notes the write for saved-tensor checks: one version more for each parameter."""
         for p in self.params:
             bump(p)

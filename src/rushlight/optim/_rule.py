@@ -153,7 +153,7 @@ class RuleOptimizer(Optimizer):
         """For each parameter what its update depends on besides the options: its count of steps."""
         return counts
 
-    def _chosen(self, group: ParamGroup, key: Any) -> Update:
+    def _choose(self, group: ParamGroup, key: Any) -> Update:
         """The rule as the options have it."""
         raise NotImplementedError
 
@@ -178,7 +178,7 @@ class RuleOptimizer(Optimizer):
         plain = Plain(group["params"], self, group)
         if plain.params:
             self._run(plain.params, plain.raws, plain.grads, group, raw_of)
-            plain.written()
+            plain.note_write()
         if plain.others and self._alike:
             cut = Pieces(plain.others, self.state, self._rule.states)
             if cut.params:
@@ -198,14 +198,14 @@ class RuleOptimizer(Optimizer):
         runs = []
         for start, stop in _equal(keys):
             key = keys[start]
-            update = self._chosen(group, key)
+            update = self._choose(group, key)
             lists = [raws, grads]
             for name in update.states:
                 lists.append([raw_of(state[name]) for state in states])
             if stop - start < len(keys):
                 lists = [each[start:stop] for each in lists]
             own = self._factors(group, key)
-            fixed = update.settled(dtype, numbers)
+            fixed = update.settle(dtype, numbers)
             runs.append((update.run, lists, fixed + constants(dtype, own) if own else fixed))
         for run, lists, given in runs:
             run(*lists, given)
@@ -213,7 +213,7 @@ class RuleOptimizer(Optimizer):
     def _update(self, p: Tensor, group: ParamGroup) -> None:
         """Updates one parameter in tensor operations: differentiable, for any dtype."""
         (state,), (key,) = self._begin([p], group, count_step)
-        update = self._chosen(group, key)
+        update = self._choose(group, key)
         numbers = [as_operand(x) for x in (*self._numbers(group), *self._factors(group, key))]
         grad = gradient_of(p)
         held = [p, *(state[name] for name in update.states)]

@@ -58,14 +58,14 @@ def _watch_steps(optimizer: Any) -> None:
         return
     inner: Callable[..., Any] = step.__func__
 
-    def watched(self: Tensor, *args: object, **kwargs: object) -> object:
+    def count_step(self: Tensor, *args: object, **kwargs: object) -> object:
         self._opt_called = True
         return inner(self, *args, **kwargs)
 
-    watched._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
-    watched.__name__ = "step"
-    watched.__doc__ = inner.__doc__
-    optimizer.step = types.MethodType(watched, optimizer)
+    count_step._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    count_step.__name__ = "step"
+    count_step.__doc__ = inner.__doc__
+    optimizer.step = types.MethodType(count_step, optimizer)
 
 
 class LRScheduler:

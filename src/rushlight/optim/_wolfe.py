@@ -63,7 +63,7 @@ def strong_wolfe(
         value, grad = at(length)
         return _Point(length, value, grad, grad.dot(direction))
 
-    def kept(point: _Point) -> _Point:
+    def keep(point: _Point) -> _Point:
         return point._replace(gradient=point.gradient.clone())
 
     # First a bracket: two lengths between which a good one lies.
@@ -75,18 +75,18 @@ def strong_wolfe(
         if here.loss > loss + enough * here.length * slope or (
             rounds > 1 and here.loss >= before.loss
         ):
-            bracket = [before, kept(here)]
+            bracket = [before, keep(here)]
             break
         if abs(here.slope) <= -flat * slope:
             bracket = [here]
             found = True
             break
         if here.slope >= 0:
-            bracket = [before, kept(here)]
+            bracket = [before, keep(here)]
             break
         nearest = here.length + 0.01 * (here.length - before.length)
         further = _cubic_minimum(before, here, (nearest, here.length * 10))
-        before, here = kept(here), look(further)
+        before, here = keep(here), look(further)
         rounds += 1
     if rounds == most:
         bracket = [origin._replace(gradient=gradient), here]
@@ -113,14 +113,14 @@ def strong_wolfe(
         here = look(length)
         rounds += 1
         if here.loss > loss + enough * here.length * slope or here.loss >= bracket[low].loss:
-            bracket[high] = kept(here)
+            bracket[high] = keep(here)
             low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
             continue
         if abs(here.slope) <= -flat * slope:
             found = True
         elif here.slope * (bracket[high].length - bracket[low].length) >= 0:
             bracket[high] = bracket[low]
-        bracket[low] = kept(here)
+        bracket[low] = keep(here)
     best = bracket[low if len(bracket) > 1 else 0]
     return best.loss, best.gradient, best.length, asked
 

@@ -82,7 +82,7 @@ class Adadelta(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group))
 
     def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:

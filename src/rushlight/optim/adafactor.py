@@ -102,13 +102,13 @@ class Adafactor(RuleOptimizer):
                 raise RuntimeError(
                     "`state_steps` argument must contain a list of singleton tensors"
                 )
-        plain = [self._looked_at(p, state) for p, state in zip(params, states, strict=True)]
+        plain = [self._is_plain(p, state) for p, state in zip(params, states, strict=True)]
         for p, state, whole in zip(params, states, plain, strict=True):
             if whole:
                 self._raw_update(p, group, state)
         return [p for p, whole in zip(params, plain, strict=True) if not whole]
 
-    def _looked_at(self, p: Tensor, state: OptimizerState) -> bool:
+    def _is_plain(self, p: Tensor, state: OptimizerState) -> bool:
         """Whether a parameter can be updated on its arrays.
 
         Raises:

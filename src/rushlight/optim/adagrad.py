@@ -111,7 +111,7 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group))
 
     def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:

@@ -151,7 +151,7 @@ class Adam(RuleOptimizer):
     ) -> list[Any]:
         return [state["step"] for state in states] if group["differentiable"] else counts
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         names = _RULE.states if group["amsgrad"] else _RULE.states[:2]
         near = float(group["betas"][0]) > 0.5
         scaled = bool(group["differentiable"])

@@ -80,7 +80,7 @@ class Adamax(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         near = number(group["betas"][0]) > 0.5
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
 

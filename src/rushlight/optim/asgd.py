@@ -93,7 +93,7 @@ class ASGD(RuleOptimizer):
             mu.fill(1 / max(1, count - group["t0"]))
         return keys
 
-    def _chosen(self, group: ParamGroup, key: tuple[float, float]) -> Update:
+    def _choose(self, group: ParamGroup, key: tuple[float, float]) -> Update:
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), key[1] == 1)
 
     def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:

@@ -123,7 +123,7 @@ class NAdam(RuleOptimizer):
             keys.append((count, product if group["differentiable"] else product.item()))
         return keys
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         near = number(group["betas"][0]) > 0.5
         return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
 

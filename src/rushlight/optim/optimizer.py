@@ -75,14 +75,14 @@ def _with_hooks(step: Callable[..., Tensor | float | None]) -> Callable[..., Ten
     """`step` with the step hooks around it; nothing but a check where there are none."""
 
     @functools.wraps(step)
-    def hooked_step(self: Optimizer, *args: object, **kwargs: object) -> Tensor | float | None:
+    def step_with_hooks(self: Optimizer, *args: object, **kwargs: object) -> Tensor | float | None:
         mode = current()
         if mode.recorder is not None:
-            return mode.recorder.optimizer_step(self, hooked_step, args, kwargs)
+            return mode.recorder.optimizer_step(self, step_with_hooks, args, kwargs)
         profiler = mode.profiler
         if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
             try:
-                return hooked_step(self, *args, **kwargs)
+                return step_with_hooks(self, *args, **kwargs)
             finally:
                 profiler.closes()
         if not (
@@ -113,8 +113,8 @@ def _with_hooks(step: Callable[..., Tensor | float | None]) -> Callable[..., Ten
             hook(self, everything, kwargs)
         return out
 
-    hooked_step.hooked = True  # type: ignore[attr-defined]
-    return hooked_step
+    step_with_hooks.hooked = True  # type: ignore[attr-defined]
+    return step_with_hooks
 
 
 class Optimizer:

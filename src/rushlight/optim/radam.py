@@ -97,7 +97,7 @@ class RAdam(RuleOptimizer):
         }
         super().__init__(params, defaults)
 
-    def _chosen(self, group: ParamGroup, key: float) -> Update:
+    def _choose(self, group: ParamGroup, key: float) -> Update:
         beta1, beta2 = map(number, group["betas"])
         rectified = _rectification(beta2, key, 1 - beta2**key) != 0
         kind = decay_kind(group)

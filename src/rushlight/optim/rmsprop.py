@@ -112,7 +112,7 @@ class RMSprop(RuleOptimizer):
         if group["centered"]:
             state["grad_avg"] = zeros_for(p)
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         means = ("grad_avg",) if group["centered"] else ()
         buffers = ("momentum_buffer",) if group["momentum"] > 0 else ()
         names = ("square_avg", *means, *buffers)

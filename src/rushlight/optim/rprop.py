@@ -85,7 +85,7 @@ class Rprop(RuleOptimizer):
         first = complex(start, start) if p.is_complex() else start
         state["step_size"] = f.full_like(p, first).detach()  # type: ignore[arg-type]
 
-    def _chosen(self, group: ParamGroup, key: object) -> Update:
+    def _choose(self, group: ParamGroup, key: object) -> Update:
         return _RULE(_RULE.states, group["maximize"])
 
     def _numbers(self, group: ParamGroup) -> tuple[Hyper, ...]:

@@ -113,7 +113,7 @@ class SGD(RuleOptimizer):
                     state["momentum_buffer"] = f.empty_like(p).detach()
         return states, fresh
 
-    def _chosen(self, group: ParamGroup, key: bool) -> Update:
+    def _choose(self, group: ParamGroup, key: bool) -> Update:
         names = ("momentum_buffer",) if group["momentum"] != 0 else ()
         damps = group["dampening"] != 0
         return _RULE(

@@ -170,15 +170,15 @@ class AveragedModel(Module):
         """What the averaged model gives."""
         return self.module(*args, **kwargs)
 
-    def _averaged(self, model: Module) -> list[Tensor]:
+    def _list_averaged(self, model: Module) -> list[Tensor]:
         if self.use_buffers:
             return list(itertools.chain(model.parameters(), model.buffers()))
         return list(model.parameters())
 
     def update_parameters(self, model: Module) -> None:
         """Takes the model's present parameters into the averages."""
-        averages = [p.detach() for p in self._averaged(self.module)]
-        current = [p.detach() for p in self._averaged(model)]
+        averages = [p.detach() for p in self._list_averaged(self.module)]
+        current = [p.detach() for p in self._list_averaged(model)]
         if self.n_averaged == 0:
             for average, now in zip(averages, current, strict=True):
                 average.copy_(now)

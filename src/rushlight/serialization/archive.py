@@ -16,7 +16,7 @@ from typing import IO, Final, NamedTuple
 from .budget import Budget, size_left
 from .flow import PIECE, pieces, read_exactly, read_into, write_all
 
-__all__ = ["ArchiveReader", "ArchiveWriter", "MARK", "broken", "check_version"]
+__all__ = ["ArchiveReader", "ArchiveWriter", "MARK", "describe_broken", "check_version"]
 
 MARK: Final = b"PK\x03\x04"
 _ENTRY: Final = b"PK\x01\x02"
@@ -151,7 +151,7 @@ class ArchiveReader:
 
     def _read_directory(self) -> None:
         if self._size < _END_FORM.size:
-            raise RuntimeError(broken("reading zip archive", "not a ZIP archive"))
+            raise RuntimeError(describe_broken("reading zip archive", "not a ZIP archive"))
         tail_size = min(self._size, _END_FORM.size + 0xFFFF)
         tail = self._at(self._size - tail_size, tail_size)
         found = tail.rfind(_END, 0, len(tail) - _END_FORM.size + len(_END))
@@ -214,7 +214,7 @@ class ArchiveReader:
         for (name, record), end in zip(order, starts[1:]):
             if record.start + _LOCAL_FORM.size + record.packed > end:
                 raise RuntimeError(
-                    broken(f"reading file {name[:200]}", "it lies over other records")
+                    describe_broken(f"reading file {name[:200]}", "it lies over other records")
                 )
         return dict(itertools.pairwise(starts))
 
@@ -256,21 +256,25 @@ class ArchiveReader:
         """
         record = self._record(name)
         if record.method not in (_STORED, _DEFLATED):
-            raise RuntimeError(broken(f"reading file {name}", "unsupported method"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "unsupported method"))
         if record.encrypted:
-            raise RuntimeError(broken(f"reading file {name}", "unsupported encryption"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "unsupported encryption"))
         head = self._at(record.start, _LOCAL_FORM.size)
         if len(head) < _LOCAL_FORM.size or head[:4] != MARK:
-            raise RuntimeError(broken(f"reading file {name}", "its header is missing"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "its header is missing"))
         *_, name_size, extra_size = _LOCAL_FORM.unpack(head)
         raw = self._at(record.start + _LOCAL_FORM.size, name_size)
         start = record.start + _LOCAL_FORM.size + name_size + extra_size
         if raw != name.encode("utf-8", "surrogateescape"):
-            raise RuntimeError(broken(f"reading file {name}", "its header has another name"))
+            raise RuntimeError(
+                describe_broken(f"reading file {name}", "its header has another name")
+            )
         if start + record.packed > self._ends[record.start]:
-            raise RuntimeError(broken(f"reading file {name}", "it lies over other records"))
+            raise RuntimeError(
+                describe_broken(f"reading file {name}", "it lies over other records")
+            )
         if record.method == _STORED and record.packed != record.size:
-            raise RuntimeError(broken(f"reading file {name}", "it has two sizes"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "it has two sizes"))
         self._file.seek(start)
         return start if record.method == _STORED else None
 
@@ -324,15 +328,15 @@ class ArchiveReader:
                 checksum = zlib.crc32(piece, checksum)
                 done += len(piece)
         except zlib.error as error:
-            raise RuntimeError(broken(f"reading file {name}", str(error))) from None
+            raise RuntimeError(describe_broken(f"reading file {name}", str(error))) from None
         self._check(name, record, done, checksum)
 
     def _check(self, name: str, record: Record, count: int, checksum: int) -> None:
         if count != record.size:
-            raise RuntimeError(broken(f"reading file {name}", "it is cut off"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "it is cut off"))
         # PyTorch writes 0 where it was told to compute none.
         if record.checksum and checksum != record.checksum:
-            raise RuntimeError(broken(f"reading file {name}", "its checksum is wrong"))
+            raise RuntimeError(describe_broken(f"reading file {name}", "its checksum is wrong"))
 
 
 def _widen(extra: bytes, size: int, packed: int, start: int) -> tuple[int, int, int]:
@@ -351,10 +355,10 @@ def _widen(extra: bytes, size: int, packed: int, start: int) -> tuple[int, int, 
 
 
 def _no_directory() -> RuntimeError:
-    return RuntimeError(broken("reading zip archive", "failed finding central directory"))
+    return RuntimeError(describe_broken("reading zip archive", "failed finding central directory"))
 
 
-def broken(doing: str, why: str) -> str:
+def describe_broken(doing: str, why: str) -> str:
     """The words for an archive that can't be read."""
     return (
         f"PytorchStreamReader failed {doing}: {why}. This is an internal miniz error. If you are "

@@ -169,7 +169,7 @@ class _Reader(Metered):
         if isinstance(self.stack[-1], _Made):
             self.stack[-1].state = state
 
-    def _unsupported(self) -> None:
+    def _refuse(self) -> None:
         raise pickle.UnpicklingError("Unsupported operand")
 
     dispatch[pickle.REDUCE[0]] = _reduce
@@ -178,7 +178,7 @@ class _Reader(Metered):
     dispatch[pickle.BUILD[0]] = _build
     for _code in (pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.PERSID,
                   pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
-        dispatch[_code[0]] = _unsupported
+        dispatch[_code[0]] = _refuse
 
 
 def _stand_in(name: object, args: object) -> object:

@@ -149,7 +149,7 @@ def _read_either(
             return tar.read(file, budget is not None, encoding, place)
         return stream.read(file, budget, encoding, place)
     archive = ArchiveReader(file, budget)
-    memory = None if path is None else _mapped(file, path)
+    memory = None if path is None else _map(file, path)
     token = rebuilding.set(Rebuilding())
     try:
         return _from_archive(archive, place, budget, encoding, memory)
@@ -157,7 +157,7 @@ def _read_either(
         rebuilding.reset(token)
 
 
-def _mapped(file: IO[bytes], path: Any) -> object:
+def _map(file: IO[bytes], path: Any) -> object:
     flags = settings.get_default_mmap_options()
     if flags == mmap_module.MAP_PRIVATE:
         # Copied on writing, so that the file stays as it is.

@@ -72,7 +72,7 @@ def place_of(map_location: Any) -> Place:
     if not callable(map_location):
         raise TypeError(f"'{type(map_location).__name__}' object is not callable")
 
-    def asked(location: str, count: int) -> None:
+    def ask(location: str, count: int) -> None:
         found = map_location(UntypedStorage(count), location)
         if found is None:
             _check(location)
@@ -82,7 +82,7 @@ def place_of(map_location: Any) -> Place:
                 f"{type(found).__name__} where a storage or None was expected"
             )
 
-    return asked
+    return ask
 
 
 def _check(location: str) -> None:

@@ -188,7 +188,7 @@ class Careful(Metered):
             )
         super()._additems()
 
-    def _unsupported(self) -> None:
+    def _refuse(self) -> None:
         raise pickle.UnpicklingError("Unsupported operand")
 
     dispatch[pickle.REDUCE[0]] = _reduce
@@ -201,7 +201,7 @@ class Careful(Metered):
     dispatch[pickle.ADDITEMS[0]] = _add
     for _code in (pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2, pickle.EXT4,
                   pickle.PERSID, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
-        dispatch[_code[0]] = _unsupported
+        dispatch[_code[0]] = _refuse
 
 
 def _check_target(opcode: str, target: object) -> None:
@@ -237,13 +237,15 @@ def read_pickle(body: Any, storage: Storage, budget: Budget | None, encoding: st
     try:
         return Careful(file, storage, budget, encoding).load()
     except pickle.UnpicklingError as error:
-        raise pickle.UnpicklingError(_refused(str(error))) from None
+        raise pickle.UnpicklingError(_explain_refusal(str(error))) from None
     except EOFError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError,
             RecursionError, MemoryError, struct.error) as error:  # fmt: skip
         why = str(error)[:300]
-        raise pickle.UnpicklingError(_refused(f"the file is damaged or hostile: {why}")) from None
+        raise pickle.UnpicklingError(
+            _explain_refusal(f"the file is damaged or hostile: {why}")
+        ) from None
 
 
 EITHER = (
@@ -256,7 +258,7 @@ EITHER = (
 )
 
 
-def _refused(reason: str) -> str:
+def _explain_refusal(reason: str) -> str:
     if "Unsupported global" not in reason:
         return (
             f"Weights only load failed. {EITHER}\nPlease file an issue with the following "

@@ -299,7 +299,7 @@ def sum_of(
     size = [input.size(d) for d in range(input.dim()) if d not in gone]
     rest = sparse(input.places[kept], held, size).coalesce()
     for d in sorted(gone) if keepdim else ():
-        rest = unsqueezed(rest, d)
+        rest = unsqueeze(rest, d)
     return rest
 
 
@@ -356,7 +356,7 @@ def _transpose(input: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     a, b = dim0 % input.dim(), dim1 % input.dim()
     order = list(range(input.dim()))
     order[a], order[b] = b, a
-    return permuted(input, order)
+    return permute(input, order)
 
 
 @rule("t", "T", "mT", "adjoint")
@@ -366,16 +366,16 @@ def _t(input: SparseTensor) -> SparseTensor:
             f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
             f"{input.sparse_dim()} sparse and {input.dense_dim()} dense dimensions"
         )
-    return input if input.dim() < 2 else permuted(input, [1, 0])
+    return input if input.dim() < 2 else permute(input, [1, 0])
 
 
 @rule("permute")
 def _permute(input: SparseTensor, *dims: Any) -> SparseTensor:
     order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    return permuted(input, [d % input.dim() for d in order])
+    return permute(input, [d % input.dim() for d in order])
 
 
-def permuted(input: SparseTensor, order: list[int]) -> SparseTensor:
+def permute(input: SparseTensor, order: list[int]) -> SparseTensor:
     """The tensor with its sparse dimensions, and its dense ones, in another order.
 
     Raises:
@@ -393,7 +393,7 @@ def permuted(input: SparseTensor, order: list[int]) -> SparseTensor:
 
 
 @rule("unsqueeze")
-def unsqueezed(input: SparseTensor, dim: int) -> SparseTensor:
+def unsqueeze(input: SparseTensor, dim: int) -> SparseTensor:
     """The tensor with a dimension of size one more."""
     at = dim + input.dim() + 1 if dim < 0 else dim
     size = [*input.shape[:at], 1, *input.shape[at:]]
@@ -477,7 +477,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> SparseTensor:
 @rule("stack")
 def _stack(tensors: Sequence[Tensor], dim: int = 0) -> SparseTensor:
     at = dim % (tensors[0].dim() + 1)
-    return _cat([unsqueezed(t, at) for t in tensors], at)
+    return _cat([unsqueeze(t, at) for t in tensors], at)
 
 
 # ---- other ------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ _SHOWN: Final = {
 }  # fmt: skip
 
 
-def _refused(name: str, expected: str) -> Callable[..., object]:
+def _refuse(name: str, expected: str) -> Callable[..., object]:
     def method(self: Tensor, /, *args: object, **kwargs: object) -> object:
         if args or kwargs:
             raise misuse("method", name, args, kwargs)
@@ -245,10 +245,10 @@ METHODS: dict[str, Callable[..., object]] = {
     "_typed_storage": _typed_storage,
     "storage_type": storage_type,
     "_fix_weakref": _fix_weakref,
-    **{name: _refused(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
-    "values": _refused("values", "sparse tensor"),
-    **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},
-    **{name: _refused(name, _CSC) for name in ("ccol_indices", "row_indices")},
+    **{name: _refuse(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
+    "values": _refuse("values", "sparse tensor"),
+    **{name: _refuse(name, _CSR) for name in ("crow_indices", "col_indices")},
+    **{name: _refuse(name, _CSC) for name in ("ccol_indices", "row_indices")},
 }  # fmt: skip
 for _method in (storage, storage_type):
     _method.__qualname__ = f"Tensor.{_method.__name__}"  # as Python says who was misused

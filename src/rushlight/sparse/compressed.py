@@ -69,8 +69,8 @@ class CompressedTensor(SparseTensor):
         like = found[0]
         if getattr(func, "__name__", "") in _TRANSPOSE:
             blocksize = (like.blocksize[1], like.blocksize[0])
-            return compressed(result, _TRANSPOSED[like.layout], blocksize)
-        return compressed(result, like.layout, like.blocksize)
+            return compress(result, _TRANSPOSED[like.layout], blocksize)
+        return compress(result, like.layout, like.blocksize)
 
     def _parts(self) -> tuple[Tensor, Tensor]:
         """Where each row (or column) of blocks starts, and the other place of each block."""
@@ -80,7 +80,7 @@ class CompressedTensor(SparseTensor):
             self.starts = new_tensor(raw.starts(self.blocks._raw[d], count))
         return self.starts, self.blocks[1 - d]
 
-    def _asked(self, name: str, by_rows: bool) -> tuple[Tensor, Tensor]:
+    def _give_parts(self, name: str, by_rows: bool) -> tuple[Tensor, Tensor]:
         if by_rows is not self.by_rows:
             wanted = "row" if by_rows else "column"
             raise RuntimeError(
@@ -90,19 +90,19 @@ class CompressedTensor(SparseTensor):
 
     def crow_indices(self) -> Tensor:
         """Where each row starts, and the end: [rows + 1]."""
-        return self._asked("crow_indices", True)[0]
+        return self._give_parts("crow_indices", True)[0]
 
     def col_indices(self) -> Tensor:
         """The column of each stored element or block."""
-        return self._asked("col_indices", True)[1]
+        return self._give_parts("col_indices", True)[1]
 
     def ccol_indices(self) -> Tensor:
         """Where each column starts, and the end: [columns + 1]."""
-        return self._asked("ccol_indices", False)[0]
+        return self._give_parts("ccol_indices", False)[0]
 
     def row_indices(self) -> Tensor:
         """The row of each stored element or block."""
-        return self._asked("row_indices", False)[1]
+        return self._give_parts("row_indices", False)[1]
 
     def _nnz(self) -> int:
         """How many elements, or blocks, are stored."""
@@ -153,7 +153,7 @@ class CompressedTensor(SparseTensor):
         return self
 
     def _with(self, held: Tensor) -> Self:
-        made: Any = _made(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
+        made: Any = _make(type(self), self.places, held, self.shape, self.blocks, self.blocksize)
         made.starts = self.starts
         found: Self = made
         return found
@@ -229,7 +229,7 @@ _TRANSPOSED: Final = {
 }  # fmt: skip
 
 
-def _made(
+def _make(
     cls: type[CompressedTensor],
     places: TensorBase,
     held: TensorBase,
@@ -253,10 +253,10 @@ def of_parts(
 ) -> CompressedTensor:
     """A matrix with `values` ([n], or [n, height, width]) at the places of blocks [2, n]."""
     if not cls.blocked:
-        return _made(cls, blocks, values, size, blocks, (1, 1))
+        return _make(cls, blocks, values, size, blocks, (1, 1))
     blocksize = (int(values.size(1)), int(values.size(2)))
     places = _elements(blocks, blocksize)
-    return _made(cls, places, values.reshape(-1), size, blocks, blocksize)
+    return _make(cls, places, values.reshape(-1), size, blocks, blocksize)
 
 
 def _elements(blocks: Tensor, blocksize: tuple[int, int]) -> Tensor:
@@ -268,7 +268,7 @@ def _elements(blocks: Tensor, blocksize: tuple[int, int]) -> Tensor:
     return functions.stack([part.reshape(-1) for part in whole])
 
 
-def compressed(
+def compress(
     source: Tensor, wanted: layout, blocksize: tuple[int, int] = (1, 1)
 ) -> CompressedTensor:
     """A dense matrix, or one in coordinates, in a compressed layout."""
@@ -284,7 +284,7 @@ def compressed(
             held = source[tuple(places)]
         else:
             held = whole.held if order is None else whole.held.index_select(0, order)
-        return _made(cls, places, held, source.shape, places, (1, 1))
+        return _make(cls, places, held, source.shape, places, (1, 1))
     size = tuple(source.shape)
     height, width = blocksize
     grid = (size[0] // height, size[1] // width)
@@ -297,10 +297,10 @@ def compressed(
     blocks: Any = new_tensor(found)
     everything = _elements(blocks, blocksize)
     if not coordinates:
-        return _made(cls, everything, source[tuple(everything)], size, blocks, blocksize)
+        return _make(cls, everything, source[tuple(everything)], size, blocks, blocksize)
     inside = new_tensor(member * (height * width)) + places[0] % height * width + places[1] % width
     zeros = functions.zeros(everything.size(1), dtype=source.dtype)
-    return _made(cls, everything, zeros.index_copy(0, inside, whole.held), size, blocks, blocksize)
+    return _make(cls, everything, zeros.index_copy(0, inside, whole.held), size, blocks, blocksize)
 
 
 def convert(self: Tensor, wanted: layout, blocksize: object = None) -> Tensor:
@@ -334,8 +334,8 @@ def convert(self: Tensor, wanted: layout, blocksize: object = None) -> Tensor:
             raise RuntimeError(
                 f"sparse_compressed_to_{name}: expected {expected} layout but got {source}"
             )
-        return compressed(self.to_sparse(), wanted, size)
-    return compressed(self, wanted, size)
+        return compress(self.to_sparse(), wanted, size)
+    return compress(self, wanted, size)
 
 
 def _blocksize(name: str, given: object, size: tuple[int, ...]) -> tuple[int, int]:

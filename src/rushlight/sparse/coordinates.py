@@ -105,7 +105,7 @@ class SparseTensor(TensorOfValues):
         Raises:
             RuntimeError: where places may be given twice.
         """
-        return self._checked("indices").places
+        return self._check("indices").places
 
     def values(self) -> Any:
         """The values in the order of the places.
@@ -113,9 +113,9 @@ class SparseTensor(TensorOfValues):
         Raises:
             RuntimeError: where places may be given twice.
         """
-        return self._checked("values").held
+        return self._check("values").held
 
-    def _checked(self, what: str) -> SparseTensor:
+    def _check(self, what: str) -> SparseTensor:
         if not self.coalesced:
             raise RuntimeError(
                 f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"

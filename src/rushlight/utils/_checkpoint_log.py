@@ -114,13 +114,13 @@ class OperatorLog(TorchDispatchMode):
             return f"[{inside}]" if isinstance(value, list) else f"({inside})"
         return repr(value)
 
-    def _typed(self, value: object) -> str:
+    def _write_type(self, value: object) -> str:
         if isinstance(value, TensorBase):
             t: Any = value
             short = _SHORT.get(t.dtype.name, t.dtype.name)
             return f"{self._name(t)}: {short}{list(t.shape)}"
         if isinstance(value, (list, tuple)):
-            return "(" + ", ".join(self._typed(v) for v in value) + ")"
+            return "(" + ", ".join(self._write_type(v) for v in value) + ")"
         return repr(value)
 
     def __torch_dispatch__(
@@ -137,7 +137,7 @@ class OperatorLog(TorchDispatchMode):
             f"{k}={self._format(v)}" for k, v in kwargs.items()
         ]
         out = func(*args, **kwargs)
-        self.lines.append(f"{self._typed(out)} = torch._ops.{func}({', '.join(given)})")
+        self.lines.append(f"{self._write_type(out)} = torch._ops.{func}({', '.join(given)})")
         frames = traceback.extract_stack()[:-1]
         own = __file__.rpartition("utils")[0]
         self.places.append(

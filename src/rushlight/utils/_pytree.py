@@ -339,7 +339,7 @@ def tree_map_(
     return tree
 
 
-def _chosen(what: object) -> Callable[[object], bool]:
+def _choose(what: object) -> Callable[[object], bool]:
     if isinstance(what, (type, tuple, types.UnionType)):
         return lambda x: isinstance(x, what)
     if callable(what):
@@ -349,7 +349,7 @@ def _chosen(what: object) -> Callable[[object], bool]:
 
 def map_only(what: object) -> Any:
     """A decorator: the function for values of these types, others as they are."""
-    chosen = _chosen(what)
+    chosen = _choose(what)
     return lambda func: lambda x: func(x) if chosen(x) else x
 
 

@@ -66,7 +66,7 @@ def note_own(namedtuple: type, size: type) -> None:
     for kind in (OrderedDict, deque):
         note(kind, f"collections.{kind.__name__}")
     note(defaultdict, "collections.defaultdict", _default_to, _default_from)
-    note(namedtuple, "collections.namedtuple", _named_to, _name_from)
+    note(namedtuple, "collections.namedtuple", _name_to, _name_from)
     note(size, "torch.Size")
 
 
@@ -78,7 +78,7 @@ def note_named(cls: type, name: str) -> None:
     _NAMED[cls] = name
 
 
-def _named_to(context: object) -> object:
+def _name_to(context: object) -> object:
     if context not in _NAMED:
         raise NotImplementedError(
             f"Can't serialize TreeSpec of namedtuple class {context} because we didn't register a "

@@ -63,7 +63,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     for t in (t1, t2):
         LIVE.pop(id(t), None)
         if type(t)._dispatches:
-            torch_dispatch().noted(t)
+            torch_dispatch().note(t)
 
 
 def _slots(cls: type) -> set[str]:

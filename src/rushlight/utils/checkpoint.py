@@ -206,7 +206,7 @@ class _Frame:
             key = None if run is None else run.number
         values = self.values.get(key)
         if values is None or holder.position not in values:
-            values = self.recomputed()
+            values = self.list_recomputed()
             self.values = {k: v for k, v in self.values.items() if k is not None and v}
             self.values[key] = values
         value = values.pop(holder.position)
@@ -214,7 +214,7 @@ class _Frame:
             del self.values[key]
         return value
 
-    def recomputed(self) -> dict[int, object]:
+    def list_recomputed(self) -> dict[int, object]:
         """The tensors of a fresh rerun whose holders still stand somewhere.
 
         Raises:

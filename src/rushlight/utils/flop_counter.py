@@ -63,14 +63,14 @@ def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[F
 
 
 def _of_shapes(formula: Callable[..., int]) -> Callable[..., object]:
-    def counted(*args: object, out_val: object = None, **kwargs: object) -> int:
+    def count(*args: object, out_val: object = None, **kwargs: object) -> int:
         return formula(
             *[shapes_of(a) for a in args],
             out_shape=shapes_of(out_val),
             **{name: shapes_of(value) for name, value in kwargs.items()},
         )
 
-    return counted
+    return count
 
 
 @register_flop_formula(aten.mm)
@@ -192,14 +192,14 @@ class FlopCounterMode(TorchDispatchMode):
                     self._names.setdefault(id(child), f"{name}.{inner}")
         return self._names[id(module)]
 
-    def _entered(self, module: Module, args: tuple[Tensor, ...]) -> None:
+    def _enter(self, module: Module, args: tuple[Tensor, ...]) -> None:
         name = self._name_of(module)
         self._within.append(name)
         inputs = [a for a in args if isinstance(a, TensorBase) and a._requires_grad]
         if inputs:
             self._handles.append(register_multi_grad_hook(inputs, lambda _: self._leave(name)))
 
-    def _exited(self, module: Module, args: tuple[Tensor, ...], output: Tensor) -> None:
+    def _exit(self, module: Module, args: tuple[Tensor, ...], output: Tensor) -> None:
         name = self._name_of(module)
         self._leave(name)
         group = output if isinstance(output, (tuple, list)) else (output,)
@@ -216,8 +216,8 @@ class FlopCounterMode(TorchDispatchMode):
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
         self._within = ["Global"]
-        self._handles = [register_module_forward_pre_hook(self._entered),
-                         register_module_forward_hook(self._exited)]  # fmt: skip
+        self._handles = [register_module_forward_pre_hook(self._enter),
+                         register_module_forward_hook(self._exit)]  # fmt: skip
         super().__enter__()
         return self
 

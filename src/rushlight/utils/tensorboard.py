@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def _found(name: str) -> object:
+def _find(name: str) -> object:
     """Loads the package when its class is first asked for.
 
     Raises:

@@ -159,7 +159,7 @@ def _function(node: GraphNode, saved: bool) -> Vertex:
     lines, tensors = [name], []
     for attribute in sorted(name for name in dir(node) if name.startswith("_saved_")):
         label = attribute.removeprefix("_saved_")
-        text, is_tensor = _saved(node, attribute)
+        text, is_tensor = _describe_saved(node, attribute)
         lines.append(f"saved {label}: {text}")
         if is_tensor:
             tensors.append(label)
@@ -167,7 +167,7 @@ def _function(node: GraphNode, saved: bool) -> Vertex:
     return Vertex("function", name, detail, "\n".join(lines))
 
 
-def _saved(node: GraphNode, attribute: str) -> tuple[str, bool]:
+def _describe_saved(node: GraphNode, attribute: str) -> tuple[str, bool]:
     """A saved value in words, the shape for a tensor, and whether it is one."""
     try:
         value = getattr(node, attribute)

@@ -58,7 +58,7 @@ def both(monkeypatch: pytest.MonkeyPatch, *given: Any, **more: Any) -> int:
         patch.setattr(kernels, "LEAST", 1)
         patch.setattr(thread_pool, "run_listed", lambda *a: (lists.append(a[1]), run(*a))[1])
         listed = layer(*given, **more)
-        patch.setattr(recurrent, "_listed", lambda *_: False)
+        patch.setattr(recurrent, "_has_native_steps", lambda *_: False)
         count = len(lists)
         single = layer(*given, **more)
         assert len(lists) == count

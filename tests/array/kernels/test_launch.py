@@ -60,7 +60,7 @@ def test_a_kernel_says_no_to_arrays_that_it_can_not_read(kernel: launch.Kernel) 
 
 
 def test_a_number_must_be_a_float() -> None:
-    doubled = launch.Kernel(launch._doubled, "f", "s")
+    doubled = launch.Kernel(launch.double, "f", "s")
     x, out = numbers(100), np.zeros(100, np.float32)
     assert doubled.flat(FLOAT32, (x, 3.0), (out,), 100)
     np.testing.assert_array_equal(out, 3 * x)

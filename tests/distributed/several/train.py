@@ -15,7 +15,7 @@ import rushlight as torch
 import rushlight.distributed as dist
 from rushlight import nn
 from rushlight.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy, fully_shard
-from rushlight.distributed.world import launched_world
+from rushlight.distributed.world import find_launched_world
 
 
 def made() -> Any:
@@ -46,7 +46,7 @@ def held(how: str) -> Any:
 
 
 dist.init_process_group("gloo", timeout=timedelta(seconds=float(os.environ.get("LIMIT", "60"))))
-seen: dict[str, object] = {"rank": dist.get_rank(), "one node": launched_world().one_node}
+seen: dict[str, object] = {"rank": dist.get_rank(), "one node": find_launched_world().one_node}
 for how in ("DDP", "FSDP", "HYBRID", "fully_shard"):
     model = held(how)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

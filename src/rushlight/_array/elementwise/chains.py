@@ -43,7 +43,7 @@ class Unchained(Exception):
     """Says that a formula has no chain."""
 
 
-def chained(
+def take_chains(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
 ) -> AnyCallable:
     """`raw`, with small arrays taken by chains of loops where its formula has one.
@@ -60,7 +60,7 @@ def chains_of(
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
     try:
         plain = getattr(raw, "plain", raw)  # where all else is a matter of layout
-        plain = plain.found() if type(plain) is Function else plain
+        plain = plain.find() if type(plain) is Function else plain
         steps = _in_steps().get(plain) or _by_library(plain)
         if steps is not None:
             return steps.kinds, (_of_steps(steps),)
@@ -77,7 +77,7 @@ def chains_of(
             return None
         if "s" in kinds and known is None:  # it may refuse some numbers
             return kinds, (_at_defaults(function, kinds, defaults),)
-        group = _traced(function, kinds)
+        group = trace_single(function, kinds)
         return kinds, (_chain(group, kinds, by_hand=True),)
     except (Unchained, ValueError, TypeError, ArithmeticError, AttributeError, KeyError):
         return None
@@ -94,11 +94,11 @@ def _at_defaults(function: AnyCallable, kinds: str, defaults: tuple[object, ...]
             raise Unchained
     known = dict(asked)
 
-    def bound(*symbols: object) -> Symbol:
+    def call_at_defaults(*symbols: object) -> Symbol:
         return function(*[known.get(k, symbol) for k, symbol in enumerate(symbols)])
 
     left = "".join("n" if k in known else kind for k, kind in enumerate(kinds))
-    return _chain(_traced(bound, left), left, tuple(asked), by_hand=True)
+    return _chain(trace_single(call_at_defaults, left), left, tuple(asked), by_hand=True)
 
 
 class Steps(NamedTuple):
@@ -338,10 +338,10 @@ def _of_generated(raw: AnyCallable) -> tuple[Chain, ...]:
     return tuple(found)
 
 
-def _traced(function: AnyCallable, kinds: str) -> Group:
+def trace_single(function: AnyCallable, kinds: str) -> Group:
     from ..._formula.ir import trace
 
-    def given(*symbols: object) -> Symbol:
+    def call_with_tensors(*symbols: object) -> Symbol:
         rest = iter(symbols)
         others = {"-": _SYMBOLS, "n": None}
         return function(*[others[k] if k in others else next(rest) for k in kinds])
@@ -349,7 +349,7 @@ def _traced(function: AnyCallable, kinds: str) -> Group:
     single, double = [
         trace(
             "small",
-            given,
+            call_with_tensors,
             {
                 f"x{k}": ("f", "b1") if kind == "b" else (kind, dtype)
                 for k, kind in enumerate(kinds)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 
-def refused(kernel: str, dtype: RawType) -> NotImplementedError:
+def refuse_dtype(kernel: str, dtype: RawType) -> NotImplementedError:
     """The error for a type that an operation doesn't take."""
     return NotImplementedError(errors.not_implemented(kernel, scalar_name(from_raw(dtype))))
 
@@ -26,12 +26,12 @@ def refused(kernel: str, dtype: RawType) -> NotImplementedError:
 def _bits(ufunc: AnyCallable, kernel: str) -> AnyCallable:
     """`ufunc` for integers and bools."""
 
-    def combined(a: Array, b: Array | float) -> Array:
+    def combine(a: Array, b: Array | float) -> Array:
         if a.dtype.kind not in "biu":
-            raise refused(kernel, a.dtype)
+            raise refuse_dtype(kernel, a.dtype)
         return ufunc(a, b)
 
-    return combined
+    return combine
 
 
 bitwise_and: Final = _bits(np.bitwise_and, "bitwise_and_cpu")
@@ -52,7 +52,7 @@ number_xor: Final = _after_number(bitwise_xor)
 def bitwise_not(x: Array) -> Array:
     """Every bit turned; for bools `not`."""
     if x.dtype.kind not in "biu":
-        raise refused("bitwise_not_cpu", x.dtype)
+        raise refuse_dtype("bitwise_not_cpu", x.dtype)
     return np.invert(x)
 
 
@@ -66,7 +66,7 @@ def _in_range(x: Array, count: Array | int) -> tuple[Array, Array]:
 def shift_left(x: Array, count: Array | int) -> Array:
     """The bits of `x` moved up; 0 for a count that is negative or too large."""
     if x.dtype.kind not in "iu":
-        raise refused("lshift_cpu", x.dtype)
+        raise refuse_dtype("lshift_cpu", x.dtype)
     count, inside = _in_range(x, count)
     return where(inside, np.left_shift(x, count), x.dtype.type(0))
 
@@ -74,7 +74,7 @@ def shift_left(x: Array, count: Array | int) -> Array:
 def shift_right(x: Array, count: Array | int) -> Array:
     """The bits of `x` moved down, with the sign; a count out of range leaves only the sign."""
     if x.dtype.kind not in "iu":
-        raise refused("rshift_cpu", x.dtype)
+        raise refuse_dtype("rshift_cpu", x.dtype)
     count, inside = _in_range(x, count)
     last = x.dtype.itemsize * 8 - 1
     return where(inside, np.right_shift(x, count), np.right_shift(x, x.dtype.type(last)))
@@ -91,12 +91,12 @@ def shift_number_right(number: int, count: Array) -> Array:
 
 
 def _euclid(ufunc: AnyCallable, kernel: str) -> AnyCallable:
-    def divided(a: Array, b: Array) -> Array:
+    def divide(a: Array, b: Array) -> Array:
         if a.dtype.kind not in "iu":
-            raise refused(kernel, a.dtype)
+            raise refuse_dtype(kernel, a.dtype)
         return ufunc(a, b)
 
-    return divided
+    return divide
 
 
 gcd: Final = _euclid(np.gcd, "gcd_cpu")
@@ -189,10 +189,10 @@ def _logic(ufunc: AnyCallable) -> AnyCallable:
         np.not_equal(a, 0, out)
         ufunc(out, np.not_equal(b, 0), out)
 
-    def combined(a: Array, b: Array) -> Array:
+    def combine(a: Array, b: Array) -> Array:
         return map_blocks(body, a, b, dtype=np.bool_) if fits(a, b) else ufunc(a, b)
 
-    return combined
+    return combine
 
 
 logical_and: Final = _logic(np.logical_and)

@@ -11,7 +11,7 @@ from ..._formula import words
 from .. import kernels
 from ..types import single
 from .activations import sigmoid
-from .chains import chained
+from .chains import take_chains
 from .generated import generate
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _gate: Final = generate("glu", words.gate, ("a", "b"), {})
 _FEW: Final = 512
 #: The same of few elements.
-_small_gate: Final = chained(_gate, lambda: None, "ff")
+_small_gate: Final = take_chains(_gate, lambda: None, "ff")
 
 
 def halves(x: Array, dim: int) -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ from ..types import FLOAT32, FLOAT64, is_half
 from . import blocked
 from .erf import erf
 from .masks import choose_into, keep, where
-from .numpy_steps import Step, rounded_once, steps_of
+from .numpy_steps import Step, mark_exact_products, steps_of
 from .rounding import sign
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Code:
         steps = steps_of(group, once)
         self.calls = sum(step.sort != "s" for step in steps)
         if once:
-            steps = rounded_once(steps, group)
+            steps = mark_exact_products(steps, group)
         self.steps = steps
         self.summed: set[str] = set()  # names that sums of exponentials have already
         places = {step.value: place for place, step in enumerate(steps)}
@@ -262,11 +262,11 @@ def trace_function(name: str, function: Function, arrays: tuple[str, ...], names
     """The group of a formula, with numbers for those parameters that `given` has."""
     operands = {p: ("f" if p in arrays else "s", "f32") for p in names if p not in given}
 
-    def bound(*symbols: object) -> Symbol:
+    def call_with_known(*symbols: object) -> Symbol:
         known = dict(zip(operands, symbols, strict=True))
         return function(*[known[p] if p in known else given[p] for p in names])
 
-    return trace(name, bound, operands)
+    return trace(name, call_with_known, operands)
 
 
 def _dot(a: TensorLike, b: Array) -> Any:

@@ -93,12 +93,12 @@ def where(condition: Array, a: Array | float, b: Array | Scalar) -> Any:
 def order_results(raw: Function) -> AnyCallable:
     """`raw`, whose result is C-ordered, with results laid out like its first operand."""
 
-    def laid_out(x: Array, *rest: str) -> Array:
+    def give_in_order(x: Array, *rest: str) -> Array:
         result = raw(x, *rest)
         return result if x.flags.c_contiguous else copy_laid_out_like(result, x)
 
-    laid_out.plain = raw  # type: ignore[attr-defined]
-    return laid_out
+    give_in_order.plain = raw  # type: ignore[attr-defined]
+    return give_in_order
 
 
 def _select(condition: Array, a: Array | float, b: Any) -> Array:

@@ -94,7 +94,7 @@ def steps_of(group: Group, once: bool = False) -> list[Step]:
     return steps[::-1]
 
 
-def rounded_once(steps: list[Step], group: Group) -> list[Step]:
+def mark_exact_products(steps: list[Step], group: Group) -> list[Step]:
     """The steps with products by numbers that are only added or subtracted marked as exact."""
     made: dict[int | float, Step] = {step.value: step for step in steps}
     read = [a for step in steps for a in step.args] + [out.value for out in group.outputs]

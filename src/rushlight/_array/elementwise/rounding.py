@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _whole(ufunc: np.ufunc, name: str) -> AnyCallable:
     """`ufunc` for floats; integers are whole already."""
 
-    def rounded(x: Array) -> Array:
+    def round_floats(x: Array) -> Array:
         kind = x.dtype.kind
         if kind in "iu":
             return np.array(x)
@@ -35,7 +35,7 @@ def _whole(ufunc: np.ufunc, name: str) -> AnyCallable:
             raise NotImplementedError(errors.not_implemented(name, scalar_name(from_raw(x.dtype))))
         return ufunc(x)
 
-    return rounded
+    return round_floats
 
 
 ceil: Final = _whole(np.ceil, "ceil_vml_cpu")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .comparison import refused
+from .comparison import refuse_dtype
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -20,7 +20,7 @@ def arctan2(y: Array, x: Array) -> Array:
         NotImplementedError: for complex numbers.
     """
     if y.dtype.kind == "c":
-        raise refused("atan2_cpu", y.dtype)
+        raise refuse_dtype("atan2_cpu", y.dtype)
     return np.arctan2(y, x)
 
 

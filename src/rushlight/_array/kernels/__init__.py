@@ -17,7 +17,7 @@ from ..._base.lazy import lazy, submodules
 from ..._native import prebuilt
 
 
-def _installed() -> bool:
+def is_llvmlite_here() -> bool:
     if prebuilt.present() and not prebuilt.is_turned_off():
         return True
     # `importlib.util` asks the same, and takes a third of a millisecond to load.
@@ -25,7 +25,7 @@ def _installed() -> bool:
 
 
 def _least() -> int:
-    if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or not _installed():
+    if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or not is_llvmlite_here():
         return sys.maxsize
     return 16384
 

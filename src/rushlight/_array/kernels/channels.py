@@ -50,7 +50,7 @@ class ByRow:
         self.columns = x.size // self.rows
         self.count = x.size // x.shape[1]
 
-    def repeated(self, values: Array) -> Array:
+    def repeat(self, values: Array) -> Array:
         """A value for each channel as one for each row."""
         wide = np.broadcast_to(values, (self.shape[0], *values.shape[-1:]))
         return np.ascontiguousarray(wide, self.dtype)
@@ -92,7 +92,7 @@ class ByColumn:
         self.length = self.columns // self.channels
         self.count = self.rows * self.length
 
-    def repeated(self, values: Array) -> Array:
+    def repeat(self, values: Array) -> Array:
         """A value for each channel as one for each column."""
         return np.repeat(values.astype(self.dtype, copy=False), self.length)
 
@@ -102,7 +102,7 @@ class ByColumn:
         if totals is None:
             return None
         mean = totals[0] / self.count
-        squares = self._sums(_MOMENTS, (x, self.repeated(mean)), 1)
+        squares = self._sums(_MOMENTS, (x, self.repeat(mean)), 1)
         if squares is None:
             return None
         # What the rounding of the mean adds to the squares.

@@ -63,7 +63,7 @@ _BY_ADDRESS: Final = (gated_linear, lstm_gru)
 
 def ask(functions: Iterable[Any], updates: Iterable[Update]) -> None:
     """Asks for each kernel once, in the same order each time."""
-    emitted()
+    emit_written()
     launch.PROBE.compile(FLOAT32, None, False)
     for dtype in (FLOAT32, FLOAT64):
         for place in _BY_ADDRESS:
@@ -73,7 +73,7 @@ def ask(functions: Iterable[Any], updates: Iterable[Update]) -> None:
         every_form(kernel)
 
 
-def emitted() -> None:
+def emit_written() -> None:
     """What is written by hand."""
     thread_pool.runner()
     kernel_call.entry()
@@ -141,7 +141,7 @@ def of_table(functions: Iterable[Any]) -> Iterator[Kernel]:
                 if form.key:
                     ways = [form.times(given, True), form.times(given, False)]
                 else:
-                    ways = [form.summed(given), form.by_element(given)]
+                    ways = [form.sum_values(given), form.by_element(given)]
                 for way in ways:
                     yield from _of_function(way)
         if hasattr(function, "arrays"):

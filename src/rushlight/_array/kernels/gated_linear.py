@@ -32,7 +32,7 @@ def _find_halves(x: Array, dim: int) -> tuple[int, int] | None:
 def glu(x: Array, dim: int) -> Array | None:
     """See `elementwise.gated_linear.glu`."""
     found = _find_halves(x, dim)
-    if found is None or not _GLU.prepared(x.dtype):
+    if found is None or not _GLU.prepare(x.dtype):
         return None
     rows, columns = found
     shape = list(x.shape)
@@ -49,7 +49,7 @@ def glu_backward(g: Array, x: Array, dim: int) -> Array | None:
     found = _find_halves(x, dim)
     if found is None or not plain(g, x) or 2 * g.size != x.size:
         return None
-    if not _GLU_BACK.prepared(x.dtype):
+    if not _GLU_BACK.prepare(x.dtype):
         return None
     rows, columns = found
     out = np.empty(x.shape, x.dtype)

@@ -115,11 +115,13 @@ def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
     for length in lead:
         count *= length
     if count:
-        summed(address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype)
+        sum_products(
+            address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype
+        )
     return out
 
 
-def summed(
+def sum_products(
     a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
     target_: Layout, count: int, dtype: RawType, taps: Array = NO_TAPS,
 ) -> None:  # fmt: skip

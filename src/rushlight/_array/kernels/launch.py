@@ -121,7 +121,7 @@ def _direct() -> bool:
     return arena.unreadable() is None
 
 
-def _doubled(x: Symbol, two: Symbol) -> Symbol:
+def double(x: Symbol, two: Symbol) -> Symbol:
     return x * two
 
 
@@ -175,7 +175,7 @@ class Code:
         if work >= self.least and chunks > 1:
             threads = parallel.get_num_threads()
             if threads > 1:
-                _shared()(pool.state(threads), self.body, frame, chunks)
+                share_runner()(pool.state(threads), self.body, frame, chunks)
                 return
         self.all(frame, chunks)
 
@@ -190,7 +190,7 @@ class Code:
 
 
 @cache
-def _shared() -> Any:
+def share_runner() -> Any:
     pointer = ctypes.c_void_p
     kind = ctypes.CFUNCTYPE(None, pointer, pointer, ctypes.c_char_p, ctypes.c_int64)
     return kind(pool.runner())
@@ -237,7 +237,7 @@ class _Compiled(Code):
             operands.append(launcher.Operand(None if number else raw, stride, place >= count))
         return launcher.launcher(name, self.body, self.whole, np.ndarray, operands, self.mode)
 
-    def framed(self, elements: int, columns: int, things: Sequence[object]) -> bytes:
+    def fill_frame(self, elements: int, columns: int, things: Sequence[object]) -> bytes:
         """The frame for operands and outputs: arrays and numbers."""
         words = [x if type(x) is float else address(x) for x in things]
         rows = -(-elements // columns)
@@ -293,7 +293,7 @@ class Kernel:
         """The code, compiled. Raises what LLVM raises."""
         return _Compiled(self.group(_CODES[dtype]), vectors, ragged)
 
-    def _compiled(self, dtype: RawType, vectors: int | None, ragged: bool) -> _Compiled | None:
+    def _compile(self, dtype: RawType, vectors: int | None, ragged: bool) -> _Compiled | None:
         known: dict[Any, _Compiled] = self.whole if ragged else self.general
         if dtype not in _CODES or (dtype, vectors, ragged) in self.absent:
             return None
@@ -317,7 +317,7 @@ class Kernel:
     ) -> bool:
         """Runs over `size` elements of flat arrays, and says whether it did; numbers stand for
         operands of kind `s`."""
-        found = self.whole.get(dtype) or self._compiled(dtype, None, True)
+        found = self.whole.get(dtype) or self._compile(dtype, None, True)
         return found is not None and _launch(found, size, FLAT, inputs, outputs)
 
     def rows(
@@ -336,12 +336,12 @@ class Kernel:
         vectors: int | None = -(-columns // (target.machine().width // dtype.itemsize))
         if vectors is not None and vectors > REGISTERS:
             vectors = None
-        found = self.general.get((dtype, vectors)) or self._compiled(dtype, vectors, False)
+        found = self.general.get((dtype, vectors)) or self._compile(dtype, vectors, False)
         return found is not None and _launch(found, rows * columns, columns, inputs, outputs)
 
-    def prepared(self, dtype: RawType) -> bool:
+    def prepare(self, dtype: RawType) -> bool:
         """Whether `at` can be called for a dtype."""
-        return (dtype, None) in self.general or self._compiled(dtype, None, False) is not None
+        return (dtype, None) in self.general or self._compile(dtype, None, False) is not None
 
     def runner(self, dtype: RawType, columns: int) -> Callable[..., None]:
         """`at` for rows of one length, called again and again: (rows, *words)."""
@@ -381,7 +381,7 @@ def _launch(
             state = pool.state(threads)
         return found.launch(elements, columns, state, *inputs, *outputs) is None
     rows = -(-elements // columns)
-    frame = found.framed(elements, columns, (*inputs, *outputs))
+    frame = found.fill_frame(elements, columns, (*inputs, *outputs))
     found.run(frame, -(-rows // found.grain(rows, columns)), elements)
     return True
 
@@ -399,4 +399,4 @@ def chunks_of(rows: int, columns: int) -> int:
 
 
 #: The small kernel that is tried first.
-PROBE: Final = Kernel(_doubled, "f", "s")
+PROBE: Final = Kernel(double, "f", "s")

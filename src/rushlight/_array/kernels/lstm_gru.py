@@ -101,7 +101,7 @@ def lstm_sequence_backward(
     width = size * dtype.itemsize
     kinds = []
     if given is not None:
-        if not plain(given, dh) or not _SUM.prepared(dtype):
+        if not plain(given, dh) or not _SUM.prepare(dtype):
             return False
         added = [address(dh), Along(address(given), width), address(dh), *[size] * 3]
         kinds.append(of_kernel(_SUM, dtype, batch, size, added, rows))
@@ -125,7 +125,7 @@ def lstm(
     if size < _SHORT or not plain(gates, fresh, cells, out, first) or not ready():
         return None
     dtype = gates.dtype
-    if not _LSTM.prepared(dtype):
+    if not _LSTM.prepare(dtype):
         return None
     width = size * dtype.itemsize
     base, added, kept, result = address(gates), address(fresh), address(cells), address(out)
@@ -152,7 +152,7 @@ def lstm_backward(
     if size < _SHORT or not plain(dh, dc, gates, cells, before, dz) or not ready():
         return None
     dtype = gates.dtype
-    if not _LSTM_BACK.prepared(dtype):
+    if not _LSTM_BACK.prepare(dtype):
         return None
     width = size * dtype.itemsize
     states = [address(dh), address(dc)]
@@ -181,7 +181,7 @@ def gru(
     if size < _SHORT or not plain(gates, fresh, shift, inner, h, out) or not ready():
         return None
     dtype = gates.dtype
-    if not _GRU.prepared(dtype):
+    if not _GRU.prepare(dtype):
         return None
     width = size * dtype.itemsize
     base, added, biases = address(gates), address(fresh), address(shift)

@@ -52,7 +52,7 @@ def batch_norm(
         kept = (centre.astype(dtype), inverse.astype(dtype))
     scale = inverse if weight is None else inverse * weight
     shift = np.zeros(len(scale)) if bias is None else bias
-    given = (x, *map(way.repeated, (centre, scale, shift)))
+    given = (x, *map(way.repeat, (centre, scale, shift)))
     out = np.empty(x.shape, dtype)
     done = way.centred.rows(dtype, way.rows, way.columns, given, (out,))
     return (out, *kept) if done else None
@@ -78,7 +78,7 @@ def batch_norm_backward(
     dtype = x.dtype
     if not training:
         centre, inverse = mean, 1 / np.sqrt(var.astype(FLOAT64) + eps)
-    centres = way.repeated(centre)
+    centres = way.repeat(centre)
     total = along = np.zeros(len(inverse))
     if need[1] or need[2] or training:
         products = way.products(g, x, centres)
@@ -90,10 +90,10 @@ def batch_norm_backward(
     if need[0]:
         out = np.empty(x.shape, dtype)
         factor = scale if weight is None else scale * weight
-        scales = way.repeated(factor)
+        scales = way.repeat(factor)
         if training:
             slope = factor * along * scale * scale / way.count
-            parts = map(way.repeated, (slope, factor * total / way.count))
+            parts = map(way.repeat, (slope, factor * total / way.count))
             given = (g, x, centres, scales, *parts)
             done = way.centred_back.rows(dtype, way.rows, way.columns, given, (out,))
         else:
@@ -129,7 +129,7 @@ def group_norm(
         scale = scale * weight
     shift = np.zeros(channels) if bias is None else bias
     out = np.empty(x.shape, dtype)
-    given = (x, means, scale, way.repeated(shift))
+    given = (x, means, scale, way.repeat(shift))
     if not way.centred.rows(dtype, way.rows, way.columns, given, (out,)):
         return None
     kept = (samples, groups)

@@ -29,7 +29,7 @@ def _fits(x: Array, axis: int, index: Array) -> bool:
     return all(n == m or a == axis for a, (n, m) in enumerate(zip(x.shape, index.shape)))
 
 
-def _done(name: str, to: Array, source: Array, index: Array, axis: int, length: int) -> bool:
+def run_kernel(name: str, to: Array, source: Array, index: Array, axis: int, length: int) -> bool:
     """Whether all indices were inside; else what was written is worth nothing."""
     outer, count, inner = (
         prod(index.shape[:axis]), index.shape[axis], prod(index.shape[axis + 1 :]),
@@ -53,7 +53,7 @@ def gather(x: Array, axis: int, index: Array) -> Array | None:
         return None
     x, index = np.ascontiguousarray(x), np.ascontiguousarray(index)
     out = np.empty(index.shape, x.dtype)
-    return out if _done(f"pick_{size}", out, x, index, axis, x.shape[axis]) else None
+    return out if run_kernel(f"pick_{size}", out, x, index, axis, x.shape[axis]) else None
 
 
 @guard_launch
@@ -66,7 +66,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Any) -> Array | None:
         return None
     source, index = np.ascontiguousarray(source), np.ascontiguousarray(index)
     out = np.array(x, order="C")
-    return out if _done(name, out, source, index, axis, x.shape[axis]) else None
+    return out if run_kernel(name, out, source, index, axis, x.shape[axis]) else None
 
 
 @guard_launch
@@ -83,4 +83,4 @@ def write(out: Array, axis: int, index: Array, source: Array) -> bool | None:
     if not ready():
         return None
     source, index = np.ascontiguousarray(source), np.ascontiguousarray(index)
-    return _done(f"put_{size}", out, source, index, axis, out.shape[axis])
+    return run_kernel(f"put_{size}", out, source, index, axis, out.shape[axis])

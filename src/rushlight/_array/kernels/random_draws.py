@@ -19,7 +19,7 @@ _PTR, _INT, _F32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 _RELEASED: Final = 1 << 14
 
 
-def _called(name: str, *kinds: Any) -> tuple[Any, Any]:
+def find_call(name: str, *kinds: Any) -> tuple[Any, Any]:
     """A function that keeps the interpreter's lock, and one that gives it up."""
     there = mersenne.load()[name]
     return ctypes.PYFUNCTYPE(None, *kinds)(there), ctypes.CFUNCTYPE(None, *kinds)(there)
@@ -34,12 +34,12 @@ class Draws:
 
     def __init__(self) -> None:
         self.of_normals = mersenne.load()["normals"]  # where its code lies
-        self._words = _called("words", _PTR, _PTR, _INT)
-        self._normals = _called("normals", _PTR, _PTR, _INT, _F32, _F32)
-        self._uniforms = _called("uniforms", _PTR, _PTR, _INT, _F32, _F32, _F32)
-        self._doubles = _called("doubles", _PTR, _PTR, _INT)
-        self._coins = _called("coins", _PTR, _PTR, _INT, _INT)
-        self._shuffle = _called("shuffle", _PTR, _PTR, _INT)
+        self._words = find_call("words", _PTR, _PTR, _INT)
+        self._normals = find_call("normals", _PTR, _PTR, _INT, _F32, _F32)
+        self._uniforms = find_call("uniforms", _PTR, _PTR, _INT, _F32, _F32, _F32)
+        self._doubles = find_call("doubles", _PTR, _PTR, _INT)
+        self._coins = find_call("coins", _PTR, _PTR, _INT, _INT)
+        self._shuffle = find_call("shuffle", _PTR, _PTR, _INT)
 
     def words(self, bits: Any, blocks: int) -> Array:
         """The words of so many blocks, of uint32, from a generator that stands between two."""
@@ -70,7 +70,7 @@ class Draws:
         self._coins[words.size > _RELEASED](address(words), address(out), out.size, bound)
         return out
 
-    def shuffled(self, words: Array, n: int) -> Array:
+    def shuffle(self, words: Array, n: int) -> Array:
         """A fresh permutation of range(n), of int64, from n - 1 words."""
         out = np.arange(n, dtype=np.int64)
         self._shuffle[n > _RELEASED](address(words), address(out), n)

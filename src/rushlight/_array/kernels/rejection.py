@@ -58,7 +58,7 @@ def fill(stream: Stream, name: str, columns: Array, least: int) -> Any | None:
     normal: Final = state.view(np.float64)
     kept = stream.next_normal
     normal[0], state[1] = 0.0 if kept is None else kept, kept is not None
-    words = stream.words(stream.left().size)
+    words = stream.words(stream.list_left().size)
     place = 0
     while True:
         state[2] = 0

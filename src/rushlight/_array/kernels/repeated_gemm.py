@@ -53,16 +53,16 @@ class Product:
 
     def __call__(self, a: Array, out: Array) -> None:
         rows = a.shape[0]
-        threads = get_num_threads() if self._shared(rows) else 1
+        threads = get_num_threads() if self._uses_threads(rows) else 1
         self.run(self.function, self._frame(address(a), address(out), rows), self.panels, threads)
 
     def calls(self, a: Along, out: int, rows: int, starts: Array) -> Calls:
         """Calls that write to one place."""
         frame = self._frame(0, out, rows)
-        shared = self._shared(rows)
+        shared = self._uses_threads(rows)
         return repeat_call(self.function, frame, {0: a}, starts, self.panels, shared)
 
-    def _shared(self, rows: int) -> bool:
+    def _uses_threads(self, rows: int) -> bool:
         return rows * self.packed.size >= THREADED
 
     def _frame(self, a: int, out: int, rows: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def parsed(equation: str, ndims: list[int]) -> tuple[list[list[Any]], list[Any]]:
+def parse(equation: str, ndims: list[int]) -> tuple[list[list[Any]], list[Any]]:
     """The letters of each operand and of the output; an ellipsis becomes numbered letters.
 
     Raises:
@@ -179,14 +179,14 @@ class Plan:
 
 
 @functools.lru_cache(256)
-def planned(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+def plan(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
     """The plan of an equation, which is kept for the next call.
 
     Raises:
         RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
     """
     plan = Plan()
-    plan.terms, output = parsed(equation, [len(shape) for shape in shapes])
+    plan.terms, output = parse(equation, [len(shape) for shape in shapes])
     found = sizes(plan.terms, list(shapes))
     once = [list(dict.fromkeys(term)) for term in plan.terms]
     plan.repeats = [

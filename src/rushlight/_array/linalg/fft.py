@@ -97,10 +97,10 @@ def _halve(y: Array, norm: Any) -> Array:
 
 
 @cache
-def _loops() -> tuple[Any, Any] | None:
+def _loops() -> tuple[np.ufunc, np.ufunc] | None:
     """The ufuncs of `np.fft.rfft` for even and for odd lengths; None where it has others."""
     try:
-        from numpy.fft import _pocketfft_umath as ufuncs
+        from numpy.fft import _pocketfft_umath as ufuncs  # type: ignore[attr-defined]
 
         found = ufuncs.rfft_n_even, ufuncs.rfft_n_odd
     except (ImportError, AttributeError):

@@ -104,7 +104,7 @@ def product(a: Array, tau: Array, columns: int) -> Array:
     maker = None if by_numpy else lapack.routine("orgqr", a.dtype)
     if maker is None:
         eye = np.broadcast_to(np.eye(rows, columns, dtype=a.dtype), q.shape)
-        q[...] = reflected(a, tau, eye, True, False)
+        q[...] = reflect(a, tau, eye, True, False)
         return q
     work = columns * _WORK
     flat = tau.reshape((math.prod(tau.shape[:-1]), tau.shape[-1]))
@@ -115,7 +115,7 @@ def product(a: Array, tau: Array, columns: int) -> Array:
     return q
 
 
-def reflected(a: Array, tau: Array, other: Array, backwards: bool, conjugate: bool) -> Array:
+def reflect(a: Array, tau: Array, other: Array, backwards: bool, conjugate: bool) -> Array:
     """H₁ H₂ … Hₖ times `other` (`backwards`), or the product in the other order."""
     order = range(tau.shape[-1])
     for k in reversed(order) if backwards else order:
@@ -217,9 +217,9 @@ def ormqr(a: Array, tau: Array, other: Array, left: bool = True, transpose: bool
     worker = None if _by_numpy(out) else lapack.routine("ormqr", a.dtype)
     if worker is None:
         if left:
-            out[...] = reflected(a, tau, other, not transpose, transpose)
+            out[...] = reflect(a, tau, other, not transpose, transpose)
         else:
-            turned = reflected(a, tau, _adjoint(other), transpose, not transpose)
+            turned = reflect(a, tau, _adjoint(other), transpose, not transpose)
             out[...] = _adjoint(turned)
         return out
     work = max(out.shape[-2:]) * _WORK

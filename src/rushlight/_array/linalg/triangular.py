@@ -129,7 +129,7 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     if not batch:
         found, pivots, code = factor(factors, 1)
         if abs(found.item(last, last)) <= doubt * abs(found.item(0, 0)):
-            return _looked_at_again(x)
+            return factor_again(x)
         pivots += 1
         return found, pivots, np.array(code, np.int32)
     found = []
@@ -139,14 +139,14 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
             one[...] = result[0]  # SciPy copies what isn't aligned to 8 bytes
         found.append(result)
     if (np.abs(factors[..., last, last]) <= doubt * np.abs(factors[..., 0, 0])).any():
-        return _looked_at_again(x)
+        return factor_again(x)
     pivots = np.array([f[1] for f in found], np.int32)
     pivots += 1
     info = np.array([f[2] for f in found], np.int32)
     return factors, pivots.reshape((*batch, count)), info.reshape(batch)
 
 
-def _looked_at_again(x: Array) -> tuple[Array, Array, Array]:
+def factor_again(x: Array) -> tuple[Array, Array, Array]:
     """Factors small matrices in PyTorch's order, one of which may be singular.
 
     Where the last pivot is all rounding, it depends on the order of the sums whether it is zero.

@@ -196,7 +196,7 @@ def _require_long(target: Array) -> None:
         raise RuntimeError(f"expected scalar type Long but found {_name(target)}")
 
 
-def _reduced_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int, ...]) -> Array:
+def _reduce_rows(each: Array, reduction: int, dtype: RawType, shape: tuple[int, ...]) -> Array:
     if reduction == 0:
         return each.reshape(shape).astype(dtype, copy=False)
     result = np.add.reduce(each)
@@ -262,7 +262,7 @@ def multi_margin_loss(
     if weight is not None:
         each = each * lift(weight).reshape(-1)[classes]
     each /= rows.shape[1]
-    return _reduced_rows(each, reduction, x.dtype, target.shape)
+    return _reduce_rows(each, reduction, x.dtype, target.shape)
 
 
 def multi_margin_loss_backward(
@@ -320,7 +320,7 @@ def multilabel_margin_loss(x: Array, target: Array, reduction: int = 1) -> Array
     rows, counts, meant = _labels(x, target)
     z = _label_violations(rows, target.reshape(rows.shape), counts, meant)
     each = np.add.reduce(z, axis=(1, 2)) / rows.shape[1]
-    return _reduced_rows(each, reduction, x.dtype, x.shape[:1] if x.ndim == 2 else ())
+    return _reduce_rows(each, reduction, x.dtype, x.shape[:1] if x.ndim == 2 else ())
 
 
 def multilabel_margin_loss_backward(

@@ -89,7 +89,7 @@ class Form:
         names += [f"{key}_dtype"] if key and key not in self.reads else []
         self.names = ("g", *names) if key else tuple(names)
 
-    def bound(self, given: tuple[str, ...]) -> Function:
+    def bind(self, given: tuple[str, ...]) -> Function:
         """The function of the tensors that are given, and of the numbers."""
         return _bind(self.function, self.reads, given + self.numbers)
 
@@ -99,15 +99,15 @@ class Form:
 
     def by_element(self, given: tuple[str, ...]) -> Function:
         """The values, or the slopes, of arrays of one shape."""
-        return _by_element(self.bound(given), self.name, given, self.numbers, self.usual())
+        return _by_element(self.bind(given), self.name, given, self.numbers, self.usual())
 
     def times(self, given: tuple[str, ...], number: bool) -> Function:
         """The slopes times `g`, a number or an array; it comes after the other arrays."""
-        return _times(self.bound(given), self.name, given, self.numbers, self.usual(), number)
+        return _times(self.bind(given), self.name, given, self.numbers, self.usual(), number)
 
-    def summed(self, given: tuple[str, ...]) -> _Summed:
+    def sum_values(self, given: tuple[str, ...]) -> _Summed:
         """The sum of the values of arrays of one shape."""
-        return _summed(self.bound(given), self.name, given, self.numbers, self.usual())
+        return _summed(self.bind(given), self.name, given, self.numbers, self.usual())
 
 
 # Functions of the same text are made once: a row has two forms where it has a fast one.
@@ -115,12 +115,12 @@ class Form:
 
 @cache
 def _bind(function: Function, reads: tuple[str, ...], names: tuple[str, ...]) -> Function:
-    def weighted(*values: object) -> Any:
+    def weigh(*values: object) -> Any:
         known = dict(zip(names, values, strict=True))
         found = function(*[known.get(p) for p in reads])
         return found * known["weight"] if "weight" in names else found
 
-    return weighted
+    return weigh
 
 
 @cache
@@ -174,13 +174,13 @@ def generate_loss(name: str, key: str, formula: LossFormula, schema: Schema) -> 
         schema: the row's, with a `reduction`.
     """
     form = Form(name, key, formula, schema)
-    return _made(form, form.required, _gradient_code if key else _loss_code)
+    return _make(form, form.required, _gradient_code if key else _loss_code)
 
 
 _Maker = Callable[[Form, tuple[str, ...]], tuple[list[str], dict[str, Any]]]
 
 
-def _made(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
+def _make(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
     """The function of a form, with code for the case that these tensors are given.
 
     It sends all to `other` but arrays of one shape and of float32 or float64.
@@ -231,7 +231,7 @@ class _More(dict[tuple[bool, ...], Function]):
         form = self.form
         flags = iter(present)
         given = tuple(p for p in form.tensors if p in form.required or next(flags))
-        made = self[present] = _made(form, given, self.maker)
+        made = self[present] = _make(form, given, self.maker)
         return made
 
 
@@ -241,7 +241,7 @@ def _write_fixed(form: Form) -> list[str]:
 
 def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str, Any]]:
     short = "reduction" in form.fixed
-    summed_ = form.summed(given)
+    summed_ = form.sum_values(given)
     names = given + form.numbers
     listed = ", ".join(names)
     end = "" if short else " if reduction == 1 else s"
@@ -269,10 +269,10 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
 
 
 def _write_unreduced(call: str, like: str) -> list[str]:
-    return ["if not reduction:", f"    v = {call}", *[f"    {x}" for x in _laid_out("v", like)]]
+    return ["if not reduction:", f"    v = {call}", *[f"    {x}" for x in _write_result("v", like)]]
 
 
-def _laid_out(value: str, like: str) -> list[str]:
+def _write_result(value: str, like: str) -> list[str]:
     """The lines that give a value back: see Note [Whose strides]."""
     if not like:
         return [f"return {value} if {value}.flags.c_contiguous else contiguous({value})"]
@@ -317,7 +317,7 @@ def _gradient_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[
     if given == (like,):
         lines.append(f"return scaled({listed})")
     else:
-        lines += [f"v = scaled({listed})", *_laid_out("v", like)]
+        lines += [f"v = scaled({listed})", *_write_result("v", like)]
     unreduced = None if short else form.times(given, False)
     return lines, SPACE | {"scaled": form.times(given, True), "unreduced": unreduced}
 
@@ -379,13 +379,13 @@ def _other_loss(me: Any, *args: Any) -> Any:
     names, operands = tuple(arrays), list(arrays.values())
     numbers = [known[p] for p in form.numbers]
     if formula.in_steps and dtype.itemsize == 2:
-        each = form.bound(names)(*[_Rounded(y, dtype) for y in operands], *numbers).value
+        each = form.bind(names)(*[_Rounded(y, dtype) for y in operands], *numbers).value
     elif x.dtype.kind != "c" and all(
         y.dtype == operands[0].dtype and y.shape == x.shape for y in operands
     ):
         each = form.by_element(names)(*operands, *numbers)
     else:
-        each = np.asarray(form.bound(names)(*operands, *numbers))
+        each = np.asarray(form.bind(names)(*operands, *numbers))
     found = reduce_losses(each, known["reduction"], dtype)
     like = known[formula.result]
     return found if not found.ndim or found.shape != like.shape else _lay_out_like(found, like)
@@ -403,7 +403,7 @@ def _other_gradient(me: Any, *args: object) -> TensorLike:
     if form.formula.same_types:
         require_dtype(known["target"], x)
     dtype = known[key].dtype if key in known else to_raw(known[f"{key}_dtype"])
-    slope = form.bound(tuple(arrays))(*arrays.values(), *[known[p] for p in form.numbers])
+    slope = form.bind(tuple(arrays))(*arrays.values(), *[known[p] for p in form.numbers])
     g = lift(g)
     if known["reduction"] == 1 and x.size > 1:
         g = np.true_divide(g, x.size)
@@ -419,7 +419,7 @@ def _record(form: Form, g: Any, *args: Any) -> Tensor:
     known = {**form.fixed, **dict(zip(form.names[1:], args, strict=True))}
     given = tuple(p for p in form.tensors if known[p] is not None)
     operands = [known[p] for p in given + form.numbers]
-    slope = form.bound(given)(*operands)
+    slope = form.bind(given)(*operands)
     return slope * (g / (prod(operands[0].shape) or 1) if known["reduction"] == 1 else g)
 
 

@@ -160,7 +160,7 @@ def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
     return y
 
 
-def resampled(x: Array, maps: tuple[LineMap, ...]) -> Array:
+def resample(x: Array, maps: tuple[LineMap, ...]) -> Array:
     """`maps` applied to the last dimensions of x, one after the other."""
     dtype = x.dtype
     first = x.ndim - len(maps)
@@ -351,7 +351,7 @@ def _maps(
 def upsample(x: Array, mode: str, out: Shape, align: bool, factors: tuple[object, ...]) -> Array:
     """The last dimensions of x resampled to the sizes `out`."""
     size = x.shape[x.ndim - len(out) :]
-    return resampled(x, _maps(x, mode, size, out, align, factors))
+    return resample(x, _maps(x, mode, size, out, align, factors))
 
 
 def upsample_backward(
@@ -361,7 +361,7 @@ def upsample_backward(
     dims = len(factors)
     size = tuple(size[-dims:])
     maps = _maps(g, mode, size, g.shape[g.ndim - dims :], align, factors)
-    return resampled(g, tuple([m.transposed for m in maps]))
+    return resample(g, tuple([m.transposed for m in maps]))
 
 
 def adaptive_avg_pool(x: Array, out: Shape) -> Array:

@@ -36,7 +36,7 @@ def pooled_size(n: int, k: int, s: int, p: int, d: int, ceil_mode: bool) -> int:
     return out
 
 
-def framed(x: Array, pad: Sizes, need: Sizes, fill: float) -> Array:
+def pad_windows(x: Array, pad: Sizes, need: Sizes, fill: float) -> Array:
     """`x` with `pad` fillings before and as many after it as make its dimensions `need` long."""
     dims = len(pad)
     size = x.shape[x.ndim - dims :]
@@ -99,7 +99,7 @@ def avg_pool(
         x = x.astype(FLOAT32)
     dims = len(k)
     size = tuple(x.shape[x.ndim - dims :])
-    y = framed(x, pad, _need(out, k, stride, (1,) * dims), 0)
+    y = pad_windows(x, pad, _need(out, k, stride, (1,) * dims), 0)
     for axis in range(dims):
         lead: Any = (slice(None),) * (x.ndim - dims + axis)
         last = (out[axis] - 1) * stride[axis] + 1
@@ -177,7 +177,7 @@ def max_pool(
             return found[0], found[1]
     dims = len(k)
     size = tuple(x.shape[x.ndim - dims :])
-    y = framed(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
+    y = pad_windows(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
     taps = [y[where] for where in places(out, k, stride, dilation)]
     best, won = _largest(taps)
     return best, _positions(won, size, k, stride, pad, dilation, out)
@@ -250,7 +250,7 @@ def max_values(x: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, o
         if found is not None:
             return found[0]
     dims = len(k)
-    y = framed(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
+    y = pad_windows(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
     for axis in range(dims):
         lead: Any = (slice(None),) * (x.ndim - dims + axis)
         last, step = (out[axis] - 1) * stride[axis] + 1, stride[axis]

@@ -59,7 +59,7 @@ def _multiplier(matrix: Array, rows: int, step: AnyCallable | None) -> Callable[
     return found or (lambda a, out: _product(a, matrix, out))
 
 
-def _listed(multiply: Any, step: AnyCallable | None) -> bool:
+def _has_native_steps(multiply: Any, step: AnyCallable | None) -> bool:
     """Whether all steps of a layer can be listed and made by one call of native code."""
     return step is not None and isinstance(multiply, kernels.repeated_gemm.Product)
 
@@ -251,7 +251,7 @@ def lstm(
         step = kernels.lstm_gru.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
     steps = spans(x, sizes, reverse)
-    if whole is None and w_hr is None and _listed(multiply, step):
+    if whole is None and w_hr is None and _has_native_steps(multiply, step):
         starts = [start for start, _, _ in steps]
         kernels.lstm_gru.lstm_sequence(multiply, starts, h, c, gates, fresh, cells, out)
         start, stop, _ = steps[-1]
@@ -411,7 +411,7 @@ def _lstm_backward_by_kernel(
         return None
     given = None if g_out is None else _flat(g_out)
     multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
-    if all(batch == len(cx) for _, _, batch in steps) and _listed(multiply, step):
+    if all(batch == len(cx) for _, _, batch in steps) and _has_native_steps(multiply, step):
         starts = [start for start, _, _ in reversed(steps)]
         if kernels.lstm_gru.lstm_sequence_backward(
             multiply, starts, given, dh, dc, gates, cells, before, dz

@@ -100,12 +100,12 @@ class Update:
         names = (None, *self.rule.states)
         return [x for x, name in zip(found, names, strict=True) if name in (None, *states)]
 
-    def written(self, p: object, g: object, *rest: Any) -> tuple[Symbol, ...]:
+    def write(self, p: object, g: object, *rest: Any) -> tuple[Symbol, ...]:
         """The update of symbols: each new value is written over the old one."""
         olds = (p, *rest[: len(self.states)])
         return tuple(into(old, x) for old, x in zip(olds, self(p, g, *rest), strict=True))
 
-    def settled(self, dtype: RawType, numbers: tuple[object, ...]) -> list[Array]:
+    def settle(self, dtype: RawType, numbers: tuple[object, ...]) -> list[Array]:
         """`constants` of numbers that stay the same from step to step, kept."""
         found = self.fixed.get((dtype, numbers))
         if found is None:
@@ -118,7 +118,7 @@ class Update:
     def _group(self) -> Group:
         arrays = dict.fromkeys(("p", "g", *self.states), ("f", "f32"))
         numbers = dict.fromkeys(self.numbers, ("s", "f32"))
-        return trace(self.name, self.written, arrays | numbers)
+        return trace(self.name, self.write, arrays | numbers)
 
     @cached_property
     def read(self) -> list[int]:
@@ -157,7 +157,7 @@ class Update:
         loop += [f"        {line}" for line in _free(small)]
         loop += ["    else:", f"        large(({', '.join(arrays)}), numbers)"]
         space["large"] = self._large
-        plain = self._defined([*lists, "numbers"], lines + loop, space)
+        plain = self._define([*lists, "numbers"], lines + loop, space)
         return self._with_loops(plain, arrays, codes)
 
     def _with_loops(
@@ -178,7 +178,7 @@ class Update:
         except (KeyError, ValueError):  # steps that no loop does, or too many
             return plain
 
-    def _defined(
+    def _define(
         self, parameters: list[str], lines: list[str], space: dict[str, object]
     ) -> AnyCallable:
         source = f"def {self.name}({', '.join(parameters)}):\n"
@@ -193,7 +193,7 @@ class Update:
         code = Code(self._group, scratch=True)
         scratch = code.scratch or []
         given = ["p", "g", *self.states, *self.numbers, *code.constants, *scratch]
-        body = self._defined(given, code.lines, dict(SPACE))
+        body = self._define(given, code.lines, dict(SPACE))
         return body, list(code.constants.values()), len(scratch)
 
     @cached_property
@@ -203,7 +203,7 @@ class Update:
 
         def formula(*symbols: object) -> tuple[Symbol, ...]:
             known = dict(zip(read, symbols[count:], strict=True))
-            return self.written(*symbols[:count], *map(known.get, range(len(self.numbers))))
+            return self.write(*symbols[:count], *map(known.get, range(len(self.numbers))))
 
         # The name is part of the kernel's text, which says what code is found by: see `prebuilt`.
         words = [self.name, *self.states, *(str(int(flag)) for flag in self.flags.values())]

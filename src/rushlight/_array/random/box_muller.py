@@ -121,7 +121,7 @@ class Scratch:
             value[...] = total
         return value
 
-    def fused(self, a: Array, b: Array, c: Array) -> Array:
+    def multiply_add(self, a: Array, b: Array, c: Array) -> Array:
         """`a * b + c` for float32 arrays, rounded to float32 once."""
         wide, total, value = self.wide, self.total, self.value
         wide[...] = a
@@ -146,7 +146,7 @@ def _radius(uniform: Array, scratch: Scratch) -> Array:
     square = x * x
     y = scratch.horner(x, _LOG)
     np.multiply(y, x, y)
-    y = scratch.fused(y, square, exponent * _LN2_LOW)
+    y = scratch.multiply_add(y, square, exponent * _LN2_LOW)
     np.multiply(square, _HALF, square)
     np.subtract(y, square, y)
     np.add(x, y, x)
@@ -166,15 +166,15 @@ def _cos_sin(uniform: Array, scratch: Scratch) -> tuple[Array, Array]:
     # The first two products are exact (few bits each), so only the third needs the fused step.
     np.add(x, quarters * _QUARTER_PI[0], x)
     np.add(x, quarters * _QUARTER_PI[1], x)
-    x[...] = scratch.fused(quarters, _QUARTER_PI[2], x)
+    x[...] = scratch.multiply_add(quarters, _QUARTER_PI[2], x)
     square = x * x
     value = scratch.horner(square, _SIN)
     np.multiply(value, square, value)
-    sine = scratch.fused(value, x, x).copy()
+    sine = scratch.multiply_add(value, x, x).copy()
     value = scratch.horner(square, _COS)
     np.multiply(value, square, value)
     np.multiply(square, _HALF, x)
-    cosine = scratch.fused(value, square, np.negative(x, x)) + _ONE
+    cosine = scratch.multiply_add(value, square, np.negative(x, x)) + _ONE
     # Octants 2 and 6 swap the two: by their bits, for a branch per element is a slow one.
     swapped = np.left_shift(octant, _INT30)
     np.right_shift(swapped, _INT31, swapped)

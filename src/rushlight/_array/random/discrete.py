@@ -232,7 +232,7 @@ def randperm(stream: Stream, n: int, dtype: RawType | type) -> Array:
             words = stream.words(steps)
             code = NATIVE.code or NATIVE.ask(steps)
             if code is not None and steps:
-                return code.shuffled(words, n).astype(dtype, copy=False)
+                return code.shuffle(words, n).astype(dtype, copy=False)
             words = words.astype(np.uint64)
         else:
             words = words64(stream, steps)

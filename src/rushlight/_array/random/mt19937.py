@@ -234,7 +234,7 @@ class Stream:
         self._forget_block()
         return fresh[:need] if start == BLOCK else np.concatenate((head, fresh[:need]))
 
-    def left(self) -> Array:
+    def list_left(self) -> Array:
         """The words of the block that are still to come, of uint32; none is drawn."""
         return self._block[self._at :]
 
@@ -280,7 +280,7 @@ class Stream:
         self._at = end
         return normals, start
 
-    def few(self, shape: tuple[int, ...] | Array, normal: bool) -> Any | None:
+    def few(self, shape: tuple[int, ...] | Array, normal: bool) -> Array | None:
         """A fresh array of float32 uniforms or standard normals of what is left of the block.
 
         `shape` may be an array of float32 that is alike. None (nothing drawn) where it is none, or
@@ -302,7 +302,7 @@ class Stream:
                 self._at = start + made.size
             return made
 
-    def few_places(self, n: int) -> Any | None:
+    def few_places(self, n: int) -> Array | None:
         """A fresh permutation of range(n), of int64, as `few` makes arrays."""
         if FRESH is None:
             return None

@@ -85,10 +85,10 @@ class Norm:
             found = self.formula.again(*[plain[p] for p in _parameters(self.formula.again)])
             known.update(zip(self.results, found, strict=True))
         results = self.function(*[known[p] for p in self.reads])
-        return picked(results, known.get("need", ()))
+        return pick_needed(results, known.get("need", ()))
 
 
-def picked(results: Sequence[object], need: Sequence[bool]) -> Arguments:
+def pick_needed(results: Sequence[object], need: Sequence[bool]) -> Arguments:
     """The results that are wanted, and None for the others; all where nothing says which."""
     return [r if n else None for r, n in zip(results, need)] if need else list(results)
 
@@ -112,12 +112,12 @@ class Variant:
         code = Code(group)
         shown = map(str, self.place(code.results))
         listed = ", ".join([*norm.kinds, "part", *norm.numbers])
-        self.small = self._made(f"small({listed}, d, dim=1)", code, shown, dict(_SMALL))
+        self.small = self._make(f"small({listed}, d, dim=1)", code, shown, dict(_SMALL))
         code = Code(group, "buffer" if "f" in self.kinds else "", scratch=True)
         buffers = code.scratch or []
         self.scratch = len(buffers)
         listed = ", ".join([*self.operands, "part", *norm.numbers, *buffers])
-        self.block = self._made(f"block(d, buffer, {listed}, dim=1)", code, code.results,
+        self.block = self._make(f"block(d, buffer, {listed}, dim=1)", code, code.results,
                                 dict(_BLOCK))  # fmt: skip
 
     def place(self, results: Sequence[object]) -> Arguments:
@@ -130,9 +130,9 @@ class Variant:
         names = (*self.operands, "part", *self.norm.numbers)
         known = dict(zip(names, symbols, strict=True))
         found = self.norm.function(*[known.get(p) for p in self.norm.reads])
-        return [r for r in picked(found, self.need) if r is not None]
+        return [r for r in pick_needed(found, self.need) if r is not None]
 
-    def _made(
+    def _make(
         self, head: str, code: Code, results: Iterable[str], space: dict[str, object]
     ) -> AnyCallable:
         lines = [*constants_of(code, space, "a"), *code.lines, f"return {', '.join(results)},"]

@@ -117,7 +117,7 @@ class Form:
         self.main = [p for p, kind in zip(self.arrays, self.kinds) if kind == "f"][-1]
         self.at, self.main_place = names.index(self.main), self.arrays.index(self.main)
         self.formula = formula
-        group = self.traced()
+        group = self.trace()
         self.result = group.kind(group.outputs[0].value)
         self.reduces = self.result == "r" or "r" in self.kinds
         self.bodies: dict[Any, tuple[Function, list[Any], int]] = {}
@@ -137,7 +137,7 @@ class Form:
         known = dict(zip(self.arrays, arrays, strict=True))
         return self.function(*[known.get(p) for p in self.reads])
 
-    def traced(self) -> Group:
+    def trace(self) -> Group:
         """The group of the formula."""
         kinds = {p: (kind, "f32") for p, kind in zip(self.arrays, self.kinds, strict=True)}
         return trace(self.name, self.by_symbols, kinds)
@@ -149,7 +149,7 @@ class Form:
         """
         known = self.bodies.get((along, dtype))
         if known is None:
-            code = Code(self.traced(), "buffer", scratch=True)
+            code = Code(self.trace(), "buffer", scratch=True)
             scratch = code.scratch or []
             listed = ", ".join(["buffer", *self.arrays, "dim", *code.constants, *scratch])
             text = "".join(f"    {line}\n" for line in code.lines)
@@ -208,7 +208,7 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     )
     extra = "".join(f" and {p} is None" for p in form.names if p not in (*form.reads, "keepdim"))
     lines = [f"{p} = {p}.reshape(-1, 1)" for p in by_row]
-    lines += _in_order(form, body_of(Code(form.traced()), space, "a"))
+    lines += _in_order(form, body_of(Code(form.trace()), space, "a"))
     if form.result == "r":
         lines[-1] += " if keepdim else " + lines[-1].removeprefix("return ") + ".reshape(-1)"
     asked = [
@@ -220,7 +220,7 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     ]
     if form.reduces:
         return asked
-    along = Code(form.traced())
+    along = Code(form.trace())
     listed = ", ".join([*form.arrays, "dim", "d"])
     text = "".join(f"    {line}\n" for line in _in_order(form, body_of(along, space, "b")))
     names = dict(space, **_ALONG, contiguous=np.ascontiguousarray)

@@ -35,7 +35,7 @@ def _wide(dtype: Any) -> Any:
     return _WIDE[dtype.itemsize] if dtype.kind in "fV" else np.dtype(np.int64)
 
 
-def _accumulated(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) -> TensorLike:
+def _accumulate_dim(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | None) -> TensorLike:
     axis = _check(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = convert_array(x, dtype)
@@ -97,12 +97,12 @@ def _transpose(source: Array, out: Array) -> None:
 
 def cumsum(x: Array, dim: int, dtype: D.dtype | None = None) -> Any:
     """The sums of each element and those before it along `dim`."""
-    return _accumulated(np.add, x, dim, dtype)
+    return _accumulate_dim(np.add, x, dim, dtype)
 
 
 def cumprod(x: Array, dim: int, dtype: D.dtype | None = None) -> TensorLike:
     """The products of each element and those before it along `dim`."""
-    return _accumulated(np.multiply, x, dim, dtype)
+    return _accumulate_dim(np.multiply, x, dim, dtype)
 
 
 def reverse_cumsum(g: Array, dim: int) -> Array:

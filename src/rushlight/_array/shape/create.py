@@ -96,10 +96,10 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
 
 
 def _alike(fill: Scalar | None) -> AnyCallable:
-    def made(array: Array) -> Array:
+    def make(array: Array) -> Array:
         return like(array, from_raw(array.dtype), fill, False)
 
-    return made
+    return make
 
 
 #: The same in the type of the other array, by what fills it.
@@ -116,7 +116,7 @@ def unset_alike(array: Array) -> Array:
     )  # fmt: skip
 
 
-def counted(end: int) -> Array | None:
+def count_up(end: int) -> Array | None:
     """The whole numbers from 0 on, so many; none where there is no memory for them."""
     try:
         return np.arange(end)
@@ -206,8 +206,8 @@ def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
     if raw == np.float64:
         gap = (float(end) - float(start)) / (steps - 1)
         result = np.empty(steps)
-        result[:half] = _multiplied_and_added(float(start), gap, i[:half])
-        result[half:] = _multiplied_and_added(float(end), -gap, i[half:])
+        result[:half] = _multiply_and_add(float(start), gap, i[:half])
+        result[half:] = _multiply_and_add(float(end), -gap, i[half:])
         return result
     # In the type itself: PyTorch rounds after every step.
     if raw.kind == "V":  # bfloat16, whose type takes whole numbers of 63 bits
@@ -222,7 +222,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
     return result
 
 
-def _multiplied_and_added(start: float, step: float, count: Array) -> Array:
+def _multiply_and_add(start: float, step: float, count: Array) -> Array:
     """start + count · step, rounded once: products of the halves of `step` are exact (Dekker)."""
     split = 134217729.0 * step  # 2 ** 27 + 1
     upper = split - (split - step)

@@ -208,7 +208,7 @@ def _places(shape: tuple[int, ...], axis: int, index: Array) -> Array:
     return places.reshape(-1)
 
 
-def _checked_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
+def _check_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
     """The axis, not negative, and the index as int64.
 
     Raises: RuntimeError for an index outside the axis.
@@ -241,13 +241,13 @@ def gather(x: Array, axis: int, index: Array) -> Array:
         return np.empty(index.shape, x.dtype)
     line = _line(x, axis, index)
     if line is not None:
-        axis, line = _checked_index(x, axis, line)
+        axis, line = _check_index(x, axis, line)
         return np.ascontiguousarray(x).take(line, axis)
     if index.size >= kernels.LEAST:
         found = kernels.places.gather(x, axis, index)
         if found is not None:
             return found
-    axis, index = _checked_index(x, axis, index)
+    axis, index = _check_index(x, axis, index)
     if x.ndim == 0 or index.ndim == 0:
         return x.reshape(-1).take(index.reshape(-1)).reshape(index.shape)
     if index.size == 0:
@@ -263,7 +263,7 @@ def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     one stays.
     Raises: RuntimeError for an index outside the axis.
     """
-    axis, index = _checked_index(x, axis, index)
+    axis, index = _check_index(x, axis, index)
     out = np.array(x, order="C")
     values = source
     if np.ndim(source):
@@ -288,13 +288,13 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
         source = source[tuple(slice(extent) for extent in index.shape)]
     line = _line(x, axis, index) if x.dtype.kind == "f" and np.ndim(source) else None
     if line is not None:
-        axis, line = _checked_index(x, axis, line)
+        axis, line = _check_index(x, axis, line)
         return index_add(x, axis, line, source)
     if index.size >= kernels.LEAST:
         found = kernels.places.scatter_add(x, axis, index, source)
         if found is not None:
             return found
-    axis, index = _checked_index(x, axis, index)
+    axis, index = _check_index(x, axis, index)
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:

@@ -404,7 +404,7 @@ def nonzero_static(x: Array, size: int, fill_value: int = -1) -> Array:
 
 
 # ---- parts of a copy --------------------------------------------------------------------------
-def patched(x: Array, view: AnyCallable, args: tuple[object, ...], src: Array) -> Array:
+def patch(x: Array, view: AnyCallable, args: tuple[object, ...], src: Array) -> Array:
     """A copy of `x` whose part `view(x, *args)` is `src`.
 
     Raises:
@@ -431,7 +431,7 @@ def _patch(out: Array, view: AnyCallable, args: Positional, src: Array) -> Array
 
 def select_scatter(x: Array, src: Array, dim: int, index: int) -> Array:
     """A copy of `x` whose part at one place of a dimension is `src`."""
-    return patched(x, select, (dim, index), src)
+    return patch(x, select, (dim, index), src)
 
 
 def slice_scatter(
@@ -443,9 +443,9 @@ def slice_scatter(
     step: int = 1,
 ) -> Array:
     """A copy of `x` whose slice of a dimension is `src`."""
-    return patched(x, slice_, (dim, start, end, step), src)
+    return patch(x, slice_, (dim, start, end, step), src)
 
 
 def diagonal_scatter(x: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """A copy of `x` whose diagonal is `src`."""
-    return patched(x, diagonal, (offset, dim1, dim2), src)
+    return patch(x, diagonal, (offset, dim1, dim2), src)

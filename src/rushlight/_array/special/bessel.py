@@ -235,7 +235,7 @@ def _airy_series(x: Array) -> Array:
 
 @wide
 def _ai(x: Array) -> Array:
-    def left(x: Array) -> Array:
+    def evaluate_left(x: Array) -> Array:
         turn = np.exp(1j * pi / 3)
         return 2 * (turn * _airy_integral(-x * turn)).real
 
@@ -244,7 +244,7 @@ def _ai(x: Array) -> Array:
         (np.abs(x) <= 1.5, _airy_series),
         (np.isposinf(np.abs(x)), lambda x: np.full_like(x, np.nan)),
         (x > 0, _airy_integral),
-        (x < 0, left),
+        (x < 0, evaluate_left),
     )
 
 

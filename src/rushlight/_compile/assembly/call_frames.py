@@ -120,7 +120,7 @@ class Frames:
         self.threaded = self.threaded or chunks > 1
         return driver.addresses()[name], self.words_of(words), chunks
 
-    def added_rows(self, table: Value, index: Value, rows: Value, count: int,
+    def add_rows(self, table: Value, index: Value, rows: Value, count: int,
                    width: int) -> tuple[int, int, int]:  # fmt: skip
         """Rows added to the rows of a table that indices name."""
         type = type_of(table.dtype)

@@ -84,7 +84,7 @@ class ExecutablePlan(Frames):
         self.plan = plan
         self.kept = kept  # roots that outlive the call
         self.groups: dict[int, Any] = {}
-        for place, wanted in plan.wanted().items():
+        for place, wanted in plan.find_wanted().items():
             item = plan.items[place]
             try:
                 self.groups[place] = item.finish(wanted)

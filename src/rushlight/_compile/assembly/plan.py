@@ -59,7 +59,7 @@ class Plan:
             self._place(i)
         self.commands = sum(not isinstance(x, Instruction) for x in self.items)
 
-    def left(self) -> list[Instruction]:
+    def list_left(self) -> list[Instruction]:
         """The calls that stay with Python."""
         return [x for x in self.items if isinstance(x, Instruction) and x.kind != "grad"]
 
@@ -149,7 +149,7 @@ class Plan:
             self.when[v.root] = place
         return True
 
-    def wanted(self) -> dict[int, set[int]]:
+    def find_wanted(self) -> dict[int, set[int]]:
         """For each kernel (by place) the values that others read, or that are kept."""
         readers: dict[int, set[int]] = {}
         for place, item in enumerate(self.items):

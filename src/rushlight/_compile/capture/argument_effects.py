@@ -41,7 +41,7 @@ class ArgumentsBefore:
     def _structure(self, found: Arguments) -> Any:
         return structure_of(self.args, found), structure_of(self.kwargs, found)
 
-    def changed(self) -> str | None:
+    def find_changes(self) -> str | None:
         """What the call has changed among its arguments, elements of tensors aside."""
         found: list[Any] = []
         structure = self._structure(found)

@@ -185,10 +185,10 @@ class Names:
             return function
         recorder = self.recorder
 
-        def noted(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+        def note(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
             return recorder.run(function, name, args, kwargs)
 
-        return noted
+        return note
 
     def overridden(
         self, override: AnyCallable, formula: AnyCallable, *args: tuple[object, ...]
@@ -213,8 +213,8 @@ class World:
             return getattr(WORLDS.traced, name)
         recorder = self.recorder
 
-        def noted(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
-            given = [recorder.proxied(x) for x in args]
-            return recorder.unproxied(recorder.run(function, name, given, kwargs))
+        def note(*args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+            given = [recorder.to_proxy(x) for x in args]
+            return recorder.from_proxy(recorder.run(function, name, given, kwargs))
 
-        return noted
+        return note

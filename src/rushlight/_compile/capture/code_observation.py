@@ -98,7 +98,7 @@ class Observation:
         if event == "call":
             code = frame.f_code
             if code is HASH and self.problem is None:
-                self._hashed(frame)
+                self._note_hash(frame)
             if code.co_name in TELLING and is_library(code.co_filename):
                 asking = frame.f_back
                 if asking is not None and not is_library(asking.f_code.co_filename):
@@ -123,13 +123,13 @@ class Observation:
         elif event == "c_call" and self.problem is None:
             if is_rushlight(frame.f_code.co_filename):
                 return
-            why = refused(arg)
+            why = why_refused(arg)
             if why is None and self.recorder.reads and _of_numbers(arg):
                 why = f"the step reads a number by `item()` and calls `{arg.__name__}`"
             if why is not None:
                 self._blame(why, frame)
 
-    def _hashed(self, frame: FrameType) -> None:
+    def _note_hash(self, frame: FrameType) -> None:
         """A tensor's hash tells which one it is: an argument is another one in each call."""
         asking, t = frame.f_back, next(iter(frame.f_locals.values()), None)
         mine = asking is not None and not is_library(asking.f_code.co_filename)
@@ -157,7 +157,7 @@ class Observation:
         if frame is not None and not is_library(frame.f_code.co_filename):
             self.problem = (why, (frame.f_code.co_filename, frame.f_lineno))
 
-    def settled(self) -> str | None:
+    def find_setter(self) -> str | None:
         """The function of the library's, if one ran, that changes what outlives the step."""
         for code, user in self.codes.items():
             if not user and code.co_name in LASTING and is_rushlight(code.co_filename):
@@ -197,7 +197,7 @@ def _of_numbers(function: object) -> bool:
     return isinstance(owner, ModuleType) and owner.__name__ in ("math", "cmath", "_struct")
 
 
-def refused(function: object) -> str | None:
+def why_refused(function: object) -> str | None:
     """Why a builtin may not be called in a compiled step; None where it may."""
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "?")
@@ -212,7 +212,9 @@ def refused(function: object) -> str | None:
             return None
         return f"the step calls `{module}.{name}`"
     # For the second see Note [Functions that don't bind].
-    if isinstance(owner, OWN_METHODS) or function_of(function) is not function:
+    if isinstance(owner, OWN_METHODS):
+        return None
+    if callable(function) and function_of(function) is not function:
         return None
     kind = type(owner)
     if kind.__module__ in ("collections", "_contextvars", "functools", "types", "weakref"):

@@ -51,7 +51,7 @@ class NumberRecorder:
     def item(self, t: object, value: object) -> Any:
         """What `item()` gives: a number that notes what is done with it."""
         if type(value) is bool:
-            self.decided(self.leaf(t), value)
+            self.note_decision(self.leaf(t), value)
             return value
         if type(value) not in (float, int):
             self.refuse("the step reads a complex number by `item()`")
@@ -84,8 +84,8 @@ class NumberRecorder:
         if not low <= plain_number(x) <= high:
             return False
         if x.recorder is self:
-            self.decided(Expr(operator.ge, x.expr, low), True)
-            self.decided(Expr(operator.le, x.expr, high), True)
+            self.note_decision(Expr(operator.ge, x.expr, low), True)
+            self.note_decision(Expr(operator.le, x.expr, high), True)
         return True
 
     def number(self, x: SymbolicFloat, raw: float, computes: bool = True) -> Any:
@@ -135,7 +135,7 @@ class NumberRecorder:
             used(x, "an operation that fails")
         self.attempt = []
 
-    def decided(self, condition: Expr, outcome: bool) -> None:
+    def note_decision(self, condition: Expr, outcome: bool) -> None:
         """The step has gone on according to a condition: other outcomes are other programs."""
         if condition.depends_on_tensors():
             self.add("expect", None, "expect", (condition, outcome), ())
@@ -147,7 +147,7 @@ class NumberRecorder:
         if not x.expr.depends_on_tensors():
             self.conditions.append((Expr(identical, x.expr, value), True))
         elif type(value) is int and how in ("__index__", "__int__", "__hash__"):
-            self.decided(Expr(operator.eq, x.expr, value), True)
+            self.note_decision(Expr(operator.eq, x.expr, value), True)
         else:
             shown = how.strip("_")
             self.refuse(f"the step needs a number that it reads by `item()`, for `{shown}`")
@@ -166,7 +166,7 @@ class NumberRecorder:
             if texts:
                 self.refuse("a number that it reads by `item()` may become a text, by `%`")
             elif type(value) is int:
-                self.decided(Expr(operator.eq, leaf, value), True)
+                self.note_decision(Expr(operator.eq, leaf, value), True)
 
     @contextmanager
     def plain_options(self, optimizer: Optimizer) -> Iterator[None]:

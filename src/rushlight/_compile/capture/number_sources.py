@@ -81,7 +81,7 @@ class Numbers:
         self.sources: dict[Any, Source] = {}
         self.fixed: set[Any] = set()  # what is needed as it is
 
-    def seen(
+    def find_varied(
         self, state: State, args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> dict[Any, tuple[Source, Any]]:
         """The numbers that have been others before, by key, with their values."""
@@ -183,7 +183,7 @@ class Substitution:
         self.placed: list[tuple[Source, Any, Any]] = []
         self.effects: list[NumberEffect] = []
 
-    def shown_to_others(self) -> str | None:
+    def why_visible(self) -> str | None:
         """What another thread may come upon, as the reason not to record; None where there is none.
 
         See Note [Seen by one thread].

@@ -155,7 +155,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         """The value of an array that is nobody's tensor: known, or a constant."""
         return self.values.get(id(raw)) or self.constant(raw)
 
-    def made(self, t: Tensor) -> bool:
+    def has_made(self, t: Tensor) -> bool:
         """Whether the step has made a tensor, and the memory that it shows."""
         found = self.values.get(id(t._raw))
         return found is not None and self.program.values[found.root].kind == "result"
@@ -198,7 +198,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         return made
 
     # ---- what the slow path tells --------------------------------------------------------------
-    def called(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor],
+    def note_call(self, op: Op, args: list[Tensor], raws: list[Array], outs: list[Tensor],
                plain: Array | None = None) -> None:  # fmt: skip
         """A row has run; `plain` is its result where that has been laid out anew."""
         self.attempt = []
@@ -239,13 +239,13 @@ class Recorder(NumberRecorder, MessageRecorder):
         self.kept.append(cell)
         self.writes[id(cell)] = self.writes.get(id(cell), 0) + 1
 
-    def copied(self, copy: Any, t: Tensor) -> None:
+    def note_copy(self, copy: Any, t: Tensor) -> None:
         """The core has copied a tensor that is about to be written."""
         value = self.value_of(t)
         made = self.define(copy._raw)
         self.add("call", T.copy_like, "copy", (value, value), (made,), pure=True)
 
-    def refilled(self, t: Tensor, fill: Any, operands: Positional = (), draws: int = 1) -> None:
+    def note_refill(self, t: Tensor, fill: Any, operands: Positional = (), draws: int = 1) -> None:
         """A tensor has been written by a function of its array and those of the operands."""
         self.draws -= draws
         if any(A.is_array(x) for x in cells(fill)):
@@ -254,7 +254,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         self.note_write(t)
         self.add("write", fill, "fill", inputs, (), holder=True, draws=draws > 0)
 
-    def filled(self, t: Tensor) -> None:
+    def note_fill(self, t: Tensor) -> None:
         """The library has made a tensor from numbers and a shape: a copy of a constant."""
         source = A.copy_alike(t._raw)
         value = self.constant(source)
@@ -310,38 +310,38 @@ class Recorder(NumberRecorder, MessageRecorder):
     def read(self, t: Tensor, how: str, value: object) -> Any:
         """Python has read the elements of a tensor."""
         if type(value) is bool and how in ("bool()", "is_nonzero()") and t._plain:
-            self.decided(Expr(bool, self.leaf(t)), value)
+            self.note_decision(Expr(bool, self.leaf(t)), value)
             return value
         if type(value) is int and how in ("int()", "index()") and t._plain:
-            self.decided(Expr(operator.eq, Expr(int, self.leaf(t)), value), True)
+            self.note_decision(Expr(operator.eq, Expr(int, self.leaf(t)), value), True)
             return value
         self.refuse(f"the step reads the value of a tensor by `{how}`")
         return value
 
-    def asked(self, t: Tensor, name: str, file: str) -> None:
+    def note_question(self, t: Tensor, name: str, file: str) -> None:
         """Code of a file asks a tensor about its memory or history, by this name."""
         # `torch.is_inference(x)`, in `settings`, asks for who calls it.
-        if (file == settings.__file__ or not is_rushlight(file)) and not self.made(t):
+        if (file == settings.__file__ or not is_rushlight(file)) and not self.has_made(t):
             self.refuse(f"the step asks a tensor that it didn't make for `{name}`")
 
     # ---- backward ------------------------------------------------------------------------------
-    def proxied(self, x: object) -> Any:
+    def to_proxy(self, x: object) -> Any:
         """An operand of a formula: a Tensor becomes a proxy."""
         if isinstance(x, TensorBase):
             self.value_of(x)
             return Proxy(x._raw, self)
         if type(x) is list or type(x) is tuple:
-            return type(x)(self.proxied(y) for y in x)
+            return type(x)(self.to_proxy(y) for y in x)
         if x is WORLDS.traced:
             return self.names
         return x
 
-    def unproxied(self, x: object) -> Any:
+    def from_proxy(self, x: object) -> Any:
         """A result of a formula: a proxy becomes a Tensor."""
         if type(x) is Proxy:
             return new_tensor(x.raw)
         if type(x) is list or type(x) is tuple:
-            return type(x)(self.unproxied(y) for y in x)
+            return type(x)(self.from_proxy(y) for y in x)
         if type(x) is A.ndarray:
             self.array(x)
             return new_tensor(x)
@@ -402,11 +402,11 @@ class Recorder(NumberRecorder, MessageRecorder):
 
     def formula(self, formula: AnyCallable, arguments: Arguments) -> Any:
         """The result of a formula on Tensors, by the calls that it makes on arrays."""
-        given = [self.proxied(x) for x in arguments]
+        given = [self.to_proxy(x) for x in arguments]
         program = self.program
         marks = len(program.instructions), len(program.values), len(program.inputs)
         try:
-            return self.unproxied(formula(*given))
+            return self.from_proxy(formula(*given))
         except (TypeError, AttributeError, ValueError, IndexError):
             del program.instructions[marks[0] :]
             for table in (self.values, self.roots):
@@ -425,7 +425,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         tensors = [None if r is None else new_tensor(r) for r in arrays]
         return tensors if several else tensors[0]
 
-    def received(self, leaf: Any, g: Any, owned: bool) -> None:
+    def receive(self, leaf: Any, g: Any, owned: bool) -> None:
         """A gradient has reached a leaf: does what `receive` does, and notes it."""
         value = self.array(g)
         old = leaf._grad

@@ -54,7 +54,7 @@ def check_backward(outputs: list[Tensor]) -> None:
         if isinstance(vertex, FunctionNode) and not _computes(vertex.function.backward):
             raise Refusal("the backward of a Function of the user's may do more than compute")
         if isinstance(vertex, Node):
-            if any(map(_packed, vertex.saved)):
+            if any(map(_has_packed, vertex.saved)):
                 raise Refusal("the backward of its results brings back saved tensors by hooks")
             stack.extend(vertex.next)
 
@@ -80,10 +80,10 @@ def try_backward(run: AnyCallable) -> tuple[Tensor, ...]:
     return result
 
 
-def _packed(saved: object) -> bool:
+def _has_packed(saved: object) -> bool:
     """Whether a hook has made something of what a node has saved."""
     if type(saved) is tuple or type(saved) is list:
-        return any(map(_packed, saved))
+        return any(map(_has_packed, saved))
     return isinstance(saved, Packed)
 
 

@@ -146,7 +146,7 @@ class SideEffects:
     def _look(self, place: Place) -> None:
         if place.kind == "list":
             items = _tail(place)
-            if items and self.tells_reads() and self._reached(place.container) == {"grow"}:
+            if items and self.tells_reads() and self._reach(place.container) == {"grow"}:
                 self.grown.append((place, items))
             return
         if place.kind not in ("dict", "names", "cell", "slots", "class"):
@@ -181,7 +181,7 @@ class SideEffects:
         found = self.holders.get(id(x), [])
         return found if len(found) >= self.state.pushes.get(id(x), 0) else None
 
-    def _named(self, place: Place, key: object) -> bool:
+    def _is_named(self, place: Place, key: object) -> bool:
         """Whether an entry is reached by its name alone."""
         if type(key) is not str or place.kind in ("list", "set", "function", "array"):
             return False
@@ -199,7 +199,7 @@ class SideEffects:
         own = kind.__name__ in _SPACES or not is_library_class(kind)
         return own and not any(is_library_class(base) for base in kind.__mro__[1:-1])
 
-    def _reached(self, x: object) -> set[str]:
+    def _reach(self, x: object) -> set[str]:
         """What the code does with a container that is held by names."""
         edges = self._edges(x)
         if not edges or id(x) in self.containers:
@@ -212,7 +212,7 @@ class SideEffects:
     def _entry(self, place: Place, key: Any) -> set[str]:
         """What the code does with the entry of a place."""
         assert self.uses is not None
-        if self._named(place, key):
+        if self._is_named(place, key):
             return {how[0] if how[0] != "key" else "key" for how in self.uses.loads.get(key, ())}
         if place.kind != "dict" or id(place) in self.objects or type(key) is not str:
             return {"read"}
@@ -221,7 +221,7 @@ class SideEffects:
             return {"read"}
         found: set[str] = set()
         for outer, name in edges:
-            if not self._named(outer, name):
+            if not self._is_named(outer, name):
                 return {"read"}
             for how in self.uses.loads.get(name, ()):
                 if how[0] != "key":
@@ -232,7 +232,7 @@ class SideEffects:
 
     def _only_stored(self, place: Place, key: str) -> bool:
         assert self.uses is not None
-        if self._named(place, key):
+        if self._is_named(place, key):
             return key in self.uses.stores and key not in self.uses.loads
         return self._entry(place, key) == {"store"}
 

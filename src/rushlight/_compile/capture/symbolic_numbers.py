@@ -170,13 +170,13 @@ def release_numbers(numbers: list[Any]) -> None:
     there by the number that it stands for. Most lie in what the step has made, which is young; only
     where that doesn't account for all of them is every object of the process asked.
     """
-    left = _held_elsewhere(numbers)
+    left = _find_held_elsewhere(numbers)
     for x in numbers:
         x.recorder = x.expr = None
         del x  # it would be counted below
     numbers.clear()
     for holders_of in (_young_holders, lambda things: gc.get_referrers(*things)):
-        left = _held_elsewhere(left)
+        left = _find_held_elsewhere(left)
         by = {id(x): plain_number(x) for x in left}
         things = left
         for _ in range(8):  # tuples in tuples
@@ -194,7 +194,7 @@ def _references(things: Sequence[object]) -> list[int]:
 _ALONE: Final = _references([object()])[0]
 
 
-def _held_elsewhere(numbers: Sequence[object]) -> list[Any]:
+def _find_held_elsewhere(numbers: Sequence[object]) -> list[Any]:
     """Those that something else holds, too."""
     return [x for x, count in zip(numbers, _references(numbers)) if count > _ALONE]
 
@@ -271,21 +271,21 @@ def _compute(function: AnyCallable, recorder: Recorder | None, *operands: object
     try:
         value = function(*plain)
     except (ArithmeticError, ValueError) as error:
-        recorder.decided(Expr(ends_as, type(error), function, *expr.parts), True)
+        recorder.note_decision(Expr(ends_as, type(error), function, *expr.parts), True)
         raise
     last = expr.parts[-1]
     if function in _DIVISIONS:
         if type(last) is Expr:
-            recorder.decided(Expr(bool, last), True)
+            recorder.note_decision(Expr(bool, last), True)
     elif function in _SHIFTS:
         if type(last) is Expr:
-            recorder.decided(Expr(operator.ge, last, 0), True)
+            recorder.note_decision(Expr(operator.ge, last, 0), True)
     elif function is operator.pow:
         base = expr.parts[0]
         if type(base) is float and 0 < base <= 1 and type(plain[1]) is int and plain[1] >= 0:
-            recorder.decided(Expr(operator.ge, last, 0), True)  # `beta ** step`, cheaply
+            recorder.note_decision(Expr(operator.ge, last, 0), True)  # `beta ** step`, cheaply
         else:
-            recorder.decided(Expr(ends_as, type(value), function, *expr.parts), True)
+            recorder.note_decision(Expr(ends_as, type(value), function, *expr.parts), True)
     if expr.depth() > 64:
         for x in operands:
             if type(x) in NUMBERS:
@@ -335,7 +335,7 @@ def _compare(function: AnyCallable) -> AnyCallable:
         outcome = function(plain_number(self), plain_number(other))
         recorder = recorder_of(self)
         if recorder is not None:
-            recorder.decided(Expr(function, self.expr, _part(other)), outcome)
+            recorder.note_decision(Expr(function, self.expr, _part(other)), outcome)
         return outcome
 
     return compare
@@ -345,7 +345,7 @@ def _truth(self: Any) -> bool:
     outcome = bool(plain_number(self))
     recorder = recorder_of(self)
     if recorder is not None:
-        recorder.decided(Expr(bool, self.expr), outcome)
+        recorder.note_decision(Expr(bool, self.expr), outcome)
     return outcome
 
 

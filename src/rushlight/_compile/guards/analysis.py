@@ -85,7 +85,7 @@ class SortedGuards:
         for one in guards:
             self._sort(one)
 
-    def covered(self) -> bool:
+    def is_covered(self) -> bool:
         """Whether nothing but the structure of arguments is left to Python."""
         return not self.kept and all(a.complete() for a in self.arguments.values())
 
@@ -94,7 +94,7 @@ class SortedGuards:
         if isinstance(guard, Mode):
             self.mode = guard.expected
         elif isinstance(guard, Bind):
-            self._bound(guard).extend(text)
+            self._bind(guard).extend(text)
         elif isinstance(guard, (Unless, NoneOf)):
             place = self._holds(guard)
             if place is not None:
@@ -107,7 +107,7 @@ class SortedGuards:
             first = isinstance(guard, Python) and guard.first
             (self.structure if first else self.kept).extend(text)
 
-    def _bound(self, guard: Bind) -> list[str]:
+    def _bind(self, guard: Bind) -> list[str]:
         """Notes what a name stands for; where its line belongs."""
         source = guard.source
         if isinstance(source, ArgumentPart):
@@ -136,7 +136,7 @@ class SortedGuards:
         except NotNative:
             return self._of_arguments(guard)
         self.tops += reader.tops
-        if any(id(x.thing) in self.loose and not _named(x) for x in found):
+        if any(id(x.thing) in self.loose and not _is_named(x) for x in found):
             return self.numbers
         for x in found:
             self.look(x.thing).join(x)
@@ -168,7 +168,7 @@ class SortedGuards:
         argument = self.arguments.get(tensor.name) if isinstance(tensor, Local) else None
         if argument is None:
             return self.kept
-        if layout.untouched(CLASSES.tensor) is True and layout.shows_attributes(argument.kind):
+        if layout.show_untouched(CLASSES.tensor) is True and layout.shows_attributes(argument.kind):
             argument.bare = True
             return None
         return self.structure  # this may be asked before everything else
@@ -224,7 +224,7 @@ class _Reader:
         """
         if isinstance(guard, NoneOf):
             for source in guard.sources:
-                self._filled(source)
+                self._is_filled(source)
         else:
             for condition in guard.conditions:
                 self._condition(condition)
@@ -233,14 +233,14 @@ class _Reader:
     def _look(self, thing: object) -> ObjectReads:
         return self.found.setdefault(id(thing), ObjectReads(thing))
 
-    def _filled(self, source: Held | Item) -> None:
+    def _is_filled(self, source: Held | Item) -> None:
         """Whether a container has anything, or what lies in it counts as true."""
         if isinstance(source, Held):
-            self._sized(source)
+            self._size(source)
         else:
             self._source(source)
 
-    def _sized(self, source: Source) -> None:
+    def _size(self, source: Source) -> None:
         if not isinstance(source, Held) or type(source.thing) not in (*_DICTS, list):
             raise NotNative
         self._look(source.thing).size = True
@@ -265,7 +265,7 @@ class _Reader:
                 raise NotNative
             self._source(x.source)
         elif isinstance(x, Length):
-            self._sized(x.source)
+            self._size(x.source)
         elif isinstance(x, Keys):
             thing = x.source.thing if isinstance(x.source, Held) else None
             if type(thing) not in (dict, defaultdict):
@@ -414,6 +414,6 @@ class _Reader:
         self._look(thing).keys[id(key)] = key
 
 
-def _named(x: ObjectReads) -> bool:
+def _is_named(x: ObjectReads) -> bool:
     """Whether a look at a loose dictionary is about its entry of parameters alone."""
     return set(x.keys.values()) <= {"params"} and not x.whole

@@ -211,7 +211,7 @@ class Expectations:
         if self.kept:
             lines.add("    kept.back()")
         if self.left is not None:
-            lines.add(f"    return {lines.name(self.left)}.strayed({self.count})")
+            lines.add(f"    return {lines.name(self.left)}.note_stray({self.count})")
         else:
             lines.add("    return None")
         self.count += 1

@@ -152,10 +152,10 @@ class State:
             before = len(self.seen), len(self.names), len(self.globals)
             for space, label, is_module in list(self.spaces):
                 names = self.names if is_module else self.globals_of[id(space)]
-                self._named(space, label, names, done)
+                self._take_named(space, label, names, done)
             for x in self.owners:
                 known = _STEPS if x not in self.optimizers else _BY_PROGRAMS
-                self._named(vars(x), "the optimizer", self.names - known, done, id(x))
+                self._take_named(vars(x), "the optimizer", self.names - known, done, id(x))
             if not self.stack and before == (len(self.seen), len(self.names), len(self.globals)):
                 break
         self._narrow()
@@ -177,7 +177,7 @@ class State:
             else:
                 self.stack.append((x, label))
 
-    def reached(self, names: set[str], anything: bool) -> set[int]:
+    def reach(self, names: set[str], anything: bool) -> set[int]:
         """The ids of what code that uses some names can reach."""
         found: set[int] = {0}
         stack = [0]
@@ -359,7 +359,7 @@ class State:
             if isinstance(constant, CodeType):
                 self._code(constant, space)
 
-    def _named(self, space: Mapping[str, object], label: str, names: set[str],
+    def _take_named(self, space: Mapping[str, object], label: str, names: set[str],
                done: set[tuple[int, str]], at: int = 0) -> None:  # fmt: skip
         """Takes up the entries of a namespace that the code names."""
         fresh = {}
@@ -559,7 +559,7 @@ class State:
             return False
         return any(isinstance(x, ABCMeta) for x in self.seen.values())
 
-    def known(self) -> dict[int, Any]:
+    def list_known(self) -> dict[int, Any]:
         """The tensors by the ids of their arrays."""
         found: dict[int, Any] = {}
         for t in self.tensors.values():
@@ -577,7 +577,7 @@ class State:
         """Every tensor that may have a gradient."""
         return [t for t in self.tensors.values() if t._requires_grad and t._node is None]
 
-    def changed(self) -> str | None:
+    def find_changes(self) -> str | None:
         """What is not as it was when the state was walked: a side effect."""
         other = self.lookups.other()
         if other is not None:

@@ -187,7 +187,7 @@ def by_versions(lines: SourceText) -> list[str]:
     name = lines.name(lines.versions)
     inner = [line for one in lines.guards if one.timed for line in one.text]
     block = [
-        f"if (now := {name}.changed()) is not None:",
+        f"if (now := {name}.find_changes()) is not None:",
         *("    " + line for line in inner),
         f"    if not {name}.same(now): return None",
     ]

@@ -175,10 +175,10 @@ class Versions:
 
     def __call__(self) -> bool:
         """Whether all answers are what they were."""
-        now = self.changed()
+        now = self.find_changes()
         return now is None or self.lookups.other(self._spaces(now)) is None
 
-    def changed(self) -> bytes | None:
+    def find_changes(self) -> bytes | None:
         """The versions by now; None where no dictionary and no class has changed."""
         now = _JOINED(self.clocks)
         return None if now == self.known else now

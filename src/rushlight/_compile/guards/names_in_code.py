@@ -37,14 +37,14 @@ def _once_per_code(read: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
     known: WeakKeyDictionary[CodeType, T] = WeakKeyDictionary()
 
     @functools.wraps(read)
-    def remembered(code: CodeType) -> T:
+    def read_once(code: CodeType) -> T:
         try:
             return known[code]
         except KeyError:
             found = known[code] = read(code)
             return found
 
-    return remembered
+    return read_once
 
 
 @_once_per_code

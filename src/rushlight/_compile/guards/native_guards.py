@@ -70,7 +70,7 @@ class Fields:
         self.functions = layout.function_fields()
         self.mro = layout.mro_offset()
         self.clocked = dict_clocks.unknown() is None
-        self.before = layout.untouched(CLASSES.tensor) if contract.counts() is None else None
+        self.before = layout.show_untouched(CLASSES.tensor) if contract.counts() is None else None
         self.inside = layout.inside_offset(CLASSES.tensor) if self.before else 0
         #: Words of a tensor as it is made, but for how often it is held, and its array.
         self.template = layout.same_words(new_tensor(array), new_tensor(other), self.raw)
@@ -144,7 +144,7 @@ class NativeGuards:
         for kind in self.guards.tops:
             self._kind(kind, now)
         for slot, t in self.inputs.items():
-            now.held(slot, t._raw)
+            now.hold(slot, t._raw)
             if isinstance(t, TensorBase):
                 self._field(t, "_raw", now)
         if self.guards.apart:

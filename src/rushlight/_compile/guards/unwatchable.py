@@ -100,7 +100,7 @@ def why_opaque(x: object) -> str | None:
     base = _root(kind)
     if isinstance(x, GeneratorType) or (hasattr(kind, "__next__") and base is not object):
         return "an iterator, which moves on at each call"
-    if _understood(base) or isinstance(x, (functools.partial, slice, *_VIEWS)):
+    if _is_understood(base) or isinstance(x, (functools.partial, slice, *_VIEWS)):
         return None
     if hasattr(kind, "__setitem__"):
         return f"an object of type {kind.__name__}, whose contents can't be compared"
@@ -144,7 +144,7 @@ def _foreign(kind: type) -> bool:
     return grows_by(kind) > 8 * (count + 2)
 
 
-def _understood(base: type) -> bool:
+def _is_understood(base: type) -> bool:
     """Whether the objects of a class of C never change, or show what they hold."""
     if (
         base.__name__ == "cython_function_or_method"
@@ -175,7 +175,7 @@ def refuse_opaque(state: State, codes: dict[CodeType, Any]) -> None:
     mine = [code for code, user in codes.items() if user]
     names = names_of(mine)
     if state.opaque:
-        reached = state.reached(names, any(asks_by_any_name(code) for code in mine))
+        reached = state.reach(names, any(asks_by_any_name(code) for code in mine))
         for x in state.opaque:
             if id(x.found) in reached:
                 raise Refusal(f"the step uses {x.label}: {x.why}")

@@ -57,14 +57,14 @@ class Expr:
         """How deep it is nested."""
         return 1 + max((p.depth() for p in self.parts if type(p) is Expr), default=0)
 
-    def mapped(self, by: dict[int, Any]) -> Expr:
+    def map(self, by: dict[int, Any]) -> Expr:
         """The expression with some values replaced, by number."""
         if self.function is READ:
             found = by.get(self.parts[0].number)
             return self if found is None else Expr(READ, found)
         if not any(type(p) is Expr for p in self.parts):
             return self
-        parts = [p.mapped(by) if type(p) is Expr else p for p in self.parts]
+        parts = [p.map(by) if type(p) is Expr else p for p in self.parts]
         return Expr(self.function, *parts)
 
     def text(self, leaf: Callable[[Expr], str], constant: Callable[[Any], str]) -> str:

@@ -53,12 +53,12 @@ def _result_of(function: AnyCallable, operands: Positional) -> str | None:
     """The dtype of a formula's result; None where it means nothing for such operands."""
     names = {f"x{k}": ("f", x) for k, x in enumerate(operands) if type(x) is str}
 
-    def given(*symbols: object) -> Symbol:
+    def call_with_numbers(*symbols: object) -> Symbol:
         rest = iter(symbols)
         return function(*[next(rest) if type(x) is str else x[1] for x in operands])
 
     try:
-        group = trace("", given, names)
+        group = trace("", call_with_numbers, names)
     except (ValueError, TypeError, ArithmeticError, AttributeError):
         return None
     return group.dtype(group.outputs[0].value)

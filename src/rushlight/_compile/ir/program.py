@@ -79,7 +79,7 @@ class Value:
         made.number, made.raw = number, None
         return made
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Its number, element type and shape: `v3: float32[32, 64]`."""
         return f"v{self.number}: {self.dtype.name}{list(self.shape)}"
 
@@ -130,7 +130,7 @@ class Instruction:
         return self.writes()
 
     def __repr__(self) -> str:
-        made = ", ".join("_" if v is None else v.described() for v in self.outputs)
+        made = ", ".join("_" if v is None else v.describe() for v in self.outputs)
         shown = ", ".join(_format(x) for x in self.inputs)
         text = f"{self.name}({shown})"
         if self.kind == "expect":
@@ -263,14 +263,14 @@ class Program:
         lines = []
         for value in self.inputs:
             if value.kind != "constant":
-                lines.append(f"{value.described()} = {value.kind}")
+                lines.append(f"{value.describe()} = {value.kind}")
         sources = {str(s): s for s in self.sources()}
         lines += [f"{n}: {s.type.__name__} = {s.text}" for n, s in sorted(sources.items())]
         for expr, outcome in self.conditions:
             lines.append(f"where {expr!r} is {outcome}")
         for value in self.inputs:
             if value.kind == "constant":
-                lines.append(f"{value.described()} = constant")
+                lines.append(f"{value.describe()} = constant")
         last = None
         for instruction in self.instructions:
             text = repr(instruction)
@@ -300,7 +300,7 @@ def replace_in(operands: Any, by: dict[int, Any]) -> Any:
     if kind is Value:
         return by.get(operands.number, operands)
     if kind is Expr:
-        return operands.mapped(by)
+        return operands.map(by)
     if kind is list or kind is tuple:
         return kind(replace_in(x, by) for x in operands)
     return operands
@@ -345,9 +345,9 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
         if p.kind != q.kind or p.number != q.number:
             return "the tensors that it reads differ from call to call", None
         if p.kind != "constant" and not same(p.holder, q.holder):
-            return (f"it reads a tensor ({p.described()}) that is another one in each call", None)
+            return (f"it reads a tensor ({p.describe()}) that is another one in each call", None)
         if p.kind == "constant" and not same(p.raw, q.raw):
-            return f"a constant ({p.described()}) changed", None
+            return f"a constant ({p.describe()}) changed", None
     if len(a.inputs) != len(b.inputs):
         return "it reads more tensors in one call than in another", None
     if not same(a.joint, b.joint):

@@ -142,7 +142,7 @@ def _mask(s: Symbol, mask: Symbol, scale: Symbol) -> tuple[Symbol, Symbol]:
     return G.into(s, weights.symbol), logs
 
 
-def _masked_back(
+def _back_through_mask(
     s: Symbol, d: Symbol, mask: Symbol, logs: Symbol, along: Symbol, scale: Symbol
 ) -> tuple[Symbol, ...]:
     w = G.exp(_scores(s, mask, scale) - logs)
@@ -301,7 +301,7 @@ def attention_backward(i: Instruction, plan: Plan) -> Command | None:
                                   else ("f", "f", "r", "r", "s"))  # fmt: skip
                     if seen_by_mask is not None:
                         seen_by = [seen_by_mask.spot(h)]
-                        form = _masked_back
+                        form = _back_through_mask
                         kinds = ("f", "f", seen_by_mask.kind, "r", "r", "s")
                     calls.append(machine.rows(
                         form, kinds,

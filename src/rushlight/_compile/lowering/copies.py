@@ -136,7 +136,7 @@ def _clear(machine: ExecutablePlan, out: Value) -> Call:
     return machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize])
 
 
-def copied(i: Instruction, plan: Plan) -> Command | None:
+def copy(i: Instruction, plan: Plan) -> Command | None:
     """A copy in another layout, or of other dimensions in the same order."""
     x, out = i.inputs[0], i.outputs[0]
     if not _alike(x, out) or out is None:
@@ -152,7 +152,7 @@ def _drop_repeats(out: Value) -> list[int]:
     return list(out.strides)
 
 
-def expanded(i: Instruction, plan: object) -> Command | None:
+def expand(i: Instruction, plan: object) -> Command | None:
     """A copy of a value for each place of dimensions that it lacks."""
     x, out = i.inputs[0], i.outputs[0]
     if not _alike(x, out) or out is None or len(x.shape) > len(out.shape):
@@ -409,15 +409,15 @@ def _lower_row_sum(i: Instruction, plan: Plan) -> Command | None:
 
     def write(machine: ExecutablePlan) -> list[Call]:
         first = _clear(machine, out) if dims is None else move(machine, out, x, dims)
-        return [first, machine.added_rows(out, index, g, size_of(index.shape), width)]
+        return [first, machine.add_rows(out, index, g, size_of(index.shape), width)]
 
     return Command([g, index] if x is None else [x, g, index], [out], write)
 
 
 MAKERS: Final[dict[str, Maker]] = {
-    "in_order": copied, "clone": copied, "contiguous": copied,
-    "copy": copied, "reshape": copied, "in_layout": copied, "filled": copied,
-    "ordered_like": copied, "broadcast_to": expanded, "expand_reduced": expanded,
+    "in_order": copy, "clone": copy, "contiguous": copy,
+    "copy": copy, "reshape": copy, "in_layout": copy, "filled": copy,
+    "ordered_like": copy, "broadcast_to": expand, "expand_reduced": expand,
     "repeat": _lower_repeat, "flip": _lower_flip,
     "constant_pad_nd": _lower_pad, "slice_backward": _slice_back, "cumsum": _lower_scan,
     "reverse_cumsum": _lower_scan, "gather": _lower_gather, "scatter_add": _lower_scatter,

@@ -136,7 +136,7 @@ class Kernel:
             names[f"x{k}"] = (self.layout(v).symbol, DTYPES[v.dtype.name])
         self.shared = Shared()
         self.shared.size = self.rows * self.columns
-        group = G.trace("kernel", self._traced, names)
+        group = G.trace("kernel", self._trace, names)
         if self.columns > ROW_LIMIT and not group.elementwise and plan_group(group).scratch:
             raise GroupError("rows are too long for what is kept between passes")
         return group
@@ -144,7 +144,7 @@ class Kernel:
     def _number(self, v: Value) -> int:
         return v.number if v.number in self.own else self.same.get(v.number, v.number)
 
-    def _traced(self, *symbols: object) -> Any:
+    def _trace(self, *symbols: object) -> Any:
         found: dict[int, Any] = {self._number(v): s for v, s in zip(self.operands, symbols)}
         for m in self.members:
             inputs = m.instruction.inputs

@@ -46,7 +46,7 @@ def by_element(i: Instruction) -> LoopFormula | None:
     reduction, numbers = given["reduction"], [given[p] for p in form.numbers]
     if any(type(n) not in (int, float) for n in (reduction, *numbers)):
         return None
-    function = form.bound(form.required)
+    function = form.bind(form.required)
 
     def each(a: Arguments) -> Symbol:
         return function(*[a[places[p]] for p in form.required], *numbers)
@@ -61,7 +61,7 @@ def by_element(i: Instruction) -> LoopFormula | None:
 
     def body(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
         shared.factors[out.number] = 1.0 / size
-        return (G.total(shared.counted(each(a), x.shape)),)
+        return (G.total(shared.count(each(a), x.shape)),)
 
     return LoopFormula(i, x.shape, body, ended=True)
 

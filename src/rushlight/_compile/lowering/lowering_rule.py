@@ -28,7 +28,7 @@ class Shared:
         self.factors: dict[int, float] = {}
         self.size = 0  # of the kernel's space
 
-    def counted(self, x: Symbol, shape: tuple[int, ...]) -> Symbol:
+    def count(self, x: Symbol, shape: tuple[int, ...]) -> Symbol:
         """What a total of values of a shape adds up: each element once.
 
         Elements that were expanded lie in one place, and count as often; a shape with one element

@@ -92,7 +92,7 @@ class Part:
 def sweep_of(i: Instruction) -> Sweep | None:
     """The native form of an optimizer's step; None where it has none."""
     optimizer = i.holder
-    if type(optimizer) not in _SWEPT or hooked(optimizer):
+    if type(optimizer) not in _SWEPT or has_hooks(optimizer):
         return None
     params, grads = i.inputs
     by = {id(v.holder): (v, g) for v, g in zip(params, grads) if v.kind == "tensor"}
@@ -118,7 +118,7 @@ def sweep_of(i: Instruction) -> Sweep | None:
     return Sweep(optimizer, parts)
 
 
-def hooked(optimizer: Optimizer) -> bool:
+def has_hooks(optimizer: Optimizer) -> bool:
     """Whether something else runs around the optimizer's steps."""
     return bool(
         optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
@@ -136,8 +136,8 @@ def _tell(part: Part, optimizer: Any) -> bool:
         return False
     if o.get("lr_decay"):
         return False
-    update = optimizer._chosen(o, False)
-    part.names, part.body = update.states, update.written
+    update = optimizer._choose(o, False)
+    part.names, part.body = update.states, update.write
     part.numbers = numbers = optimizer._numbers
     count, read = len(numbers(o)), update.read
     part.scalars = [f"v[{k}]" if k in read else None for k in range(len(update.numbers))]

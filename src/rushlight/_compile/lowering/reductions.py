@@ -83,7 +83,7 @@ def _lower_sum(i: Instruction, over: Reduction, factor: float) -> LoopFormula | 
 
         def total(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
             shared.factors[out.number] = factor
-            return (G.total(shared.counted(a[0], x.shape)),)
+            return (G.total(shared.count(a[0], x.shape)),)
 
         return LoopFormula(i, x.shape, total, ended=True)
     if over.trailing:

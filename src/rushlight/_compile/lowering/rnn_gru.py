@@ -176,7 +176,7 @@ def _fits(values: Any) -> bool:
     return all(o is None or (not o.view and in_order(o)) for o in values)
 
 
-def _wanted(v: Value, plan: Plan) -> bool:
+def _is_wanted(v: Value, plan: Plan) -> bool:
     return v is not None and (v.root in plan.kept or v.root in plan.count)
 
 
@@ -261,7 +261,7 @@ def gru(i: Instruction, plan: Plan) -> Command | None:
 
 def _last(machine: ExecutablePlan, layer: Layer, out: Value, hy: Value, plan: Plan) -> list[Call]:
     """The last state, from where the last place has left it."""
-    if not _wanted(hy, plan):
+    if not _is_wanted(hy, plan):
         return []
     room, item = (layer.batch * layer.size,), (layer.item,)
     first = layer.order[-1] * layer.batch * layer.size * layer.item

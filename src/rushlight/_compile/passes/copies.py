@@ -49,7 +49,7 @@ def _replace_outputs(program: Program, by: dict[int, Value]) -> None:
         elif isinstance(x, dict):
             stack.extend(x.values())
         elif hasattr(x, "expr"):
-            x.expr = x.expr.mapped(by)
+            x.expr = x.expr.map(by)
         elif hasattr(x, "value"):
             x.value = by.get(x.value.number, x.value)
             if getattr(x, "shared", None) is not None:

@@ -66,7 +66,7 @@ def quicken(
                             own)  # fmt: skip
     names = dict(own)
     machine = variant.machine
-    if machine is not None and guards.covered() and _simple(machine, variant.program):
+    if machine is not None and guards.is_covered() and _simple(machine, variant.program):
         with machine.lock:
             entry = FastEntry(variant, guards, guarded, names)
             natives, run = entry.natives, entry.way_in()
@@ -102,7 +102,7 @@ def _guards_only(
         *guards.bindings, "" if guards.apart else f"moved = {' or '.join(guards.moved) or False}",
         *guards.numbers, *guards.kept, *variant.text[variant.guards :],
     ]  # fmt: skip
-    placed = variant.placed([x for x in lines if x], names)
+    placed = variant.place([x for x in lines if x], names)
     return [native], compile_text("run", "args, kwargs", placed, names)
 
 
@@ -115,7 +115,7 @@ def _simple(machine: ExecutablePlan, program: Program) -> bool:
         return False
     if program.conditions or program.effects or program.stores:
         return False
-    if machine.plan.left() or program.sources():
+    if machine.plan.list_left() or program.sources():
         return False
     if any(v.kind not in ("argument", "tensor", "constant") for v in program.inputs):
         return False

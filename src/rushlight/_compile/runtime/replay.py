@@ -45,7 +45,7 @@ class RunFailure:
         self.refused = False
         self.missed = -1  # the place in the path where the run left it
 
-    def strayed(self, place: int) -> None:
+    def note_stray(self, place: int) -> None:
         """Notes where a run has left the path of the program, and was abandoned."""
         self.missed = place
 
@@ -102,25 +102,25 @@ class Variant:
             else NativeBody(program, lines, names, self.machine)
         )
         body.ending = ending
-        rows = None if self.machine is None else {i.name for i in self.machine.plan.left()}
+        rows = None if self.machine is None else {i.name for i in self.machine.plan.list_left()}
         body.expectations = Expectations(program, self.left, rows)
         body.expectations.begin(lines, names)
         body.write(self.left.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
-        text = self.placed([*by_versions(lines), *lines.text[self.guards :]], lines.names)
+        text = self.place([*by_versions(lines), *lines.text[self.guards :]], lines.names)
         self.reference = compile_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `tiering`
 
-    def placed(self, lines: list[str], names: dict[str, object]) -> list[str]:
+    def place(self, lines: list[str], names: dict[str, object]) -> list[str]:
         """The lines of a call of this program, with its turn around them where it needs one."""
         return in_turn(lines, names) if self.turn else lines
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """How much of it is native, and what isn't."""
         if self.machine is None:
             return "; ".join(["replayed by NumPy", *self.notes])
-        left = [i.name for i in self.machine.plan.left() if i.kind != "expect"]
+        left = [i.name for i in self.machine.plan.list_left() if i.kind != "expect"]
         calls = "1 call" if len(left) == 1 else f"{len(left)} calls"
         text = f"native but for {calls}" if left else "native"
         if left:

@@ -96,7 +96,7 @@ def arrays(probe: object) -> Reason:
     version = str(getattr(numpy, "__version__", "?"))
     if version.partition(".")[0] != _NUMPY:
         return f"NumPy {version} is not known"
-    return _first((_elements, _shape, _flags, _held), probe)
+    return _first((_elements, _shape, _flags, _check_holders), probe)
 
 
 def _elements(probe: Array) -> Reason:
@@ -138,7 +138,7 @@ def _flags(probe: Array) -> Reason:
     return None if right else "ndarrays keep their flags elsewhere"
 
 
-def _held(probe: Array) -> Reason:
+def _check_holders(probe: Array) -> Reason:
     """Whose memory an array shows, and who refers to it weakly."""
     at = id(probe)
     shown = probe[1:]

@@ -40,7 +40,7 @@ class _Watch:
     """The table, and the watcher that counts by it."""
 
     def __init__(self) -> None:
-        self.root = self._kept(1)
+        self.root = self._keep(1)
         self.words: list[int] = []  # addresses of ones that are free
         self.known: dict[int, int] = {}  # the address of a dictionary -> that of its word
         self._renew(_FIRST)
@@ -48,13 +48,13 @@ class _Watch:
         self.watcher = int(ctypes.pythonapi.PyDict_AddWatcher(ctypes.c_void_p(change)))
 
     @staticmethod
-    def _kept(count: int) -> ctypes.Array[ctypes.c_int64]:
+    def _keep(count: int) -> ctypes.Array[ctypes.c_int64]:
         made = (ctypes.c_int64 * count)()
         keep_forever(made)
         return made
 
     def _renew(self, places: int) -> None:
-        block = self._kept(1 + 2 * places)
+        block = self._keep(1 + 2 * places)
         block[0] = places - 1
         self.block = block
         for table, word in self.known.items():
@@ -75,7 +75,7 @@ class _Watch:
             found = self.known.get(id(table))
             if found is None:
                 if not self.words:
-                    room = self._kept(_ROOM)
+                    room = self._keep(_ROOM)
                     start = ctypes.addressof(room)
                     self.words = list(range(start, start + 8 * _ROOM, 8))
                 found = self.known[id(table)] = self.words.pop()

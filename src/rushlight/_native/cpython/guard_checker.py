@@ -212,9 +212,9 @@ class _Enter:
         gate = self.f.load(self.word("gate", PTR), I64)
         self.unless(gate.eq(0), "UNSURE")
         self._mode()
-        self._fixed()  # first of all: looking up an entry may run a tensor's `__hash__`
+        self._fix()  # first of all: looking up an entry may run a tensor's `__hash__`
         self._arguments()
-        self._held()
+        self._hold()
         self._grads()
         with self.each("bumps", 1) as entry:
             cell = f.load(entry(0, PTR), I64)
@@ -329,7 +329,7 @@ class _Enter:
             with f.loop(0, loop.index) as other:
                 self.unless(f.load(f.at(owners, other.index, I64), I64).ne(owner), "UNSURE")
 
-    def _fixed(self) -> None:
+    def _fix(self) -> None:
         f = self.f
         with self.each("exact", 2) as entry:
             self.unless(self.same(entry(0, PTR), entry(1)), "UNSURE")
@@ -354,7 +354,7 @@ class _Enter:
                 item = f.load(f.at(found, loop.index, I64), I64)
                 self.unless(item.eq(f.load(f.at(expected, loop.index, I64), I64)), "UNSURE")
 
-    def _held(self) -> None:
+    def _hold(self) -> None:
         f = self.f
         with self.each("held", 2) as entry:
             f.store(entry(0, PTR), entry(1))

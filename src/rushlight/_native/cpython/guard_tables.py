@@ -118,7 +118,7 @@ class Snapshot:
         place = id(array) + NDARRAY["flags"]
         self.tables["masked"].append((place, WRITEABLE, word(place) & WRITEABLE))
 
-    def held(self, slot: int, array: Array) -> None:
+    def hold(self, slot: int, array: Array) -> None:
         """An array that is the same in each call, and the slot that it is written to."""
         self.keep.append(array)
         self.tables["held"].append((slot, id(array)))

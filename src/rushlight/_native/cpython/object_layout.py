@@ -245,13 +245,13 @@ def tag_offset() -> int | None:
     if interpreter.unknown() is not None or size < _TAG + 8:
         return None
 
-    def seen(kind: type) -> int:
+    def sees(kind: type) -> int:
         getattr(kind, "no_such_attribute", None)
         return half(id(kind) + _TAG)
 
     base = type("Base", (), {})
     kind = type("Kind", (base,), {})
-    numbers = [seen(kind), seen(kind)]
+    numbers = [sees(kind), sees(kind)]
     changes: list[Callable[[], object]] = [
         lambda: setattr(kind, "a", 1), lambda: setattr(kind, "a", 2), lambda: delattr(kind, "a"),
         lambda: setattr(base, "a", 1), lambda: delattr(base, "a"),
@@ -262,8 +262,8 @@ def tag_offset() -> int | None:
         return None
     for change in changes:
         change()
-        numbers.append(seen(kind))
-        if seen(kind) != numbers[-1]:
+        numbers.append(sees(kind))
+        if sees(kind) != numbers[-1]:
             return None
     distinct = set(numbers[1:])
     return _TAG if len(distinct) == len(changes) + 1 and 0 not in distinct else None
@@ -300,7 +300,7 @@ def changes_are_seen(now: Callable[[Any], int], split: bool = True) -> bool:
     """
     numbers: dict[int, set[int]] = {}
 
-    def moved(table: Any, change: Callable[[], object]) -> bool:
+    def moves(table: Any, change: Callable[[], object]) -> bool:
         seen = numbers.setdefault(id(table), set())
         before = now(table)
         change()
@@ -315,7 +315,7 @@ def changes_are_seen(now: Callable[[Any], int], split: bool = True) -> bool:
         lambda: table.setdefault("e", 7), lambda: table.popitem(), lambda: table.__delitem__("d"),
         lambda: table.__ior__({"f": 8}), lambda: table.clear(), lambda: table.update(a=None),
     ]  # fmt: skip
-    if not all(moved(table, change) for change in changes):
+    if not all(moves(table, change) for change in changes):
         return False
     x = _Plain()
     x.a = 0
@@ -329,14 +329,14 @@ def changes_are_seen(now: Callable[[Any], int], split: bool = True) -> bool:
         x.a = n
 
     for n in range(1, 64):  # from some turn on by instructions made for this class
-        if not moved(inside, lambda n=n: store(n)) or inside["a"] != n:  # type: ignore[misc]
+        if not moves(inside, lambda n=n: store(n)) or inside["a"] != n:  # type: ignore[misc]
             return False
-    if not moved(inside, lambda: delattr(x, "a")) or not moved(inside, lambda: store(0)):
+    if not moves(inside, lambda: delattr(x, "a")) or not moves(inside, lambda: store(0)):
         return False
     space: dict[str, Any] = {"g": 0}
     exec("def put(n):\n    global g\n    g = n", space)
     for n in range(1, 64):
-        if not moved(space, lambda n=n: space["put"](n)) or space["g"] != n:  # type: ignore[misc]
+        if not moves(space, lambda n=n: space["put"](n)) or space["g"] != n:  # type: ignore[misc]
             return False
     still = now(inside), now(space), now(table)
     for _ in range(64):
@@ -345,7 +345,7 @@ def changes_are_seen(now: Callable[[Any], int], split: bool = True) -> bool:
 
 
 @cache
-def untouched(kind: Any) -> bool | None:
+def show_untouched(kind: Any) -> bool | None:
     """How instances of a class show that they have no attributes of their own.
 
     True: in the words before and behind them, see `has_nothing`. False: the address of a dictionary

@@ -61,7 +61,7 @@ class _Columns:
             else:
                 self.f.store_masked(place, value, self.mask)
 
-    def folded(self, first: float, step: Step) -> list[Value]:
+    def fold(self, first: float, step: Step) -> list[Value]:
         """What goes from channel to channel."""
         begun = [self.f.constant(self.wide, first)] * self.count
         with self.f.loop(0, self.c["channels"], carried=begun) as loop:
@@ -80,7 +80,7 @@ def _tops(k: _Columns) -> list[Value]:
     def larger(channel: Value, tops: list[Value]) -> list[Value]:
         return [f.select(x > top, x, top) for x, top in zip(k.read("a", channel), tops)]
 
-    return k.folded(-float("inf"), larger)
+    return k.fold(-float("inf"), larger)
 
 
 def _softmax(k: _Columns) -> None:
@@ -92,7 +92,7 @@ def _softmax(k: _Columns) -> None:
         k.write(channel, powers)
         return [before + e for before, e in zip(sums, powers)]
 
-    scales = [1.0 / total for total in k.folded(0.0, added)]
+    scales = [1.0 / total for total in k.fold(0.0, added)]
     k.each(lambda channel: [e * s for e, s in zip(k.read("out", channel), scales)])
 
 
@@ -104,7 +104,7 @@ def _log_softmax(k: _Columns) -> None:
         powers = [mathematics.exp(f, x - top) for x, top in zip(k.read("a", channel), tops)]
         return [before + e for before, e in zip(sums, powers)]
 
-    logs = [mathematics.log(f, total) for total in k.folded(0.0, added)]
+    logs = [mathematics.log(f, total) for total in k.fold(0.0, added)]
     k.each(
         lambda channel: [(x - top) - log for x, top, log in zip(k.read("a", channel), tops, logs)]
     )
@@ -115,7 +115,7 @@ def _back(k: _Columns) -> None:
         g, y = k.read("a", channel), k.read("b", channel)
         return [k.f.fma(a, b, before) for a, b, before in zip(g, y, sums)]
 
-    along = k.folded(0.0, added)
+    along = k.fold(0.0, added)
     k.each(
         lambda channel: [
             y * (g - s) for g, y, s in zip(k.read("a", channel), k.read("b", channel), along)
@@ -127,7 +127,7 @@ def _log_back(k: _Columns) -> None:
     def added(channel: Value, sums: list[Value]) -> list[Value]:
         return [before + g for g, before in zip(k.read("a", channel), sums)]
 
-    sums = k.folded(0.0, added)
+    sums = k.fold(0.0, added)
     k.each(
         lambda channel: [
             g - mathematics.exp(k.f, y) * s

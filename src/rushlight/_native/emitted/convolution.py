@@ -72,10 +72,10 @@ def weigh_words(type: Type, rows: int) -> int:
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses of `correlate`, `weigh` and `pack` for float32 or float64."""
-    return engine.load(emitted(type))
+    return engine.load(emit(type))
 
 
-def emitted(type: Type) -> Module:
+def emit(type: Type) -> Module:
     """The module with all three."""
     module = Module("convolution")
     gather = gather_into(module, type)

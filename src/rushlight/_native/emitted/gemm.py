@@ -54,16 +54,16 @@ FRAME = (
 @cache
 def load_chunks(type: Type) -> int:
     """The address of the blocks of products for float32 or float64."""
-    return engine.load(emitted(type))["gemm_chunks"]
+    return engine.load(emit(type))["gemm_chunks"]
 
 
 @cache
 def load(type: Type) -> int:
     """The address of the product for float32 or float64."""
-    return engine.load(emitted(type))["gemm"]
+    return engine.load(emit(type))["gemm"]
 
 
-def emitted(type: Type) -> Module:
+def emit(type: Type) -> Module:
     """The module with the product `gemm`."""
     module = Module("gemm")
     lanes = target.lanes(type)

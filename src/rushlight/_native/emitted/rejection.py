@@ -55,7 +55,7 @@ class _Draws:
         f = self.f
         with f.loop(self.start, self.n) as loop:
             self.index = loop.index
-            self.before = [f.load(self.kept(place), I64) for place in range(3)]
+            self.before = [f.load(self.keep(place), I64) for place in range(3)]
             columns = [
                 f.load(f.at(self.table, self.n * k + loop.index, F64), F64)
                 for k in range(self.columns)
@@ -70,7 +70,7 @@ class _Draws:
     def number(self, value: float) -> Value:
         return self.f.constant(F64, value)
 
-    def kept(self, place: int) -> Value:
+    def keep(self, place: int) -> Value:
         return self.f.at(self.state, place, I64)
 
     def math(self, name: str, *args: Value) -> Value:
@@ -80,13 +80,13 @@ class _Draws:
     def uniform(self) -> Value:
         """The next number in [0, 1)."""
         f = self.f
-        place = f.load(self.kept(_PLACE), I64)
+        place = f.load(self.keep(_PLACE), I64)
         with f.when(self.limit - place < 2):
             for where, value in enumerate(self.before):
-                f.store(self.kept(where), value)
+                f.store(self.keep(where), value)
             f.ret(self.index)
         both = f.load(f.at_bytes(self.words, place * 4), I64, 4)
-        f.store(self.kept(_PLACE), place + 2)
+        f.store(self.keep(_PLACE), place + 2)
         bits = ((both & 0x1FFFFF) << 32) | f.shift_right(both, 32)
         return f.cast(bits, F64) * 2.0**-53
 
@@ -95,17 +95,17 @@ class _Draws:
         f = self.f
 
         def kept() -> list[Value]:
-            f.store(self.kept(_KEPT), f.constant(I64, 0))
-            return [f.load(self.kept(_NORMAL), F64)]
+            f.store(self.keep(_KEPT), f.constant(I64, 0))
+            return [f.load(self.keep(_NORMAL), F64)]
 
         def fresh() -> list[Value]:
             angle = self.uniform() * _TWO_PI
             radius = f.sqrt(self.math("log1p", -self.uniform()) * -2.0)
-            f.store(self.kept(_NORMAL), radius * self.math("sin", angle))
-            f.store(self.kept(_KEPT), f.constant(I64, 1))
+            f.store(self.keep(_NORMAL), radius * self.math("sin", angle))
+            f.store(self.keep(_KEPT), f.constant(I64, 1))
             return [radius * self.math("cos", angle)]
 
-        return f.choose(f.load(self.kept(_KEPT), I64).ne(0), kept, fresh)[0]
+        return f.choose(f.load(self.keep(_KEPT), I64).ne(0), kept, fresh)[0]
 
 
 class _Gamma(_Draws):
@@ -176,7 +176,7 @@ class _Transformed(_Draws):
         )
         return ~taken, [k]
 
-    def judged(self, hopeless: Value, slowly: _Test) -> Value:
+    def judge(self, hopeless: Value, slowly: _Test) -> Value:
         """Whether a candidate is taken that isn't hopeless."""
         f = self.f
         return f.choose(hopeless, lambda: [f.constant(I1, False)], lambda: [slowly()])[0]
@@ -221,7 +221,7 @@ class _Poisson(_Transformed):
                 left = self.math("log", v) + log_inverse - self.math("log", a / (us * us) + b)
                 return left <= k * log_rate - rate - self.math("lgamma", k + 1.0)
 
-            return self.judged((k < 0.0) | ((us < 0.013) & (v > us)), slowly)
+            return self.judge((k < 0.0) | ((us < 0.013) & (v > us)), slowly)
 
         return f.repeat([rate], lambda _: self.attempt(a, b, (rate, 0.43), accept, judge))[0]
 
@@ -271,7 +271,7 @@ class _Binomial(_Transformed):
                 )  # fmt: skip
                 return self.math("log", v * alpha / (a / (us * us) + b)) <= bound
 
-            return self.judged((k < 0.0) | (k > n), slowly)
+            return self.judge((k < 0.0) | (k > n), slowly)
 
         return f.repeat([n], lambda _: self.attempt(a, b, (centre,), accept, judge))[0]
 

@@ -97,14 +97,14 @@ class _Registers(Lowering):
         self.known[value] = found
         return found
 
-    def _masked(self, one: Instruction, found: list[Value]) -> list[Value]:
+    def _mask(self, one: Instruction, found: list[Value]) -> list[Value]:
         mask = self.masks[-1]
         if mask is None:
             return found
         return [*found[:-1], self.f.select(mask, found[-1], self._identity(one))]
 
-    def _reduced(self, one: Instruction) -> Value:
-        found = self._masked(one, self._vectors(one.args[0]))
+    def _reduce(self, one: Instruction) -> Value:
+        found = self._mask(one, self._vectors(one.args[0]))
         while len(found) > 1:  # pairwise
             pairs = [self._join(one, found[i], found[i + 1]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[len(pairs) * 2 :]
@@ -116,7 +116,7 @@ class _Registers(Lowering):
             self._scalar_instructions("r", level)
             self._splat_rows()
             for value in stage.reductions:
-                self.scalars[value] = self._reduced(self._of(value))
+                self.scalars[value] = self._reduce(self._of(value))
         level = len(self.plan.stages)
         while level <= max(self.plan.level):
             self._scalar_instructions("r", level)
@@ -127,7 +127,7 @@ class _Registers(Lowering):
                 one = self._of(value)
                 if one.op == "total":
                     if self.group.kind(one.args[0]) != "r":
-                        self._add_total(value, self._reduced(one))
+                        self._add_total(value, self._reduce(one))
                     continue
                 self._add_columns(value, self._vectors(one.args[0]))
         results = {
@@ -163,7 +163,7 @@ class _Loops(Lowering):
         for level in range(len(self.plan.stages), max(self.plan.level) + 1):
             self._scalar_instructions("r", level)
 
-    def _unrolled(self, stage: Stage, level: int) -> int:
+    def _unroll(self, stage: Stage, level: int) -> int:
         """How many vectors a turn works on: several where the work is little."""
         seen: set[int] = set()
         costs = [0]
@@ -183,7 +183,7 @@ class _Loops(Lowering):
             visit(root)
         return 4 if costs[0] < 6 else 2 if costs[0] < 14 else 1
 
-    def _gathered(self, stage: Stage) -> list[int]:
+    def _gather(self, stage: Stage) -> list[int]:
         """The reductions of a stage that have accumulators."""
         group = self.group
         totals = [
@@ -194,8 +194,8 @@ class _Loops(Lowering):
 
     def _stage(self, level: int, stage: Stage) -> None:
         f = self.f
-        gathered = self._gathered(stage)
-        unrolled = self._unrolled(stage, level)
+        gathered = self._gather(stage)
+        unrolled = self._unroll(stage, level)
         if not gathered:
             self._pass(level, stage, [], f.constant(I64, 0), self.length, unrolled)
             return
@@ -242,7 +242,7 @@ class _Loops(Lowering):
                     after += self._body(level, stage, gathered, mine, index, None)
                 loop.next(*after)
             accumulators, position = loop.results, whole
-        sums = self._combined(gathered, accumulators)
+        sums = self._combine(gathered, accumulators)
         length = stop - position
         whole = position + (length - length % lanes)
         with f.loop(position, whole, lanes, carried=sums) as loop:
@@ -260,7 +260,7 @@ class _Loops(Lowering):
             found.append(f.fold(total, lambda a, b, one=one: self._join(one, a, b)))  # type: ignore[misc]
         return found
 
-    def _combined(self, gathered: list[int], accumulators: Sequence[Value]) -> list[Value]:
+    def _combine(self, gathered: list[int], accumulators: Sequence[Value]) -> list[Value]:
         """The accumulators of all unrolled parts, pairwise joined."""
         count = len(gathered)
         found = []

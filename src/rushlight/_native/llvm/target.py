@@ -45,11 +45,11 @@ def available() -> bool:
 
 def _find_out() -> bool:
     global _supported
-    _supported = _known_processor() and (prebuilt.library() is not None or compiles())
+    _supported = _knows_processor() and (prebuilt.library() is not None or compiles())
     return _supported
 
 
-def _known_processor() -> bool:
+def _knows_processor() -> bool:
     return (
         os.environ.get("RUSHLIGHT_NATIVE", "1") != "0"
         and platform.machine().lower() in ("x86_64", "amd64", "arm64", "aarch64")
@@ -66,7 +66,7 @@ def compiles() -> bool:
     Needs llvmlite (0.45 or later), and a 64-bit ARM, or x86 with AVX2 and FMA.
     """
     # Loading llvmlite costs 70 ms, and is asked of machines that are likely to say yes.
-    if not _known_processor() or importlib.util.find_spec("llvmlite") is None:
+    if not _knows_processor() or importlib.util.find_spec("llvmlite") is None:
         return False
     try:
         llvm = binding()

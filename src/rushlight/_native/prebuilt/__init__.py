@@ -69,7 +69,7 @@ def is_turned_off() -> bool:
 
 
 @cache
-def _chosen() -> tuple[str, Any, str]:
+def _choose() -> tuple[str, Any, str]:
     """The name and the module of the set in use, or why there is none."""
     if is_turned_off():
         return "", None, "RUSHLIGHT_PREBUILT=0"
@@ -92,24 +92,24 @@ def _chosen() -> tuple[str, Any, str]:
 
 def library() -> ModuleType | None:
     """The extension module in use, or None."""
-    found: ModuleType | None = _chosen()[1]
+    found: ModuleType | None = _choose()[1]
     return found
 
 
 def instructions() -> Instructions | None:
     """What the kernels in use were compiled for; None where there are none."""
-    name = _chosen()[0]
+    name = _choose()[0]
     return sets()[name] if name else None
 
 
 def why() -> str:
     """Why no kernels of this folder are used; empty where they are."""
-    return _chosen()[2]
+    return _choose()[2]
 
 
 def describe() -> str:
     """Which kernels are used, in words."""
-    name, module, reason = _chosen()
+    name, module, reason = _choose()
     return f"{len(module.keys())} modules for {name}" if name else f"none ({reason})"
 
 

@@ -42,7 +42,7 @@ _FUTEX = {"x86_64": 202, "aarch64": 98}  # the number of the kernel's call
 _WAIT, _WAKE = 128, 129  # of this process only
 
 
-def supported() -> bool:
+def is_supported() -> bool:
     """Whether threads can wait in the kernel here."""
     return sys.platform == "linux" and platform.machine() in _FUTEX
 
@@ -66,7 +66,7 @@ class _Pool:
         # Never freed: emitted code and threads may hold the address.
         keep_forever(self.memory)
         self.state = -(-ctypes.addressof(self.memory) // 64) * 64
-        if supported():
+        if is_supported():
             library = ctypes.CDLL(None)
             start = self.state + _CALLS - ctypes.addressof(self.memory)
             calls = (ctypes.c_int64 * 3).from_buffer(self.memory, start)
@@ -128,7 +128,7 @@ def state(threads: int) -> int:
     pool = _pool
     if pool is not None and pool.threads == threads:
         return pool.state
-    return _start(threads) if supported() else 0
+    return _start(threads) if is_supported() else 0
 
 
 def _start(threads: int) -> int:
@@ -179,7 +179,7 @@ def _module() -> Module:
     module = Module("pool")
     take = _take(module)
     _lister(module, _runner(module, take))
-    if supported():
+    if is_supported():
         _server(module, take)
         stop = module.function("stop", [("state", PTR)])
         (state,) = stop.params
@@ -284,7 +284,7 @@ def _runner(module: Module, take: Function) -> Function:
     f.store(f.at(task, 1, I64), frame)
     f.atomic_store(f.at(task, 2, I64), chunks)
     f.emit(I64, f"atomicrmw xchg {word!r}, {opened!r} seq_cst")
-    if supported():
+    if is_supported():
         sleepers = f.emit(I32, f"atomicrmw add {f.at_bytes(state, _SLEEPERS)!r}, i32 0 seq_cst")
         with f.when(sleepers > 0):
             f.atomic_add(f.at_bytes(state, _SIGNAL), f.constant(I32, 1))
@@ -296,7 +296,7 @@ def _runner(module: Module, take: Function) -> Function:
         (turns,) = carried
         waiting = f.atomic_load(done, I64) < chunks
         _pause(f)
-        if supported():
+        if is_supported():
             # A worker that was put aside with a chunk in hand: let it have the processor.
             with f.when(waiting & (turns > patience)):
                 give = f.load(f.at(f.at_bytes(state, _CALLS), 1, I64), PTR)

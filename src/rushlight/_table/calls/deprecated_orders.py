@@ -117,11 +117,11 @@ def old_order(
         f" (Triggered internally at {_SOURCE}.)"
     )
 
-    def said(value: Tensor) -> Tensor:
+    def note_order(value: Tensor) -> Tensor:
         say_once("deprecated overload", text)
         return value
 
-    return places, said
+    return places, note_order
 
 
 REINFORCE: Final = """reinforce() was removed.

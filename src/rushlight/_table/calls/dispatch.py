@@ -207,7 +207,7 @@ class Dispatcher:
             raise problem
         old = old_order(self.kind, self.short, args, kwargs)
         if old is not None:
-            return reordered(self.rows[0], *old, args, kwargs)
+            return reorder(self.rows[0], *old, args, kwargs)
         packs = self.kind in ("method", "")
         lasting = True
         for row in self.rows:
@@ -255,7 +255,7 @@ def of_numbers(
     return None
 
 
-def reordered(
+def reorder(
     row: Row,
     places: dict[str, int | str],
     said: Callable[[Any], Any],
@@ -421,7 +421,7 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     if kind != "method" and not first.op.is_view:  # a method is no builtin
         count = 0 if short is None else len(short.tensors)
         apt = count == 2 or (count == 1 and len(rows) == 1)
-        enter_row(made, short if apt else None, general, _planned(general))
+        enter_row(made, short if apt else None, general, _plan(general))
     return made
 
 
@@ -448,9 +448,9 @@ def _binary(op: Op, general: Dispatcher) -> AnyCallable:
 
 def _any(general: Dispatcher) -> AnyCallable:
     if run_plan is None:
-        return _planned(general)
+        return _plan(general)
     plans, run = general.plans, run_plan
-    others = _planned(general)
+    others = _plan(general)
 
     def function(*args: object, **kwargs: object) -> object:
         try:
@@ -463,7 +463,7 @@ def _any(general: Dispatcher) -> AnyCallable:
     return function
 
 
-def _planned(general: Dispatcher) -> AnyCallable:
+def _plan(general: Dispatcher) -> AnyCallable:
     plans = general.plans
 
     def function(*args: object, **kwargs: object) -> object:

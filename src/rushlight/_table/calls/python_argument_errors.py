@@ -77,7 +77,7 @@ def explain_errors(
         try:
             return checked(*args, **kwargs)
         except Exception as error:
-            if _asked_by_python(error, function):
+            if _is_asked_by_python(error, function):
                 raise
             problem = _refusal(kind, name, function, args, kwargs, error)
             if problem is None:
@@ -87,7 +87,7 @@ def explain_errors(
     return run
 
 
-def _asked_by_python(error: Exception, function: AnyCallable) -> bool:
+def _is_asked_by_python(error: Exception, function: AnyCallable) -> bool:
     """Whether an error is of a question that PyTorch's function asks before it calls C."""
     text = str(error)
     if re.search(_COMPARED, text):

@@ -156,19 +156,19 @@ div = elementwise(
 )
 
 
-def _divided_self(
+def _dividend_gradient(
     xp: ModuleType, g: TensorLike, other: TensorLike, rounding_mode: str | None
 ) -> TensorLike:
     return g / other if rounding_mode is None else xp.zeros_like(g)
 
 
-def _divided_other(
+def _divisor_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike, rounding_mode: str | None
 ) -> TensorLike:
     return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
 
 
-def _rounded_types(args: Arguments, raws: Arguments) -> None:
+def _check_rounding(args: Arguments, raws: Arguments) -> None:
     if args[2] in ("floor", "trunc"):
         place = 0 if isinstance(args[0], TensorBase) else 1  # a number may come first
         _checks.takes(f"div_{args[2]}_cpu", "fi")(args[place:], raws[place:])
@@ -177,8 +177,8 @@ def _rounded_types(args: Arguments, raws: Arguments) -> None:
 div_mode = elementwise(
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     quotients.divide_rounded,
-    self=_divided_self,
-    other=_divided_other,
+    self=_dividend_gradient,
+    other=_divisor_gradient,
     promote_at=("self", "other"),
     node="DivBackward2",
     refuses_values="whole",
@@ -186,7 +186,7 @@ div_mode = elementwise(
     given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
                         (mk(3), mk(3), "trunc")],
-    check=_rounded_types,
+    check=_check_rounding,
     wide=True,
     vmap_write="inplace arithmetic",
     doc='Divides and rounds: "trunc" towards zero, "floor" down, None not at all.',

@@ -102,7 +102,7 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
         elif len(args) == 1 and isinstance(first, TensorBase):
             other = first
         else:
-            named = _named(args)
+            named = _name_arguments(args)
             dtype, device = named.get("dtype", dtype), named.get("device", device)
             copy, other = named.get("copy", copy), named.get("tensor", other)
     if isinstance(other, TensorBase):
@@ -127,7 +127,7 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
     return result
 
 
-def _named(args: tuple[object, ...]) -> dict[str, Any]:
+def _name_arguments(args: tuple[object, ...]) -> dict[str, Any]:
     """What the positional arguments of `to` mean, by their names.
 
     Raises:

@@ -102,7 +102,7 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
         composite("", name=shown)(function)
 
 
-def _called(
+def _call_operator(
     name: str, input: Tensor, p: Any, training: Any, inplace: Any, shape: Any, alpha: bool
 ) -> Tensor:
     """What a function in Python gives that calls the operator of that name, or its `name_`.
@@ -137,7 +137,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
-    return _called("dropout", input, p, training, inplace, EVERY, False)
+    return _call_operator("dropout", input, p, training, inplace, EVERY, False)
 
 
 @composite("nn.functional")
@@ -149,7 +149,7 @@ def alpha_dropout(
     Source: G. Klambauer et al., Self-normalizing neural networks (2017).
     """
     _range(p, ValueError)
-    return _called("alpha_dropout", input, p, training, inplace, EVERY, True)
+    return _call_operator("alpha_dropout", input, p, training, inplace, EVERY, True)
 
 
 @composite("nn.functional")
@@ -161,7 +161,7 @@ def feature_alpha_dropout(
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
-    return _called("feature_alpha_dropout", input, p, training, inplace, None, True)
+    return _call_operator("feature_alpha_dropout", input, p, training, inplace, None, True)
 
 
 @composite("nn.functional")
@@ -187,9 +187,9 @@ def dropout1d(
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, single: bool) -> Tensor:
     """Dropout of channels; a `single` sample has no batch dimension."""
     if not single:
-        return _called("feature_dropout", input, p, training, inplace, None, False)
+        return _call_operator("feature_dropout", input, p, training, inplace, None, False)
     batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _called("feature_dropout", batch, p, training, inplace, None, False)
+    result = _call_operator("feature_dropout", batch, p, training, inplace, None, False)
     return result.squeeze_(0) if inplace else result.squeeze(0)
 
 
@@ -229,7 +229,7 @@ def dropout2d(
             "behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
-    return _called("feature_dropout", input, p, training, inplace, None, False)
+    return _call_operator("feature_dropout", input, p, training, inplace, None, False)
 
 
 @composite("nn.functional")

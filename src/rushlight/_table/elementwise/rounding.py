@@ -141,13 +141,13 @@ def _clamp_gradient(
     return xp.keep(g, (self >= min) & (self <= max))
 
 
-def _clamped_low(
+def _low_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike, max: TensorLike | None
 ) -> TensorLike:
     return xp.keep(g, self < min if max is None else (self < min) & (min < max))
 
 
-def _clamped_high(
+def _high_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, min: TensorLike | None, max: TensorLike
 ) -> TensorLike:
     return xp.keep(g, self > max if min is None else (self > max) | (max < min))
@@ -185,24 +185,24 @@ _at_most = _checks.takes("minimum_cpu", "fib")
 _between = _checks.takes("clamp_cpu", "fi")
 
 
-def _bounded_by_numbers(args: Arguments, raws: Arguments) -> None:
+def _check_number_bounds(args: Arguments, raws: Arguments) -> None:
     """Refuses numbers as bounds that an element of the result can't be."""
     low, high = args[1], args[2]
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     kernel = "clamp_max" if low is None else ("clamp_min" if high is None else "clamp")
-    _bound_by(kernel, "double", args, raws)
+    _check_bound(kernel, "double", args, raws)
 
 
-def _bound_below(args: Arguments, raws: Arguments) -> None:
-    _bound_by("clamp_min", "", args, raws)
+def _check_lower_bound(args: Arguments, raws: Arguments) -> None:
+    _check_bound("clamp_min", "", args, raws)
 
 
-def _bound_above(args: Arguments, raws: Arguments) -> None:
-    _bound_by("clamp_max", "", args, raws)
+def _check_upper_bound(args: Arguments, raws: Arguments) -> None:
+    _check_bound("clamp_max", "", args, raws)
 
 
-def _bound_by(kernel: str, read_as: str, args: Arguments, raws: Arguments) -> None:
+def _check_bound(kernel: str, read_as: str, args: Arguments, raws: Arguments) -> None:
     dtype = raws[0].dtype
     if dtype is T.FLOAT32 or dtype is T.FLOAT64:
         for bound in args[1:]:
@@ -226,8 +226,8 @@ clamp = elementwise(
     raw.clamp,
     formula=_within,
     self=_clamp_gradient,
-    min=_clamped_low,
-    max=_clamped_high,
+    min=_low_gradient,
+    max=_high_gradient,
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
@@ -239,7 +239,7 @@ clamp_numbers = overload(
     clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
-    check=_bounded_by_numbers,
+    check=_check_number_bounds,
     names_c_type=True,
 )  # fmt: skip
 clamp_min = elementwise(
@@ -257,7 +257,7 @@ clamp_min = elementwise(
 clamp_min_number = overload(
     clamp_min, "clamp_min(Tensor self, Scalar min) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
-    check=_bound_below,
+    check=_check_lower_bound,
     names_c_type=True,
 )  # fmt: skip
 clamp_max = elementwise(
@@ -275,7 +275,7 @@ clamp_max = elementwise(
 clamp_max_number = overload(
     clamp_max, "clamp_max(Tensor self, Scalar max) -> Tensor",
     samples=lambda mk: [(mk(3, 4), 0.1)],
-    check=_bound_above,
+    check=_check_upper_bound,
     names_c_type=True,
 )  # fmt: skip
 

@@ -82,7 +82,7 @@ def _tall_qr_gradient(xp: ModuleType, of_q: TensorLike, of_r: TensorLike, q: Ten
     return xp.solve_triangular(adjoint(xp, r), of_q + q @ both, upper=False, left=False)
 
 
-def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
+def _qr_checked(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
     if mode in ("reduced", "complete", "r") or not is_half(x.dtype) or x.ndim < 2:
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
     return householder.qr(x, mode)
@@ -90,7 +90,7 @@ def _checked_qr(x: Array, mode: str = "reduced") -> tuple[Array, Array]:
 
 linalg_qr = general(
     "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
-    _checked_qr,
+    _qr_checked,
     A=_qr_gradient,
     holomorphic=False,
     namespace="linalg",

@@ -127,7 +127,7 @@ solve_ex = general(
 )
 
 
-def _checked_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
+def _solve_checked(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raw.check(a, "linalg.solve_triangular")
     raw.check_pair(a, b, left, "linalg.solve_triangular")
@@ -163,7 +163,7 @@ def _triangular_gradients(
 solve_triangular = general(
     "linalg_solve_triangular(Tensor A, Tensor B, *, bool upper, bool left=True, "
     "bool unitriangular=False) -> Tensor",
-    _checked_triangular,
+    _solve_checked,
     joint=_triangular_gradients,
     namespace="linalg",
     saved_as={"A": "self", "B_shape": None},
@@ -178,7 +178,7 @@ solve_triangular = general(
 )  # fmt: skip
 
 
-def _solved_and_cloned(
+def _solve_and_clone(
     b: Array, a: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:
     for x, what in ((b, "b"), (a, "A")):
@@ -239,7 +239,7 @@ def _triangular_solve_tangents(
 triangular_solve = general(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    saying_better("triangular_solve", _solved_and_cloned),
+    saying_better("triangular_solve", _solve_and_clone),
     joint=_triangular_solve_gradients,
     jvp=_triangular_solve_tangents,
     out=True,

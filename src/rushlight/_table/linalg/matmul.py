@@ -485,7 +485,7 @@ def through_views(tensors: list[Tensor]) -> list[Tensor]:
 def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     """The dimensions of both operands to sum over."""
     if not isinstance(dims, (tuple, list, int, TensorBase)):
-        raise RuntimeError(errors.contracted(dims))
+        raise RuntimeError(errors.describe_contraction(dims))
     if isinstance(dims, TensorBase):
         if dims._raw.size > 1:
             if dims._raw.shape[0] != 2:

@@ -49,14 +49,14 @@ def _place(function: AnyCallable) -> AnyCallable:
     """The function of a window, which takes the device "meta" for a window without data."""
 
     @functools.wraps(function)
-    def made(*args: object, **kwargs: Any) -> Any:
+    def make(*args: object, **kwargs: Any) -> Any:
         window = function(*args, **kwargs)
         device = kwargs.get("device")
         if device is None or not on_meta(device) or _meta.is_meta(window):
             return window
         return _meta.strip_data(window)
 
-    return made
+    return make
 
 
 @composite("signal.windows")

@@ -199,14 +199,14 @@ def batch_norm(op: Op, args: Arguments, dims: list[int | None], size: int) -> tu
     reshape, expand = table("reshape"), table("expand")
     flat = reshape(table("movedim")(x, 0, 1), (shape[1], size * channels, *shape[3:]))
 
-    def tiled(p: Tensor | None, d: int | None) -> Tensor | None:
+    def tile(p: Tensor | None, d: int | None) -> Tensor | None:
         if p is None:
             return None
         p = expand(p, (size, channels)) if d is None else front(p, d)
         return reshape(p, (size * channels,))
 
     out, saved, inverse = call(op, [
-        flat, tiled(weight, dw), tiled(bias, db), tiled(mean, None), tiled(var, None), training,
+        flat, tile(weight, dw), tile(bias, db), tile(mean, None), tile(var, None), training,
         momentum, eps,
     ])  # fmt: skip
     out = table("movedim")(reshape(out, (shape[1], size, *shape[2:])), 1, 0)

@@ -175,26 +175,31 @@ def classify_call(
     name = schema.name
     key = f"{name}.{schema.overload}" if schema.overload else name
     if inplace and key in _RENAMED_WRITES:
-        return (_named(_RENAMED_WRITES[key]), *_split(schema, args), -1)
+        return (_find_overload(_RENAMED_WRITES[key]), *_split(schema, args), -1)
     if name in ("square", "_cube", "_root"):
         power = {"square": 2, "_cube": 3, "_root": 0.5}[name]
-        return _named("pow_.Scalar" if inplace else "pow.Tensor_Scalar"), (args[0], power), {}, -1
+        return (
+            _find_overload("pow_.Scalar" if inplace else "pow.Tensor_Scalar"),
+            (args[0], power),
+            {},
+            -1,
+        )
     if name == "_rsub":
-        return _named("rsub.Scalar"), (args[0], args[1]), {}, -1
+        return _find_overload("rsub.Scalar"), (args[0], args[1]), {}, -1
     if name in ("softmax", "log_softmax"):
-        return _named(f"_{name}.default"), (args[0], args[1], False), {}, -1
+        return _find_overload(f"_{name}.default"), (args[0], args[1], False), {}, -1
     if name == "nll_loss":
-        return _named("nll_loss_forward.default"), tuple(args), {}, 0
+        return _find_overload("nll_loss_forward.default"), tuple(args), {}, 0
     if name == "_to_copy":
         named = (
             {"dtype": args[1]} if len(args) == 2 else {"dtype": args[1], "memory_format": args[2]}
         )
-        return _named("_to_copy.default"), (args[0],), named, -1
+        return _find_overload("_to_copy.default"), (args[0],), named, -1
     if name in _FORMATS:
         memory_format = _FORMATS[name](args[0]._raw.ndim)
-        return _named("clone.default"), (args[0],), {"memory_format": memory_format}, -1
+        return _find_overload("clone.default"), (args[0],), {"memory_format": memory_format}, -1
     if key in _RENAMED:
-        return (_named(_RENAMED[key]), *_split(schema, args), -1)
+        return (_find_overload(_RENAMED[key]), *_split(schema, args), -1)
     overload = schema.overload or "default"
     if (
         overload == "Tensor"
@@ -208,7 +213,7 @@ def classify_call(
     return (_aten.find_overload(stem, overload), *_split(schema, args), -1)
 
 
-def _named(name: str) -> Any:
+def _find_overload(name: str) -> Any:
     stem, _, overload = name.partition(".")
     return _aten.find_overload(stem, overload)
 

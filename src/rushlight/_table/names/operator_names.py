@@ -450,15 +450,15 @@ _REMOVED: Final = {
 
 
 def _remove(name: str, text: str) -> None:
-    def removed(*args: object, **kwargs: object) -> NoReturn:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(_SINCE + text)
 
-    removed.__name__ = removed.__qualname__ = name
-    removed.__doc__ = (
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = (
         "Raises RuntimeError, which names what replaced it.\n\n"
         "Parameters:\n    args: whatever it was called with; nothing is looked at.\n"
     )
-    composite("", name=name, method=name != "matrix_rank")(removed)
+    composite("", name=name, method=name != "matrix_rank")(refuse)
 
 
 for _name, _text in _REMOVED.items():

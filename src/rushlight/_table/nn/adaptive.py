@@ -145,7 +145,7 @@ def _mean_function(dims: int, row: Row) -> AnyCallable:
     name = f"adaptive_avg_pool{dims}d"
 
     @give_signatures(f"{name}(Tensor self, int[{dims}] output_size) -> Tensor")
-    def checked(input: Tensor, output_size: Shape) -> Tensor:
+    def check_size(input: Tensor, output_size: Shape) -> Tensor:
         size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
         return _means(input, size, dims, row)
 
@@ -154,7 +154,7 @@ def _mean_function(dims: int, row: Row) -> AnyCallable:
 
         Raises: RuntimeError for sizes that don't fit.
         """
-        return checked(input, _sizes(output_size, input.size(), dims))
+        return check_size(input, _sizes(output_size, input.size(), dims))
 
     function.__name__ = function.__qualname__ = name
     return function

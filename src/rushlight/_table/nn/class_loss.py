@@ -230,7 +230,7 @@ def _general_cross_entropy(
         _check_smoothing(label_smoothing)
         log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
         smoothing = label_smoothing if label_smoothing > 0 else 0.0
-        return _expected(log_p, target, weight, number, smoothing, dim)
+        return _expected_loss(log_p, target, weight, number, smoothing, dim)
     _check_smoothing(label_smoothing)
     log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
     loss = _nll_nd(log_p, target, weight, number, ignore_index)
@@ -269,7 +269,7 @@ def _by_class(weight: Any, ndim: int) -> Tensor:
     return weight if ndim == 1 else weight.view((1, -1) + (1,) * (ndim - 2))
 
 
-def _expected(
+def _expected_loss(
     log_p: Tensor,
     target: TensorLike,
     weight: Tensor | None,

@@ -75,7 +75,7 @@ def _lengths(x: Tensor, dim: int, eps: float) -> Tensor:
     raw.floor_at(_memory_of(norm), eps)
     mode = current()
     if mode.recorder is not None:
-        mode.recorder.refilled(norm, partial(raw.floor_at, low=eps), draws=0)
+        mode.recorder.note_refill(norm, partial(raw.floor_at, low=eps), draws=0)
         count_write(norm, mode)
     return norm
 

@@ -452,7 +452,7 @@ def _as_bags(
         offsets = arange(0, input.numel(), length, dtype=input.dtype)
         recorder = current().recorder
         if recorder is not None:
-            recorder.filled(offsets)
+            recorder.note_fill(offsets)
         return input.reshape(-1), offsets, None if scales is None else scales.reshape(-1)
     if input.dim() != 1:
         raise ValueError(

@@ -251,7 +251,7 @@ def multi_head_attention_forward(
     else:
         q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
     if mask is not None:
-        mask = _checked_mask(mask, batch, num_heads, length, keys)
+        mask = _check_mask(mask, batch, num_heads, length, keys)
     cat = table("cat")
     if bias_k is not None or bias_v is not None:
         k, v = _with_biases(k, v, bias_k, bias_v, static_k, static_v, batch)
@@ -288,7 +288,7 @@ def multi_head_attention_forward(
     return out, weights
 
 
-def _checked_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> Tensor:
+def _check_mask(mask: Any, batch: int, heads: int, length: int, keys: int) -> Tensor:
     """The mask with a dimension for heads.
 
     Raises: RuntimeError for another shape than that of the scores.

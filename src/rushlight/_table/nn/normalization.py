@@ -30,7 +30,7 @@ losses = later("_array.nn.element_losses")
 raw = later("_array.nn.batch_norm")
 
 
-def centred(x: Tensor, eps: float, dim: Shape, part: float) -> tuple[Tensor, Tensor, Tensor]:
+def centre(x: Tensor, eps: float, dim: Shape, part: float) -> tuple[Tensor, Tensor, Tensor]:
     """x - mean along `dim`, the means and 1 / deviations."""
     mean = row_sum(x, dim) * part
     moved = x - mean
@@ -51,13 +51,13 @@ def normalise(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, dim: Shape, part: float
 ) -> tuple[Tensor, ...]:
     """x with mean 0 and variance 1 along `dim`, scaled and shifted; the means; 1 / deviations."""
-    moved, mean, inverse = centred(input, eps, dim, part)
+    moved, mean, inverse = centre(input, eps, dim, part)
     hat = moved * inverse
     out = hat if weight is None else hat * weight
     return out if bias is None else out + bias, mean, inverse
 
 
-def _needed(g: Any, need: list[bool]) -> Any:
+def _pick_needed(g: Any, need: list[bool]) -> Any:
     return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
 
 
@@ -255,14 +255,14 @@ def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Te
     part = x.shape[1] / x.numel()
     scale = None if weight is None else weight.view(shape)
     if training:
-        moved, _, inverse = centred(x, eps, dims, part)
+        moved, _, inverse = centre(x, eps, dims, part)
     else:
         inverse = ((running_var + eps) ** -0.5).view(shape)
         moved, part = x - running_mean.view(shape), 0.0
     d_x, d_weight, d_bias = channel_gradients(g, moved, inverse, scale, dims, part)
     if not training:
         d_x = g * inverse if scale is None else g * (inverse * scale)
-    return _needed((d_x, d_weight.reshape(-1), d_bias.reshape(-1)), need)
+    return _pick_needed((d_x, d_weight.reshape(-1), d_bias.reshape(-1)), need)
 
 
 BATCH_NORM = general(
@@ -432,13 +432,13 @@ def _group_gradients(g0: Tensor, input: TensorLike, group: int, mean: Tensor, rs
     inner = math.prod(x.shape[2:])
     wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
     part = 1 / grouped[2]
-    moved, _, inverse = centred(x.reshape(grouped), eps, (2,), part)
+    moved, _, inverse = centre(x.reshape(grouped), eps, (2,), part)
     g_wide = g.reshape(wide)
     scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
     scaled = scaled.reshape(grouped)
     d_x = input_gradient(scaled, scaled * moved, moved, inverse, (2,), part)
     d_weight = (g_wide * (moved * inverse).reshape(wide)).sum((0, 2))
-    return _needed((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
+    return _pick_needed((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
 
 
 GROUP_NORM = general(

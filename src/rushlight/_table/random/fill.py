@@ -57,7 +57,7 @@ def refill(self: Tensor, name: str, fill: Any, *operands: Any, edges: int = 1) -
         if self._raw.size:
             fill(self._raw, *[x._raw for x in operands])
     if mode.recorder is not None:
-        mode.recorder.refilled(self, fill, operands)
+        mode.recorder.note_refill(self, fill, operands)
     count_write(self, mode)
     if mode.dual:
         tangent = TANGENTS.find(self)

@@ -79,7 +79,7 @@ def _check(name: str, input: Any, mask: Any) -> None:
         raise AttributeError(f"'{type(mask).__name__}' object has no attribute 'shape'")
 
 
-def _added_type(input: object, dtype: D.dtype | None) -> D.dtype:
+def _sum_dtype(input: object, dtype: D.dtype | None) -> D.dtype:
     """The type of a sum or a product: integers become int64."""
     if dtype is not None:
         return dtype
@@ -87,7 +87,7 @@ def _added_type(input: object, dtype: D.dtype | None) -> D.dtype:
     return D.int64 if have.category < D.FLOAT else have
 
 
-def _typed(result: Any, dtype: D.dtype | None) -> Tensor:
+def _convert_result(result: Any, dtype: D.dtype | None) -> Tensor:
     return result if dtype is None or T.dtype_of(result) is dtype else result.to(dtype)
 
 
@@ -97,7 +97,7 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: D.dtype | 
         mask: object = None) -> Tensor:  # fmt: skip
     """The sum over `dim` of the elements that the mask keeps; 0 where there is none."""
     _check("sum", input, mask)
-    want = _added_type(input, dtype)
+    want = _sum_dtype(input, dtype)
     x = _fill(input, mask, 0)
     return table("sum")(x, _dims(dim, input._raw.ndim), bool(keepdim), dtype=want)
 
@@ -108,8 +108,8 @@ def prod(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The product over `dim` of the elements that the mask keeps; 1 where there is none."""
     _check("prod", input, mask)
-    want = _added_type(input, dtype)
-    x = _typed(_fill(input, mask, 1), want)
+    want = _sum_dtype(input, dtype)
+    x = _convert_result(_fill(input, mask, 1), want)
     for d in reversed(_dims(dim, input._raw.ndim)):
         x = table("prod")(x, d, bool(keepdim))
     return x
@@ -122,7 +122,7 @@ def amax(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
     """The largest of the elements that the mask keeps; the type's lowest where there is none."""
     _check("amax", input, mask)
     x = _fill(input, mask, _lowest(T.dtype_of(input)))
-    return _typed(table("amax")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
+    return _convert_result(table("amax")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
 
 
 @composite("masked")
@@ -132,7 +132,7 @@ def amin(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool
     """The smallest of the elements that the mask keeps; the type's highest where there is none."""
     _check("amin", input, mask)
     x = _fill(input, mask, _highest(T.dtype_of(input)))
-    return _typed(table("amin")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
+    return _convert_result(table("amin")(x, _dims(dim, input._raw.ndim), bool(keepdim)), dtype)
 
 
 @composite("masked")
@@ -212,7 +212,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: D.dtyp
             )
         x = input.to(D.float64)
     x = _fill(x, mask, float("nan"))
-    return _typed(table("nanmedian")(x, axis, keepdim)[0], want)
+    return _convert_result(table("nanmedian")(x, axis, keepdim)[0], want)
 
 
 @composite("masked")
@@ -223,7 +223,7 @@ def logsumexp(input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim:
     _check("logsumexp", input, mask)
     want = T.dtype_of(input) if dtype is None else dtype
     x = _fill(input, mask, _lowest(T.dtype_of(input)))
-    return _typed(table("logsumexp")(x, _dims(dim, input._raw.ndim), bool(keepdim)), want)
+    return _convert_result(table("logsumexp")(x, _dims(dim, input._raw.ndim), bool(keepdim)), want)
 
 
 @composite("masked")
@@ -247,7 +247,7 @@ def logaddexp(input: Tensor, other: Tensor | Scalar, *, dtype: D.dtype | None = 
     want = T.dtype_of(input) if dtype is None else dtype
     a = _fill(input, input_mask, -_INF)
     b = _fill(other, other_mask, -_INF)
-    return _typed(table("logaddexp")(a, b), want)
+    return _convert_result(table("logaddexp")(a, b), want)
 
 
 @composite("masked")
@@ -408,4 +408,4 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12,
     want = T.dtype_of(input) if dtype is None else dtype
     length = norm(input, ord, axis, keepdim=True, dtype=want, mask=mask)
     least = table("tensor")(eps, dtype=T.dtype_of(length))
-    return _typed(_fill(input, mask, 0), want) / table("maximum")(length, least)
+    return _convert_result(_fill(input, mask, 0), want) / table("maximum")(length, least)

@@ -109,7 +109,7 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _called(
+def _call_method(
     row: Row | Unsettled,
     name: str,
     input: Tensor,
@@ -137,7 +137,7 @@ def softmax(
     Special: a row of -inf, a row with inf or nan -> nan.
     Raises: IndexError for a dimension that isn't there.
     """
-    return _called(SOFTMAX, "softmax", input, dim, _stacklevel, dtype)
+    return _call_method(SOFTMAX, "softmax", input, dim, _stacklevel, dtype)
 
 
 @composite("nn.functional")
@@ -148,7 +148,7 @@ def log_softmax(
 
     Raises: IndexError for a dimension that isn't there.
     """
-    return _called(LOG_SOFTMAX, "log_softmax", input, dim, _stacklevel, dtype)
+    return _call_method(LOG_SOFTMAX, "log_softmax", input, dim, _stacklevel, dtype)
 
 
 @composite("nn.functional")
@@ -158,7 +158,7 @@ def softmin(
     """softmax(-input) along `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel)
-    return _called(SOFTMAX, "softmax", -input, dim, _stacklevel, dtype)
+    return _call_method(SOFTMAX, "softmax", -input, dim, _stacklevel, dtype)
 
 
 @composite("nn.functional")

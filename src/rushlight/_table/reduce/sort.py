@@ -383,7 +383,7 @@ _runs = general(
 )
 
 
-def _chosen(
+def _choose(
     found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool
 ) -> Tensor | tuple[Tensor, ...]:
     values, inverse, counts = found
@@ -412,7 +412,7 @@ def unique(
             raise TypeError(f"unique_dim(): argument 'dim' (position 2) must be int, not {kind}")
         _check_flags("unique_dim", flags)
         found = _unique_dim(input, dim)
-    return _chosen(found, *asked)
+    return _choose(found, *asked)
 
 
 def _check_flags(name: str, flags: dict[str, bool]) -> None:
@@ -435,7 +435,7 @@ def unique_consecutive(
     asked = bool(return_inverse), bool(return_counts)
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     _check_flags("unique_consecutive", flags)
-    return _chosen(_runs(input, dim), *asked)
+    return _choose(_runs(input, dim), *asked)
 
 
 # ---- counts -----------------------------------------------------------------------------------

@@ -46,12 +46,12 @@ class LossFormula(Formula):
     #: Whether it is of the tensors alone: all further arguments have their defaults.
     short: bool
 
-    def generated(self, name: str, key: str, schema: Schema) -> AnyCallable:
+    def generate(self, name: str, key: str, schema: Schema) -> AnyCallable:
         """The function on arrays: the loss, or its gradient for the argument `key`."""
         from ..._array.nn import generated_losses as losses
 
         if type(self.check_values) is Function:
-            self.check_values = self.check_values.found()
+            self.check_values = self.check_values.find()
         return losses.generate_loss(name, key, self, schema)
 
 

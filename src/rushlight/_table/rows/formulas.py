@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 def generate_functions(row: Any, schema: Schema) -> None:
     """Puts the functions that are made of formulas in the places of these: see `_formula`."""
     if isinstance(row.raw, Formula):
-        row.raw = _generated(row.name, "", row.raw, schema)
+        row.raw = _generate(row.name, "", row.raw, schema)
     for formulas in (row.formulas, row.declared.at_defaults or {}):
         for key, formula in formulas.items():
             if isinstance(formula, Formula):
-                formulas[key] = _generated(row.name, "" if key == "raw" else key, formula, schema)
+                formulas[key] = _generate(row.name, "" if key == "raw" else key, formula, schema)
     if isinstance(row.joint, Formula):
-        row.joint = _generated(row.name, "joint", row.joint, schema)
+        row.joint = _generate(row.name, "joint", row.joint, schema)
 
 
-def _generated(name: str, key: str, formula: Any, schema: Schema) -> AnyCallable:
+def _generate(name: str, key: str, formula: Any, schema: Schema) -> AnyCallable:
     """The function of a row, or of its gradient for the argument `key`."""
     called = f"{name}_{key}_gradient" if key else name
     if type(formula) is not Formula:
-        return formula.generated(called, key, schema)
+        return formula.generate(called, key, schema)
     from ..._array.elementwise.generated import generate
 
     numbers = {p.name: p.default for p in schema.params if not p.is_tensor}
@@ -54,7 +54,7 @@ def _generated(name: str, key: str, formula: Any, schema: Schema) -> AnyCallable
     defaults = {key: x for key, x in numbers.items() if x is not REQUIRED}
     override = formula.override
     if type(override) is Function:
-        override = override.found()
+        override = override.find()
     return generate(called, formula.function, arrays, defaults, override, narrow=formula.narrow)
 
 

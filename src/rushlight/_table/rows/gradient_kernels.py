@@ -44,7 +44,7 @@ def calling(row: Callable[[], Row], **given: Callable[..., Any]) -> Any:
 class _Calling(Formula):
     __slots__ = ()
 
-    def generated(self, name: str, key: str, schema: Schema) -> Any:
+    def generate(self, name: str, key: str, schema: Schema) -> Any:
         """The formula of both worlds."""
         row: Row = self.function()
         given = self.override
@@ -76,7 +76,7 @@ def record_gradient(function: AnyCallable, *, override: Any) -> Any:
 class _Recorded(Formula):
     __slots__ = ()
 
-    def generated(self, name: str, key: str, schema: Schema) -> Any:
+    def generate(self, name: str, key: str, schema: Schema) -> Any:
         """The formula of both worlds."""
         names = parameters_of(self.function)
         places = {f"g_{result.name}": f"gs[{k}]" for k, result in enumerate(schema.returns)}
@@ -87,7 +87,7 @@ class _Recorded(Formula):
         source += f"    return xp.overridden(override, told, {given})\n"
         override = self.override
         if type(override) is Function:
-            override = override.found()
+            override = override.find()
         space = {"ARRAYS": numpy_namespace, "override": override, "told": self.function}
         made = define(name, source, f"{__file__} <{name}>", space)
         made.formula = self.function

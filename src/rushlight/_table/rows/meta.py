@@ -259,7 +259,7 @@ def _run(op: Op, args: Arguments, raws: Arguments) -> Array | tuple[Array, ...]:
 def _plain(raw: object, sizes: _Aligned | _Renamed | None) -> Any:
     """An array, or a list of arrays, as the operation is run on it."""
     if isinstance(raw, T.ndarray):
-        return T.plain_array(raw) if sizes is None else sizes.reduced(raw)
+        return T.plain_array(raw) if sizes is None else sizes.reduce(raw)
     if type(raw) is list:
         return [_plain(item, sizes) for item in raw]
     return raw
@@ -271,7 +271,7 @@ class _Aligned:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
 
-    def reduced(self, array: Array) -> Array:
+    def reduce(self, array: Array) -> Array:
         return corner(array, (1,) * array.ndim)
 
     def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
@@ -286,7 +286,7 @@ class _Renamed:
         self.small = {size: 2 + k for k, size in enumerate(large)}
         self.large = {small: size for size, small in self.small.items()}
 
-    def reduced(self, array: Array) -> Array:
+    def reduce(self, array: Array) -> Array:
         return corner(array, tuple(self.small.get(size, size) for size in array.shape))
 
     def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
@@ -300,7 +300,7 @@ class _Channels:
         self.count, self.channels, self.groups = count, channels, groups
         self.turn = 0
 
-    def reduced(self, array: Any) -> Array:
+    def reduce(self, array: Any) -> Array:
         self.turn += 1
         if self.turn == 1:  # the input
             return corner(array, (1, self.groups, *array.shape[2:]))
@@ -413,7 +413,7 @@ def _nothing(*raws: Array | float) -> None:
     """Writes nothing."""
 
 
-def received(leaf: Any, g: Tensor) -> bool:
+def receive_gradient(leaf: Any, g: Tensor) -> bool:
     """Gives a leaf a gradient without data; False where the gradient has data.
 
     Hooks that wait for a finished gradient are not run: there is nothing that they could read.
@@ -447,7 +447,7 @@ class _Dataless(Interposer):
 
     def receive(self, leaf: TensorBase, g: Any) -> Any:
         """A gradient without data."""
-        return leaf if received(leaf, g) else NOT_HANDLED
+        return leaf if receive_gradient(leaf, g) else NOT_HANDLED
 
 
 interpose("dataless", _Dataless())

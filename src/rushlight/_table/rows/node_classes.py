@@ -54,7 +54,7 @@ def node_class(
             continue
         shown = _public_name(entry, schema, saved_as)
         whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
-        get = _shown(_getter(k, whole), entry[2])
+        get = _make_reader(_getter(k, whole), entry[2])
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
             get = _read_or_default(get, op, schema.params[entry[1]].default)
         body[f"_saved_{shown}"] = property(get)
@@ -181,15 +181,15 @@ def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
     return get
 
 
-def _shown(get: Callable[[Node], Any], name: str) -> Callable[[Node], Any]:
+def _make_reader(get: Callable[[Node], Any], name: str) -> Callable[[Node], Any]:
     """What reads a saved value: the tensor itself where only its values have been saved."""
 
-    def shown(node: Node) -> Any:
+    def read(node: Node) -> Any:
         value = get(node)
         operands = None if node.meta is None else node.meta.get(OPERANDS)
         return value if operands is None else operands.get(name, value)
 
-    return shown
+    return read
 
 
 def _read_or_default(get: Callable[[Node], Any], op: Op, default: object) -> Callable[[Node], Any]:

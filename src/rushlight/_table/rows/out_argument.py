@@ -75,7 +75,7 @@ def apply_out(
     shown = name or row.schema.name
     if found.typed is not None and isinstance(out, TensorBase):
         _refuse_gradients(shown, args, [out], mode, found)
-        args = _typed(row, args, T.from_raw(out._raw.dtype), found.typed)
+        args = _convert_arguments(row, args, T.from_raw(out._raw.dtype), found.typed)
     written = run_into(
         shown,
         lambda: apply_n(row.op, args),
@@ -97,7 +97,7 @@ def apply_out(
     return written
 
 
-def _typed(row: Row, args: Arguments, have: D.dtype, typed: Typed) -> list[Any]:
+def _convert_arguments(row: Row, args: Arguments, have: D.dtype, typed: Typed) -> list[Any]:
     """The arguments with the type to compute in.
 
     Raises:

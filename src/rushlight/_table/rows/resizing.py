@@ -60,7 +60,7 @@ def resize_array(t: Any, size: tuple[int, ...], strides: tuple[int, ...]) -> Arr
     fresh = wanted * item > before
     if fresh:
         del array
-        grown(t, wanted * item)
+        grow(t, wanted * item)
         array = t._raw
     octets = windows.storage(array).reshape(-1).view("u1")
     if fresh and DETERMINISM.filling:
@@ -89,14 +89,14 @@ def _references() -> int:
 _ALONE: Final = _references()
 
 
-def grown(holder: Any, count: int) -> None:
+def grow(holder: Any, count: int) -> None:
     """Gives the memory behind a tensor or storage so many bytes, for all that look at it.
 
     Raises:
         RuntimeError: where it is fixed.
         NotImplementedError: for fewer bytes, where a tensor looks at them.
     """
-    raw = _seen(holder)
+    raw = _memory_of(holder)
     whole = T.owner(raw)
     if is_fixed(whole) or shared.is_shared(raw):
         raise RuntimeError(NOT_RESIZABLE)
@@ -118,7 +118,7 @@ def grown(holder: Any, count: int) -> None:
 
 def relocate(holder: Any, moved: Array) -> None:
     """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
-    whole = T.owner(_seen(holder))
+    whole = T.owner(_memory_of(holder))
     _show(_holders(whole), whole, moved)
 
 
@@ -133,7 +133,7 @@ def _show(holders: list[Any], whole: Array, moved: Array) -> None:
             holder._data = moved[at:] if at + data.size == count else moved[at : at + data.size]
 
 
-def _seen(holder: Any) -> Array:
+def _memory_of(holder: Any) -> Array:
     return holder._raw if isinstance(holder, TensorBase) else holder._data
 
 
@@ -204,4 +204,4 @@ def make_room(t: Any, source: Any, offset: int, size: Shape, stride: Shape | Non
             f"storage offset {offset}, and itemsize {item} requiring a storage size of {wanted} "
             f"are out of bounds for storage of size {have}"
         )
-    grown(source, wanted)
+    grow(source, wanted)

@@ -443,7 +443,7 @@ def _make_twin(row: Row) -> Row:
     declared = row.declared
     schema = parse(row.text)
     if type(row.raw) is Function:  # see Note [Raw modules load late]
-        row.raw = row.raw.found()
+        row.raw = row.raw.find()
     generate_functions(row, schema)
     twin = Row()
     twin.declared = declared
@@ -455,7 +455,7 @@ def _make_twin(row: Row) -> Row:
     twin.simple_defaults = ()
     twin.op = _op(schema, row.raw, row.formulas, row.joint, row)
     if type(row.formula) is Function:
-        row.formula = row.formula.found()
+        row.formula = row.formula.find()
     twin.op.formula = row.formula or getattr(row.raw, "formula", None)
     twin.op.node_class = _nodes.node_class(
         row.node, twin.op, schema, declared.saved_as, declared.node_shows
@@ -468,7 +468,7 @@ def _make_twin(row: Row) -> Row:
         text = ", ".join(f"Tensor {p.name}" for p in tensors)
         simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
         raw = short["raw"]
-        raw = raw.found() if type(raw) is Function else raw
+        raw = raw.find() if type(raw) is Function else raw
         twin.simple_op = _op(simple, raw, formulas, None, row)
         twin.simple_op.node_class = twin.op.node_class
         twin.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
@@ -575,7 +575,7 @@ def _promoted_positions(schema: Schema, declared: Declared) -> tuple[int, ...]:
     return tuple(i for i, p in enumerate(schema.params) if p.type in ("Tensor", "Scalar"))
 
 
-def required(schema: Schema) -> int:
+def count_required(schema: Schema) -> int:
     """How many arguments have no default."""
     return sum(1 for p in schema.params if p.default is REQUIRED)
 

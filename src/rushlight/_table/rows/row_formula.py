@@ -46,14 +46,14 @@ class RowFormula(Formula):
     #: What rows without elements are reduced to.
     empty: float
 
-    def generated(self, name: str, key: str, schema: Schema) -> Any:
+    def generate(self, name: str, key: str, schema: Schema) -> Any:
         """The function on arrays: the operation, or its gradient for the argument `key`."""
         from ..._array.reduce.generated_rows import generate_rows
 
         if type(self.override) is Function:
-            self.override = self.override.found()
+            self.override = self.override.find()
         if type(self.of_block) is Function:
-            self.of_block = self.of_block.found()
+            self.of_block = self.of_block.find()
         return generate_rows(name, self, schema, bool(key))
 
 
@@ -86,7 +86,7 @@ class NormFormula(Formula):
     #: Operands that lie along the rows.
     by_column: tuple[str, ...]
 
-    def generated(self, name: str, key: str, schema: Schema) -> Any:
+    def generate(self, name: str, key: str, schema: Schema) -> Any:
         """The function on arrays: the operation, or its gradients."""
         from ..._array.reduce.generated_norms import generate_norm
 

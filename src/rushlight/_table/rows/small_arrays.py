@@ -205,6 +205,6 @@ def _chain(
 ) -> AnyCallable:
     if "?" in kinds or "f" not in kinds or len(kinds) > _MOST:
         return raw
-    from ..._array.elementwise.chains import chained
+    from ..._array.elementwise.chains import take_chains
 
-    return chained(raw, formula, kinds, defaults)
+    return take_chains(raw, formula, kinds, defaults)

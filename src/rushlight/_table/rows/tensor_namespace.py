@@ -67,14 +67,14 @@ def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
     _functions.public, _functions.methods = public, methods
 
 
-def _found(name: str) -> AnyCallable:
+def _find(name: str) -> AnyCallable:
     """A vocabulary name without an entry of its own is the table's function of that name."""
     short = ALIASES.get(name, name)
     found = _functions[short] if name not in ALIASES else _alias(short)
     return globals().setdefault(name, found)
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find)
 
 
 def _alias(short: str) -> Any:
@@ -91,12 +91,12 @@ class _Words(dict[str, Any]):
 
 
 def _choose_by_bounds(by_tensor: str, by_number: str) -> AnyCallable:
-    def bound(x: Tensor, y: int) -> Tensor:
+    def bind(x: Tensor, y: int) -> Tensor:
         if isinstance(y, TensorBase):
             return _functions[by_tensor](x, y)
         return _functions[by_number](x, y)
 
-    return bound
+    return bind
 
 
 def _reduce_rows(reduction: str) -> AnyCallable:

@@ -147,7 +147,7 @@ def _from_sequence(items: Any) -> Any:
     return made
 
 
-def _bound(value: Any, default: int | None) -> int | None:
+def _slice_bound(value: Any, default: int | None) -> int | None:
     if value is None:
         return default
     if type(value) is int:
@@ -168,12 +168,12 @@ def _bounds(item: slice) -> tuple[int, int, int]:
     Raises:
         ValueError: for a step that isn't positive.
     """
-    step = _bound(item.step, 1)
-    start = _bound(item.start, 0)
+    step = _slice_bound(item.step, 1)
+    start = _slice_bound(item.start, 0)
     refused = step == 0
     # Where a number of C's is -1 PyTorch asks whether there is an error: that of the step.
     if not (refused and start == -1 and not isinstance(item.start, TensorBase)):
-        end = _bound(item.stop, END)
+        end = _slice_bound(item.stop, END)
     if refused:
         raise ValueError("slice step cannot be zero")
     assert start is not None and end is not None

@@ -114,7 +114,7 @@ def arange(start: Any = 0, end: Any = _ABSENT, step: Any = 1, *, out: Any = None
 def _count(*args: Any) -> object:
     """`arange` for a number of elements."""
     if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 62 and not DEFAULTS.changed:
-        made = raw.counted(args[0])
+        made = raw.count_up(args[0])
         if made is not None:
             return finish(made, False)
     return arange(*args)

@@ -162,12 +162,12 @@ def innermost(args: Sequence[object]) -> Layer | None:
     return found
 
 
-def opened(arg: object, layer: Layer) -> tuple[object, object]:
+def open_batches(arg: object, layer: Layer) -> tuple[object, object]:
     """An argument with the batches behind the wrappers of `layer`, and their batch dimensions."""
     if isinstance(arg, BatchedTensor):
         return (arg._value, arg._dim) if arg._layer is layer else (arg, None)
     if (type(arg) is list or type(arg) is tuple) and layer_of(arg) is not None:
-        pairs = [opened(item, layer) for item in arg]
+        pairs = [open_batches(item, layer) for item in arg]
         dims = [d for _, d in pairs]
         if any(d is not None for d in dims):
             return type(arg)([v for v, _ in pairs]), dims
@@ -203,7 +203,7 @@ def dispatch(op: Op, args: Arguments) -> object:
             values.append(arg._value)
             dims.append(arg._dim)
         elif kind is list or kind is tuple:
-            value, dim = opened(arg, layer)
+            value, dim = open_batches(arg, layer)
             values.append(value)
             dims.append(dim)
         else:
@@ -228,7 +228,7 @@ def dispatch(op: Op, args: Arguments) -> object:
     return tuple(results) if op.returns is None else op.returns(results)
 
 
-def refused_inplace(op: Op, args: list[Tensor], layer: Layer) -> RuntimeError:
+def refuse_inplace(op: Op, args: list[Tensor], layer: Layer) -> RuntimeError:
     """The error for a write of batches into a tensor that has no batch dimension."""
     me = args[0]._raw.shape
     name = op.row.vmap_write
@@ -259,11 +259,11 @@ def dispatch_inplace(op: Op, args: Arguments, writer: Callable[..., object] | No
         raise RuntimeError(ESCAPED)
     me = args[0]
     if not isinstance(me, BatchedTensor) or me._layer is not layer:
-        raise refused_inplace(op, args, layer)
+        raise refuse_inplace(op, args, layer)
     values: list[Any] = []
     dims: list[Any] = []
     for arg in args:
-        value, dim = opened(arg, layer)
+        value, dim = open_batches(arg, layer)
         values.append(value)
         dims.append(dim)
     former_mode = CURRENT.get()

@@ -264,7 +264,7 @@ def _find_in(space: str) -> Callable[[str], Any]:
     return lambda name: table[name.removeprefix(f"{space}_")]
 
 
-def _found(name: str) -> Any:
+def _find(name: str) -> Any:
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
         return namespace("").module("torch._C._VariableFunctions")
     if name == "_storage_address":
@@ -284,7 +284,7 @@ __getattr__ = lazy(
         **{name: f"._files:{name}" for name in ("PyTorchFileReader", "PyTorchFileWriter")},
         "StorageBase": "_tensor.untyped_storage:StorageBase",
     },
-    _found,
+    _find,
 )  # fmt: skip
 
 

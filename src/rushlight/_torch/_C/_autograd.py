@@ -10,7 +10,7 @@ from ..._core.copyslices import custom_op
 from ..._core.mode import CURRENT, derive, ready
 from ..._core.node import Node, new_node
 from ..._core.run import RUNNING
-from ..._core.saved import Packed, _packed, _unpack_packed
+from ..._core.saved import Packed, _pack, _unpack_packed
 from ..._core.storage import TensorBase, version_cell
 from ..._table.rows.node_classes import SavedTensor
 from ...autograd.output_metadata import _InputMetadata
@@ -93,7 +93,7 @@ class _OwnSavedTensor(SavedTensor):
         return self._held
 
     def _pack(self, hooks: tuple[Any, ...]) -> None:
-        self._held = _packed(self._held, hooks, -1, self._held)
+        self._held = _pack(self._held, hooks, -1, self._held)
 
     def unpack(self) -> Any:
         """The tensor, through the unpack hook where there is one."""
@@ -109,7 +109,7 @@ def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
     held: Any = tensor
     hooks = ready().saved_hooks
     if hooks:
-        held = _packed(tensor, hooks[-1], -1, tensor)
+        held = _pack(tensor, hooks[-1], -1, tensor)
     return _OwnSavedTensor(held)
 
 

@@ -16,11 +16,11 @@ _find = _find_in("nn.functional")
 _find_kernel = _find_in("private")
 
 
-def _found(name: str) -> Any:
+def _find_name(name: str) -> Any:
     """A function of the table; those of private names, kernels of layers most of them, too."""
     if name in _KERNELS or name.startswith(("upsample_", "_upsample_")):
         return _find_kernel(name)
     return _find(name)
 
 
-__getattr__ = lazy(__name__, find=_found)
+__getattr__ = lazy(__name__, find=_find_name)

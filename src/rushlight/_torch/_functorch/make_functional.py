@@ -45,13 +45,13 @@ class _Functional(Module):
         return functional_call(self.stateless_model, state, args, kwargs)
 
     @classmethod
-    def _made(cls, model: Module, buffers: bool, frozen: bool) -> Any:
+    def _make(cls, model: Module, buffers: bool, frozen: bool) -> Any:
         own = copy.deepcopy(model)
-        params, param_names, aliases = _named(own.named_parameters, model.named_parameters)
+        params, param_names, aliases = _name_tensors(own.named_parameters, model.named_parameters)
         held: tuple[Any, ...] = ()
         buffer_names: tuple[str, ...] = ()
         if buffers:
-            held, buffer_names, more = _named(own.named_buffers, model.named_buffers)
+            held, buffer_names, more = _name_tensors(own.named_buffers, model.named_buffers)
             aliases.update(more)
         if frozen:
             params = tuple(p.detach() for p in params)
@@ -61,7 +61,7 @@ class _Functional(Module):
         return (function, params, held) if buffers else (function, params)
 
 
-def _named(
+def _name_tensors(
     own: Callable[..., Any], given: Callable[..., Any]
 ) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, list[str]]]:
     """The tensors, the first name of each, and all names by the first one."""
@@ -90,7 +90,7 @@ class FunctionalModuleWithBuffers(_Functional):
 
     @staticmethod
     def _create_from(model: Module, disable_autograd_tracking: bool = False) -> Any:
-        return FunctionalModuleWithBuffers._made(model, True, disable_autograd_tracking)
+        return FunctionalModuleWithBuffers._make(model, True, disable_autograd_tracking)
 
 
 class FunctionalModule(_Functional):
@@ -102,7 +102,7 @@ class FunctionalModule(_Functional):
 
     @staticmethod
     def _create_from(model: Module, disable_autograd_tracking: bool = False) -> Any:
-        return FunctionalModule._made(model, False, disable_autograd_tracking)
+        return FunctionalModule._make(model, False, disable_autograd_tracking)
 
 
 def make_functional(model: Module, disable_autograd_tracking: bool = False) -> Any:
@@ -156,7 +156,7 @@ def functional_init(
         ValueError: for a shape of several dimensions, or without models; for buffers.
     """
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Any, **kwargs: Any) -> Any:
         functions, weights, buffers = _ensemble(model_class, ensemble_shape, device, args, kwargs)
         if buffers:
             raise RuntimeError(
@@ -166,7 +166,7 @@ def functional_init(
         function = functions[0]
         return weights, lambda w, data: function(w, *data), function.param_names
 
-    return made
+    return make
 
 
 def functional_init_with_buffers(
@@ -178,13 +178,13 @@ def functional_init_with_buffers(
         ValueError: for a shape of several dimensions, or without models.
     """
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Any, **kwargs: Any) -> Any:
         functions, weights, buffers = _ensemble(model_class, ensemble_shape, device, args, kwargs)
         function = functions[0]
         names = function.param_names, function.buffer_names
         return weights, buffers, lambda w, b, data: function(w, b, *data), *names
 
-    return made
+    return make
 
 
 def _ensemble(

@@ -24,7 +24,7 @@ def _move(function: Any, name: str, replacement: str) -> Any:
     """`function`, which warns that `functorch` is its old place."""
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def call_there(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(
             "We've integrated functorch into PyTorch. As the final step of the integration, "
             f"`functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted in a future "
@@ -36,7 +36,7 @@ def _move(function: Any, name: str, replacement: str) -> Any:
         )
         return function(*args, **kwargs)
 
-    return called
+    return call_there
 
 
 vmap = _move(func.vmap, "vmap", "torch.vmap")

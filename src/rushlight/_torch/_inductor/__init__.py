@@ -45,7 +45,7 @@ def cudagraph_mark_step_begin() -> None:
     """Does nothing: no steps are recorded on a device."""
 
 
-def _refused(name: str) -> NoReturn:
+def _refuse(name: str) -> NoReturn:
     raise advise(
         RuntimeError(f"torch._inductor.{name}: PyTorch's compiler isn't here"),
         "call torch.compile on the function or module: Rushlight's own compiler then runs it",
@@ -54,9 +54,9 @@ def _refused(name: str) -> NoReturn:
 
 def compile(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises RuntimeError: there are no graphs of PyTorch's to compile."""
-    _refused("compile")
+    _refuse("compile")
 
 
 def aot_compile(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises RuntimeError: nothing is compiled ahead of time."""
-    _refused("aot_compile")
+    _refuse("aot_compile")

@@ -24,8 +24,8 @@ from ..torch_version import TorchVersion
 from . import said_names
 from .missing import (
     MissingImports,
-    asked_by_import,
     explain_missing_names,
+    is_imported,
     lacking,
     refuse_from_import,
 )
@@ -72,7 +72,7 @@ class _TorchFinder(MetaPathFinder):
                 raise  # something that the module itself needs is missing
             module = None
         if module is None:
-            if not asked_by_import():
+            if not is_imported():
                 return None
             refuse_from_import(fullname)
             raise ModuleNotFoundError(

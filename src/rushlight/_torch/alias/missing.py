@@ -107,7 +107,7 @@ def refuse_from_import(fullname: str) -> None:
     Raises:
         ImportError: for such an import.
     """
-    if not _asked_by_from_import():
+    if not _is_from_import():
         return
     parent, _, name = fullname.rpartition(".")
     _, _, rest = parent.partition(".")
@@ -122,7 +122,7 @@ def refuse_from_import(fullname: str) -> None:
     )
 
 
-def _asked_by_from_import() -> bool:
+def _is_from_import() -> bool:
     # `__import__("torch.nn", fromlist=["x"])`, which gets the module without the name, is none.
     frame: Any = sys._getframe(3)
     found = False
@@ -132,7 +132,7 @@ def _asked_by_from_import() -> bool:
     return found and frame is not None and frame.f_code.co_code[frame.f_lasti] == _IMPORT_NAME
 
 
-def asked_by_import() -> bool:
+def is_imported() -> bool:
     """Whether the finder that asks is looked at for an import, not by `importlib.util.find_spec`.
 
     Only an import may end in an error that explains; who asks for a spec is told there is none.

@@ -6,7 +6,7 @@ Rushlight computes with NumPy, so switches are remembered and change nothing.
 from __future__ import annotations
 
 from ..._base.lazy import lazy
-from ._switches import checked
+from ._switches import check_values
 
 _MODULES = frozenset(
     {"cpu", "cuda", "cudnn", "cusparselt", "kleidiai", "mha", "miopen", "mkl", "mkldnn", "mps",
@@ -30,4 +30,4 @@ def flags_frozen() -> bool:
 __getattr__ = lazy(__name__, {name: f".{name}" for name in _MODULES})
 
 
-checked(__name__, {})
+check_values(__name__, {})

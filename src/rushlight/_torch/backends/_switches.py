@@ -11,7 +11,7 @@ from typing import Any
 _PRECISIONS = ("none", "ieee", "tf32", "bf16")
 
 
-def checked(module: str, kinds: dict[str, str]) -> None:
+def check_values(module: str, kinds: dict[str, str]) -> None:
     """Has a module refuse to set a switch to anything but a bool.
 
     Raises:
@@ -43,7 +43,7 @@ class Precision:
 
 
 @contextlib.contextmanager
-def changed(module: ModuleType, values: dict[str, Any]) -> Iterator[None]:
+def change(module: ModuleType, values: dict[str, Any]) -> Iterator[None]:
     """A context in which a module has other values."""
     before = {name: getattr(module, name) for name in values}
     try:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ..._base import dtypes as D
-from ._switches import Precision, changed, checked
+from ._switches import Precision, change, check_values
 
 enabled = True
 benchmark = False
@@ -70,10 +70,10 @@ def flags(
     """A context in which the switches have other values."""
     values = {"enabled": enabled, "benchmark": benchmark, "deterministic": deterministic,
               "allow_tf32": allow_tf32}  # fmt: skip
-    return changed(sys.modules[__name__], values)
+    return change(sys.modules[__name__], values)
 
 
-checked(
+check_values(
     __name__,
     {"enabled": "set_enabled_cudnn", "benchmark": "set_benchmark_cudnn",
      "deterministic": "set_deterministic_cudnn", "allow_tf32": "set_allow_tf32_cublas"},

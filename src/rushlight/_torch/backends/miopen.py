@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._switches import checked
+from ._switches import check_values
 
 immediate = False
-checked(__name__, {"immediate": "set_immediate_miopen"})
+check_values(__name__, {"immediate": "set_immediate_miopen"})

@@ -6,7 +6,7 @@ import sys
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ._switches import Precision, changed, checked
+from ._switches import Precision, change, check_values
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
 enabled = True
@@ -61,7 +61,9 @@ def flags(
     fp32_precision: str = "none",
 ) -> AbstractContextManager[None]:
     """A context in which the switches have other values."""
-    return changed(sys.modules[__name__], {"enabled": enabled, "deterministic": deterministic})
+    return change(sys.modules[__name__], {"enabled": enabled, "deterministic": deterministic})
 
 
-checked(__name__, {"enabled": "set_enabled_mkldnn", "deterministic": "set_deterministic_mkldnn"})
+check_values(
+    __name__, {"enabled": "set_enabled_mkldnn", "deterministic": "set_deterministic_mkldnn"}
+)

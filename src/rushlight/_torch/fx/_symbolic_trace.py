@@ -221,13 +221,13 @@ class _Patches:
         self.names.append((space, name, space.get(name, _ABSENT)))
 
         @functools.wraps(function)
-        def noted(*args: Any, **kwargs: Any) -> Any:
+        def note(*args: Any, **kwargs: Any) -> Any:
             for arg in (*args, *kwargs.values()):
                 if isinstance(arg, Proxy):
                     return arg.tracer.create_proxy("call_function", function, args, kwargs)
             return function(*args, **kwargs)
 
-        space[name] = noted
+        space[name] = note
 
     def __exit__(self, *exc: object) -> None:
         self.noting.__exit__(*exc)

@@ -56,7 +56,7 @@ class Graph:
         """The steps of a kind, and of a target where one is given."""
         return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
 
-    def _named(self, candidate: str) -> str:
+    def _name(self, candidate: str) -> str:
         name = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate).strip() or "_unnamed"
         if name[0].isdigit():
             name = f"_{name}"
@@ -82,7 +82,7 @@ class Graph:
     ) -> Node:
         """A new step at the place of insertion: the end, unless `inserting_before` says other."""
         candidate = name or _candidate(op, target)
-        node = Node(self, self._named(candidate), op, target, args or (), kwargs or {}, type_expr)
+        node = Node(self, self._name(candidate), op, target, args or (), kwargs or {}, type_expr)
         self._insert(node)
         return node
 

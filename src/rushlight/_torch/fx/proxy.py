@@ -210,19 +210,19 @@ class ParameterProxy(Proxy):
 def _operator(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
-    def noted(self: Proxy, *args: Any) -> Any:
+    def note(self: Proxy, *args: Any) -> Any:
         return self.tracer.create_proxy("call_function", function, (self, *args), {})
 
-    return noted
+    return note
 
 
 def _reflect(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
-    def noted(self: Proxy, other: Any) -> Any:
+    def note(self: Proxy, other: Any) -> Any:
         return self.tracer.create_proxy("call_function", function, (other, self), {})
 
-    return noted
+    return note
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",

@@ -199,14 +199,14 @@ def _class_text(module: Any) -> Any:
 
 
 def _rebuild(program_class: type, state: dict[str, Any]) -> Any:
-    cls = scripted_class(program_class)
+    cls = make_scripted_class(program_class)
     made = cls.__new__(cls)
     made.__dict__.update(state)
     return made
 
 
 @functools.cache
-def scripted_class(cls: type) -> Any:
+def make_scripted_class(cls: type) -> Any:
     """The class of scripted modules of a class: its own methods, PyTorch's name and display."""
     body = {"_program_class": cls, "__module__": RecursiveScriptModule.__module__}
     made = type("RecursiveScriptModule", (RecursiveScriptModule, cls), body)
@@ -222,7 +222,7 @@ def script_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
     if id(module) in seen:
         return seen[id(module)]
     kind: Any = type(module)
-    cls = scripted_class(kind)
+    cls = make_scripted_class(kind)
     made = cls.__new__(cls)
     seen[id(module)] = made
     made.__dict__.update(module.__dict__)

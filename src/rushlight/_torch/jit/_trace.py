@@ -42,7 +42,7 @@ class _Tracing:
         TRACING.on = self.before
 
 
-def _called(func: Any, args: Any, kwargs: Any = None) -> None:
+def _run(func: Any, args: Any, kwargs: Any = None) -> None:
     given = (
         args if isinstance(args, tuple) else (tuple(args) if isinstance(args, list) else (args,))
     )
@@ -79,7 +79,7 @@ def trace(
         raise RuntimeError("Could not get name of python class object")
     if isinstance(example_inputs, dict):
         example_inputs, example_kwarg_inputs = (), example_inputs
-    _called(func, () if example_inputs is None else example_inputs, example_kwarg_inputs)
+    _run(func, () if example_inputs is None else example_inputs, example_kwarg_inputs)
     if isinstance(func, Module):
         return script_module(func)
     owner = getattr(func, "__self__", None)
@@ -97,7 +97,7 @@ def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) ->
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     for name, example in inputs.items():
-        _called(mod if name == "forward" else getattr(mod, name), example)
+        _run(mod if name == "forward" else getattr(mod, name), example)
     return script_module(mod)
 
 

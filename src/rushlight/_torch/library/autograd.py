@@ -53,7 +53,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
     formula = FORMULAS.get(overload)
     kernel = overload.kernels.get("Autograd") or overload.kernels.get("AutogradCPU")
     if kernel is not None:
-        return called(overload, kernel, values)
+        return call_kernel(overload, kernel, values)
     if formula is None or not (formula.opaque or formula.backward is not None):
         return _compute(overload, values)
     flat: list[Any] = []
@@ -76,10 +76,10 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
         result = formula.function.apply(*flat)
     finally:
         _call.reset(token)
-    return list(result) if _listed(overload) and isinstance(result, tuple) else result
+    return list(result) if _gives_list(overload) and isinstance(result, tuple) else result
 
 
-def _listed(overload: RegisteredOverload) -> bool:
+def _gives_list(overload: RegisteredOverload) -> bool:
     """Whether the result is a list of tensors."""
     returns = overload._schema.returns
     return len(returns) == 1 and bool(returns[0].is_list)
@@ -89,7 +89,7 @@ def _is_tensors(value: Tensor) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(v, TensorBase) for v in value)
 
 
-def called(overload: RegisteredOverload, kernel: Callable[..., Any], values: list[Any]) -> Any:
+def call_kernel(overload: RegisteredOverload, kernel: Callable[..., Any], values: list[Any]) -> Any:
     """A kernel's result; parameters after `*` are given by name."""
     params = overload._schema.arguments
     args = [v for p, v in zip(params, values) if not p.kw_only]
@@ -102,12 +102,12 @@ def _compute(overload: RegisteredOverload, values: list[Any]) -> Any:
     key = _kernel_key(overload)
     mode = current()
     if not mode.dispatch or key in _SEEN_THROUGH:
-        return called(overload, overload.kernels[key], values)
+        return call_kernel(overload, overload.kernels[key], values)
 
     def ask(*args: Any, **named: Any) -> Any:
         return ask_mode(mode, overload, (), args, named)
 
-    return called(overload, ask, values)
+    return call_kernel(overload, ask, values)
 
 
 def _call_writing(overload: RegisteredOverload, values: list[Any]) -> Any:
@@ -147,17 +147,17 @@ def _function(overload: RegisteredOverload, formula: Formula) -> Any:
     def forward(*flat: Any) -> Any:
         _, values = _call.get()
         with no_grad():
-            result = _compute(overload, _structured(values, list(flat)))
+            result = _compute(overload, _restructure(values, list(flat)))
         return tuple(result) if isinstance(result, list) else result
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         _, values = _call.get()
-        values = _structured(values, list(inputs))
+        values = _restructure(values, list(inputs))
         ctx._shape = [len(v) if _is_tensors(v) else -1 for v in values]
         if formula.setup is None:
             return
         params = overload._schema.arguments
-        result = list(output) if _listed(overload) else output
+        result = list(output) if _gives_list(overload) else output
         given = tuple(v for p, v in zip(params, values) if not p.kw_only)
         named = {p.name: v for p, v in zip(params, values) if p.kw_only}
         if named:
@@ -171,7 +171,7 @@ def _function(overload: RegisteredOverload, formula: Formula) -> Any:
                 f"Trying to backward through {overload} but no autograd formula was registered. "
                 "Please use register_autograd to add one."
             )
-        given = (list(grads),) if _listed(overload) else grads
+        given = (list(grads),) if _gives_list(overload) else grads
         found = formula.backward(ctx, *given)
         if not isinstance(found, tuple):
             found = (found,)
@@ -198,7 +198,7 @@ def _function(overload: RegisteredOverload, formula: Formula) -> Any:
     return type(f"GeneratedBackwardFor_{stem}", (Function,), members)
 
 
-def _structured(values: list[Any], flat: list[Any]) -> list[Any]:
+def _restructure(values: list[Any], flat: list[Any]) -> list[Any]:
     """Values as they were given, with the tensors that forward sees."""
     found: list[Any] = []
     for value in values:

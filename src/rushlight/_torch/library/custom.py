@@ -175,14 +175,14 @@ def custom_op(
         ValueError: where the function's annotations make no schema.
     """
 
-    def made(function: Callable[..., Any]) -> CustomOpDef:
+    def make(function: Callable[..., Any]) -> CustomOpDef:
         text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
         namespace, short = parse_name(name)
         found = CustomOpDef(namespace, short, text, function, tags)
         found.register_kernel(device_types, function)
         return found
 
-    return made if fn is None else made(fn)
+    return make if fn is None else make(fn)
 
 
 def triton_op(
@@ -190,12 +190,12 @@ def triton_op(
 ) -> Any:
     """Like `custom_op`, but recorded as the operations that the function is made of."""
 
-    def made(function: Callable[..., Any]) -> CustomOpDef:
+    def make(function: Callable[..., Any]) -> CustomOpDef:
         found: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
         formula_of(found._opoverload).opaque = False
         return found
 
-    return made if fn is None else made(fn)
+    return make if fn is None else make(fn)
 
 
 def wrap_triton(triton_kernel: Callable[..., Any], /) -> Any:

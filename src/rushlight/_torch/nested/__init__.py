@@ -30,7 +30,7 @@ def _layout(given: Layout | None) -> Layout:
     return jagged
 
 
-def _checked(parts: list[Any], how: Layout) -> list[Any]:
+def _check(parts: list[Any], how: Layout) -> list[Any]:
     for place, part in enumerate(parts[1:], 1):
         if part.dim() != parts[0].dim():
             raise RuntimeError(
@@ -73,7 +73,7 @@ def nested_tensor(
         part.detach() if isinstance(part, TensorBase) else _functions.tensor(part)  # type: ignore[attr-defined]
         for part in tensor_list
     ]
-    made = of_parts(_checked(parts, how), how)
+    made = of_parts(_check(parts, how), how)
     if made.held.is_inference() or (dtype is not None and made.dtype != dtype):
         made.held = made.held.to(dtype)
     return _nested(made.held, made.parts, how).requires_grad_(requires_grad)
@@ -100,7 +100,7 @@ def as_nested_tensor(
             "as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of "
             "tensors "
         )
-    made = of_parts(_checked(list(given), how), how)
+    made = of_parts(_check(list(given), how), how)
     return made if dtype is None else made.to(dtype)
 
 

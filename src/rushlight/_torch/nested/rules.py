@@ -78,12 +78,12 @@ def _elementwise(name: str) -> Callable[..., object]:
     def function(*args: Any, **kwargs: Any) -> Any:
         like, values = _join(name, args)
         named = {k: _join(name, (like, v))[1][1] for k, v in kwargs.items()}
-        return like._with(_called(name, values, named))
+        return like._with(_call(name, values, named))
 
     return function
 
 
-def _called(name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _call(name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     from ...nn import functional
 
     found = getattr(functional, name, None) or getattr(functions, name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base.error_notes import advise
 from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file
-from ..process_group import chosen, is_initialized
+from ..process_group import choose, is_initialized
 from .pieces import INDEX, read_pieces, save_pieces, stateful, write_whole
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def save(
     """
     _alone("save")
     folder = _folder(checkpoint_id, storage_writer)
-    if not no_dist and is_initialized() and chosen(process_group).size() > 1:
-        save_pieces(state_dict, folder, chosen(process_group))
+    if not no_dist and is_initialized() and choose(process_group).size() > 1:
+        save_pieces(state_dict, folder, choose(process_group))
         return
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(_state(state_dict), folder / INDEX)

@@ -218,12 +218,12 @@ def _fill(wanted: State, path: Path_, index: dict[Path_, Given], files: _Files) 
         elif isinstance(value, dict) and value:
             _fill(value, where, index, files)
         else:
-            found = _found(where, index)
+            found = _find(where, index)
             if found[0] == "value":
                 wanted[key] = found[1]
 
 
-def _found(path: Path_, index: dict[Path_, Given]) -> Given:
+def _find(path: Path_, index: dict[Path_, Given]) -> Given:
     if path not in index:
         name = ".".join(map(str, path))
         raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
@@ -232,7 +232,7 @@ def _found(path: Path_, index: dict[Path_, Given]) -> Given:
 
 @no_grad()
 def _fill_tensor(value: Tensor, path: Path_, index: dict[Path_, Given], files: _Files) -> None:
-    found = _found(path, index)
+    found = _find(path, index)
     local, start, shape = _box(value)
     if found[0] != "tensor" or tuple(found[1]) != shape:
         raise RuntimeError(

@@ -12,7 +12,7 @@ from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..fsdp import api
 from ..fsdp.fully_sharded_data_parallel import FullyShardedDataParallel
-from .whole_states import cut_like, gathered, of_the_first
+from .whole_states import cut_like, gather, of_the_first
 
 __all__ = [
     "StateDictOptions", "get_model_state_dict", "get_optimizer_state_dict", "get_state_dict",
@@ -51,7 +51,7 @@ def _plain(model: Module, name: str) -> str:
     return name
 
 
-def _chosen(options: StateDictOptions | None) -> StateDictOptions:
+def _choose(options: StateDictOptions | None) -> StateDictOptions:
     """The options, or those without any.
 
     Raises: ValueError, for a dictionary that comes from rank 0 and isn't whole.
@@ -82,7 +82,7 @@ def get_model_state_dict(
 
     Raises: ValueError, for options that don't go together.
     """
-    chosen = _chosen(options)
+    chosen = _choose(options)
     frozen = {_plain(model, n) for n, p in model.named_parameters() if not p.requires_grad}
     with _kind(model, chosen):
         held = model.state_dict()
@@ -91,7 +91,7 @@ def get_model_state_dict(
         state = {name: value for name, value in state.items() if name not in frozen}
     if not chosen.full_state_dict and not chosen.cpu_offload:
         return state
-    return gathered(state, chosen.full_state_dict, chosen.cpu_offload)
+    return gather(state, chosen.full_state_dict, chosen.cpu_offload)
 
 
 def set_model_state_dict(
@@ -103,7 +103,7 @@ def set_model_state_dict(
         RuntimeError: where a name is missing or unexpected, and `strict` holds.
         ValueError: for options that don't go together.
     """
-    chosen = _chosen(options)
+    chosen = _choose(options)
     if not model_state_dict and not chosen.broadcast_from_rank0:
         return _IncompatibleKeys([], [])
     given = model_state_dict
@@ -135,17 +135,17 @@ def get_optimizer_state_dict(
 
     Raises: ValueError, for options that don't go together.
     """
-    chosen = _chosen(options)
+    chosen = _choose(options)
     state: dict[str, Any] = {}
     groups: list[dict[str, Any]] = []
     for optimizer in _all(optimizers):
         _with_state(optimizer)
-        named = _named(model, optimizer)
+        named = _name_parameters(model, optimizer)
         state.update(named["state"])
         groups += named["param_groups"]
     if chosen.full_state_dict or chosen.cpu_offload:
         both: dict[str, Any] = {"state": state, "param_groups": groups}
-        both = gathered(both, chosen.full_state_dict, chosen.cpu_offload)
+        both = gather(both, chosen.full_state_dict, chosen.cpu_offload)
         if not both:
             return {}
         state, groups = both["state"], both["param_groups"]
@@ -158,7 +158,7 @@ def get_optimizer_state_dict(
     return {"state": state, "param_groups": groups}
 
 
-def _named(model: Module, optimizer: Optimizer) -> dict[str, Any]:
+def _name_parameters(model: Module, optimizer: Optimizer) -> dict[str, Any]:
     """An optimizer's dictionary with the parameters by their names."""
     if FullyShardedDataParallel.fsdp_modules(model):
         return FullyShardedDataParallel.optim_state_dict(model, optimizer)
@@ -203,7 +203,7 @@ def set_optimizer_state_dict(
         RuntimeError: where a parameter of the optimizer is in no group of the dictionary.
         ValueError: for options that don't go together.
     """
-    chosen = _chosen(options)
+    chosen = _choose(options)
     names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
     given = optim_state_dict
     if chosen.broadcast_from_rank0:

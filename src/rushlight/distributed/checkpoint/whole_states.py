@@ -17,7 +17,7 @@ from ..tensor._api import DTensor, distribute_tensor
 if TYPE_CHECKING:
     from ..annotations import Given
 
-__all__ = ["cut_like", "gathered", "of_the_first"]
+__all__ = ["cut_like", "gather", "of_the_first"]
 
 
 @dataclass
@@ -37,7 +37,7 @@ def _each(state: Given, of: Callable[[Given], Given]) -> Given:
     return of(state)
 
 
-def gathered(state: dict[str, Any], full: bool, offload: bool) -> dict[str, Any]:
+def gather(state: dict[str, Any], full: bool, offload: bool) -> dict[str, Any]:
     """A dictionary with whole tensors in the place of pieces, or all of it on the CPU.
 
     Both together are rank 0's alone: the others, which have sent their pieces, get {}.
@@ -59,13 +59,13 @@ def of_the_first(given: dict[str, Any]) -> dict[str, Any]:
         return given
     sent: list[Tensor] = []
 
-    def marked(value: Given) -> Given:
+    def mark(value: Given) -> Given:
         if not isinstance(value, Tensor) or value.dim() == 0:  # a number goes with the names
             return value
         sent.append(value.detach().contiguous())
         return _Sent(tuple(value.shape), value.dtype)
 
-    def received(value: Given) -> Given:
+    def receive(value: Given) -> Given:
         if not isinstance(value, _Sent):
             return value
         tensor = sent.pop(0) if first else f.empty(value.shape, dtype=value.dtype)
@@ -73,9 +73,9 @@ def of_the_first(given: dict[str, Any]) -> dict[str, Any]:
         return tensor
 
     first = get_rank() == 0
-    form: list[Any] = [_each(given, marked) if first else None]
+    form: list[Any] = [_each(given, mark) if first else None]
     broadcast_object_list(form, src=0)
-    out: dict[str, Any] = _each(form[0], received)
+    out: dict[str, Any] = _each(form[0], receive)
     return out
 
 

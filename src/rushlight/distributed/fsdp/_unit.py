@@ -72,7 +72,7 @@ class Unit:
         self._shown: list[Given] | None = None
 
     # ---- whole parameters ---------------------------------------------------------------------
-    def gathered(self) -> list[Tensor]:
+    def gather(self) -> list[Tensor]:
         """The whole parameters, with a history that leads to this rank's parts."""
         row = self.layout.row()
         if self.param_dtype is not None:
@@ -82,12 +82,12 @@ class Unit:
     def _whole_again(self, index: int) -> Tensor:
         if self._again is None:
             with no_grad():
-                self._again = [t.detach() for t in self.gathered()]
+                self._again = [t.detach() for t in self.gather()]
         return self._again[index]
 
     def show(self) -> list[Tensor]:
         """Puts whole parameters in the place of this rank's parts."""
-        wholes = self.gathered()
+        wholes = self.gather()
         self._again = None
         self._shown = []
         for places, whole in zip(self.places, wholes):

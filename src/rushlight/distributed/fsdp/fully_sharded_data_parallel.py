@@ -13,7 +13,7 @@ from ...nn.parameter import Parameter
 from .._ground import f, linalg
 from ..collectives import all_gather_into_tensor, all_reduce, broadcast
 from ..object_collectives import all_gather_object
-from ..process_group import ProcessGroup, chosen, get_rank
+from ..process_group import ProcessGroup, choose, get_rank
 from ..reduce_op import ReduceOp
 from ..subgroups import new_subgroups_by_enumeration
 from ..tensor._api import DTensor, distribute_tensor
@@ -94,7 +94,7 @@ class FullyShardedDataParallel(Module):
         self._state_settings = StateDictSettings(
             StateDictType.FULL_STATE_DICT, FullStateDictConfig(), FullOptimStateDictConfig()
         )
-        ignored = _ignored(ignored_modules, ignored_states)
+        ignored = _find_ignored(ignored_modules, ignored_states)
         if auto_wrap_policy is not None:
             options = {
                 "process_group": self._all_groups(), "sharding_strategy": strategy,
@@ -448,7 +448,7 @@ def _groups(
         return given[0], given[1]
     if strategy in _HYBRID and given is None:
         return _groups_by_host()
-    return chosen(given), None
+    return choose(given), None
 
 
 def _groups_by_host() -> tuple[ProcessGroup, ProcessGroup | None]:
@@ -457,11 +457,11 @@ def _groups_by_host() -> tuple[ProcessGroup, ProcessGroup | None]:
     Raises:
         ValueError: where hosts have unlike numbers of ranks.
     """
-    hosts: list[object] = [None] * chosen().size()
+    hosts: list[object] = [None] * choose().size()
     all_gather_object(hosts, this_node())
     ranks = [[i for i, one in enumerate(hosts) if one == host] for host in dict.fromkeys(hosts)]
     if len(ranks) == 1:
-        return chosen(), None
+        return choose(), None
     if len({len(one) for one in ranks}) > 1:
         raise ValueError(f"HYBRID_SHARD needs as many ranks on each host, not {ranks}")
     mine, _ = new_subgroups_by_enumeration(ranks)
@@ -470,7 +470,7 @@ def _groups_by_host() -> tuple[ProcessGroup, ProcessGroup | None]:
     return mine, alike
 
 
-def _ignored(modules: Iterable[Module] | None, states: Iterable[Given] | None) -> set[int]:
+def _find_ignored(modules: Iterable[Module] | None, states: Iterable[Given] | None) -> set[int]:
     found = {id(p) for module in modules or () for p in module.parameters()}
     for one in states or ():
         found |= {id(p) for p in one.parameters()} if isinstance(one, Module) else {id(one)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...autograd.function import Function
 from .. import collectives
-from ..process_group import chosen, get_rank
+from ..process_group import choose, get_rank
 from ..reduce_op import RedOpType, ReduceOp
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def all_reduce(
 ) -> Tensor:
     """One tensor made of all ranks', on every rank; gradients are made one in the same way."""
     _old("all_reduce", "all_reduce")
-    out: Tensor = _AllReduce.apply(op, chosen(group), tensor)
+    out: Tensor = _AllReduce.apply(op, choose(group), tensor)
     return out
 
 
@@ -46,33 +46,33 @@ def reduce(
     tensor: Tensor, dst: int, op: object = ReduceOp.SUM, group: ProcessGroup | None = None
 ) -> Tensor:
     """One tensor made of all ranks', on rank `dst`, whose gradient goes to all."""
-    out: Tensor = _Reduce.apply(dst, op, chosen(group), tensor)
+    out: Tensor = _Reduce.apply(dst, op, choose(group), tensor)
     return out
 
 
 def broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) -> Tensor:
     """What rank `src` has, on every rank; `src` gets the sum of their gradients."""
     _old("broadcast", "broadcast")
-    out: Tensor = _Broadcast.apply(src, chosen(group), tensor)
+    out: Tensor = _Broadcast.apply(src, choose(group), tensor)
     return out
 
 
 def all_gather(tensor: Tensor, group: ProcessGroup | None = None) -> tuple[Tensor, ...]:
     """The tensors of all ranks, on every rank; each gets the sum of its gradients."""
     _old("all_gather", "all_gather_single")
-    out: tuple[Tensor, ...] = _AllGather.apply(chosen(group), tensor)
+    out: tuple[Tensor, ...] = _AllGather.apply(choose(group), tensor)
     return out
 
 
 def gather(tensor: Tensor, dst: int = 0, group: ProcessGroup | None = None) -> tuple[Tensor, ...]:
     """The tensors of all ranks on rank `dst`; zeros on the others."""
-    out: tuple[Tensor, ...] = _Gather.apply(dst, chosen(group), tensor)
+    out: tuple[Tensor, ...] = _Gather.apply(dst, choose(group), tensor)
     return out
 
 
 def scatter(tensors: Sequence[Tensor], src: int = 0, group: ProcessGroup | None = None) -> Tensor:
     """The tensor of a list on rank `src` that is for this rank."""
-    out: Tensor = _Scatter.apply(src, chosen(group), *tensors)
+    out: Tensor = _Scatter.apply(src, choose(group), *tensors)
     return out
 
 
@@ -84,7 +84,7 @@ def reduce_scatter(
 ) -> Tensor:
     """One of the tensors that all ranks have for this one."""
     _old("reduce_scatter", "reduce_scatter_single")
-    out: Tensor = _ReduceScatter.apply(op, chosen(group), output, *input_list)
+    out: Tensor = _ReduceScatter.apply(op, choose(group), output, *input_list)
     return out
 
 
@@ -94,7 +94,7 @@ def all_to_all(
     group: ProcessGroup | None = None,
 ) -> tuple[Tensor, ...]:
     """A tensor from each rank, for a tensor to each."""
-    out: tuple[Tensor, ...] = _AllToAll.apply(chosen(group), output_tensor_list, *input_tensor_list)
+    out: tuple[Tensor, ...] = _AllToAll.apply(choose(group), output_tensor_list, *input_tensor_list)
     return out
 
 
@@ -108,7 +108,7 @@ def all_to_all_single(
     """A part from each rank, for a part of a tensor to each."""
     _old("all_to_all_single", "all_to_all_single")
     out: Tensor = _AllToAllSingle.apply(
-        chosen(group), output, output_split_sizes, input_split_sizes, input
+        choose(group), output, output_split_sizes, input_split_sizes, input
     )
     return out
 

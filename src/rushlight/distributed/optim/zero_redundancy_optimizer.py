@@ -16,7 +16,7 @@ from .._ground import f
 from ..algorithms.join import Join, Joinable, JoinHook
 from ..collectives import broadcast
 from ..object_collectives import gather_object
-from ..process_group import chosen, get_global_rank
+from ..process_group import choose, get_global_rank
 
 if TYPE_CHECKING:
     from ..._base.device import device
@@ -47,10 +47,10 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         **defaults: Given,
     ) -> None:
         self._made = False
-        given = _checked(params)
+        given = _check(params)
         Optimizer.__init__(self, given, defaults)
         self._join_config = Join.NOT_JOINING
-        self.process_group = chosen(process_group)
+        self.process_group = choose(process_group)
         self.world_size = self.process_group.size()
         self.rank = self.process_group.rank()
         self.global_rank = get_global_rank(self.process_group, self.rank)
@@ -214,7 +214,7 @@ class _Steps(JoinHook):
         self.optimizer.step()
 
 
-def _checked(params: Given) -> list[Tensor]:
+def _check(params: Given) -> list[Tensor]:
     if isinstance(params, TensorBase):
         raise TypeError(
             "`params` argument should be an iterable of Tensors, but got "

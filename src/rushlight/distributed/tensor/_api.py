@@ -12,7 +12,7 @@ from ...nn.parameter import Parameter
 from ..collectives import broadcast, scatter
 from ..device_mesh import DeviceMesh, active_mesh
 from ._dispatch import compute
-from ._layout import DTensorSpec, Placements, TensorMeta, moved, piece
+from ._layout import DTensorSpec, Placements, TensorMeta, move, piece
 from .placement_types import Partial, Placement, Replicate, Shard
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _for_gradient(placements: Placements) -> Placements:
 
 
 def _in_layout(grad: DTensor, placements: Placements) -> Tensor:
-    return moved(grad._local_tensor, grad._spec, placements)
+    return move(grad._local_tensor, grad._spec, placements)
 
 
 class _FromLocal(Function):
@@ -221,7 +221,7 @@ class _Redistribute(Function):
         if sent is not None:
             local = local.to(sent)
             spec = spec._replace(tensor_meta=spec.tensor_meta._replace(dtype=sent))
-        out = moved(local, spec, placements)
+        out = move(local, spec, placements)
         if out is local:
             out = local.view_as(local)
         return DTensor(out, spec._replace(placements=placements), requires_grad=False)
@@ -235,7 +235,7 @@ class _Redistribute(Function):
         )
         local, spec = grad._local_tensor, grad._spec
         local = local.to(ctx.sent_back or before.tensor_meta.dtype)
-        local = moved(local, spec, placements).to(before.tensor_meta.dtype)
+        local = move(local, spec, placements).to(before.tensor_meta.dtype)
         return DTensor(local, before._replace(placements=placements)), None, None, None
 
 
@@ -278,12 +278,12 @@ def distribute_tensor(
     where = _placements(mesh, placements, tensor.dim())
     local = tensor.detach()
     for side, placement in enumerate(where):
-        local = _given_out(local, mesh, side, placement, src_data_rank)
+        local = _hand_out(local, mesh, side, placement, src_data_rank)
     meta = TensorMeta(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
     return DTensor(local, DTensorSpec(mesh, where, meta), requires_grad=tensor.requires_grad)
 
 
-def _given_out(
+def _hand_out(
     local: Tensor, mesh: DeviceMesh, side: int, placement: Placement, source: int | None
 ) -> Tensor:
     """What a rank has of what the first along a side has."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from .._ground import f
-from ._layout import DTensorSpec, Placements, TensorMeta, local_piece, moved
+from ._layout import DTensorSpec, Placements, TensorMeta, local_piece, move
 from ._rules import Call, Choice, choices_of, cost, takes_any_number, takes_shape
 from .placement_types import Replicate, Shard
 
@@ -55,10 +55,10 @@ def compute(
     mesh = next(t for t in found if isinstance(t, kind)).device_mesh
     tensors = [_distribute(kind, t, mesh, func) for t in found]
     writes = name.endswith("_") and not name.endswith("__")
-    plan = _known_plan(name, func, args, kwargs, tensors, writes)
+    plan = _find_plan(name, func, args, kwargs, tensors, writes)
     if plan.results is None:
         return _of_values(func, args, kwargs, tensors)
-    locals_ = [moved(t._local_tensor, t._spec, where) for t, where in zip(tensors, plan.wanted)]
+    locals_ = [move(t._local_tensor, t._spec, where) for t, where in zip(tensors, plan.wanted)]
     pieces = iter(locals_)
     given = [_fill(arg, pieces) for arg in args]
     named = {key: _fill(value, pieces) for key, value in kwargs.items()}
@@ -69,7 +69,7 @@ def compute(
     return args[0] if writes else _wrap(kind, result, plan.results)
 
 
-def _known_plan(
+def _find_plan(
     name: str, func: Given, args: Sequence[Given], kwargs: dict[str, Given],
     tensors: list[DTensor], writes: bool,
 ) -> _Plan:  # fmt: skip
@@ -111,7 +111,7 @@ def _plan(
     call = Call(name, args, kwargs, [t._spec.shape for t in tensors], tuple(first.shape), 1)
     out, wanted = _cheapest(call, tensors, mesh, writes)
     shape = local_piece(call.out, mesh, out)[0] if takes_shape(call) else None
-    return _Plan(_laid(meta, mesh, out), wanted, shape)
+    return _Plan(_lay(meta, mesh, out), wanted, shape)
 
 
 def _each(values: Sequence[Given], take: Given) -> None:
@@ -156,18 +156,18 @@ def _spec_of(mesh: DeviceMesh, placements: Placements, like: Tensor) -> DTensorS
 def _whole_result(func: Given, args: Sequence[Given], kwargs: dict[str, Given]) -> Given:
     """What the operator would give for the whole tensors, without elements."""
 
-    def emptied(value: Given) -> Given:
+    def empty(value: Given) -> Given:
         if isinstance(value, Tensor):
             steps: Given = value.stride()
             return f.empty_strided(tuple(value.shape), steps, dtype=value.dtype, device="meta")
         if isinstance(value, list | tuple):
-            return type(value)(emptied(item) for item in value)
+            return type(value)(empty(item) for item in value)
         return value
 
     name = func.overloadpacket.__name__
     if name in ("_local_scalar_dense", "item", "equal", "is_nonzero"):
         return None
-    return func(*[emptied(a) for a in args], **{k: emptied(v) for k, v in kwargs.items()})
+    return func(*[empty(a) for a in args], **{k: empty(v) for k, v in kwargs.items()})
 
 
 def _first_tensor(value: Given) -> Tensor | None:
@@ -183,7 +183,7 @@ def _of_values(
 ) -> Given:
     """A value of Python, which every rank computes from the whole."""
     wholes = iter(
-        [moved(t._local_tensor, t._spec, (Replicate(),) * t.device_mesh.ndim) for t in tensors]
+        [move(t._local_tensor, t._spec, (Replicate(),) * t.device_mesh.ndim) for t in tensors]
     )
     given = [_fill(arg, wholes) for arg in args]
     return func(*given, **{key: _fill(value, wholes) for key, value in kwargs.items()})
@@ -217,7 +217,7 @@ def _cheapest(
     return out, [tuple(choice.inputs[i] for choice in taken) for i in range(len(tensors))]
 
 
-def _laid(meta: Given, mesh: DeviceMesh, placements: Placements) -> Given:
+def _lay(meta: Given, mesh: DeviceMesh, placements: Placements) -> Given:
     """How each of an operator's results lies."""
     if isinstance(meta, Tensor):
         own = placements
@@ -225,7 +225,7 @@ def _laid(meta: Given, mesh: DeviceMesh, placements: Placements) -> Given:
             own = tuple(Replicate() if isinstance(p, Shard) else p for p in placements)
         return _spec_of(mesh, own, meta)
     if isinstance(meta, list | tuple):
-        return [_laid(one, mesh, placements) for one in meta]
+        return [_lay(one, mesh, placements) for one in meta]
     return None
 
 

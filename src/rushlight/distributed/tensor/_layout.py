@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ..device_mesh import DeviceMesh
 
-__all__ = ["DTensorSpec", "TensorMeta", "local_piece", "moved", "piece", "piece_of_rank"]
+__all__ = ["DTensorSpec", "TensorMeta", "local_piece", "move", "piece", "piece_of_rank"]
 
 Placements = tuple[Placement, ...]
 
@@ -85,7 +85,7 @@ def _lengths(spec: DTensorSpec, placements: Placements, side: int, dim: int) -> 
     return out
 
 
-def moved(local: Tensor, spec: DTensorSpec, target: Placements) -> Tensor:
+def move(local: Tensor, spec: DTensorSpec, target: Placements) -> Tensor:
     """This rank's piece in another layout of the same mesh."""
     current = list(spec.placements)
     if spec.mesh.get_coordinate() is None or tuple(current) == target:

@@ -214,7 +214,7 @@ def _attention(call: Call) -> Iterable[Choice]:
             yield Choice(Shard(dim), (Shard(dim),) * 3)
 
 
-def _permuted(call: Call, order: Sequence[int]) -> Iterable[Choice]:
+def _choose_permuted(call: Call, order: Sequence[int]) -> Iterable[Choice]:
     for after, before in enumerate(order):
         yield Choice(Shard(after), (Shard(before),))
     yield from _move(call)
@@ -222,14 +222,14 @@ def _permuted(call: Call, order: Sequence[int]) -> Iterable[Choice]:
 
 def _permute(call: Call) -> Iterable[Choice]:
     count = len(call.shapes[0])
-    return _permuted(call, [d % count for d in call.args[1]])
+    return _choose_permuted(call, [d % count for d in call.args[1]])
 
 
 def _transpose(call: Call) -> Iterable[Choice]:
     order = list(range(len(call.shapes[0])))
     a, b = (call.args[1:3] if len(call.args) > 2 else (-2, -1)) if len(order) > 1 else (0, 0)
     order[a], order[b] = order[b], order[a]
-    return _permuted(call, order)
+    return _choose_permuted(call, order)
 
 
 def _view(call: Call) -> Iterable[Choice]:

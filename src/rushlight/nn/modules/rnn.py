@@ -239,7 +239,9 @@ class RNNBase(ReadsParameters, Module):
                 f"got {input.size(-1)}"
             )
 
-    def _expected(self, input: Tensor, batch_sizes: Tensor | None, size: int) -> tuple[int, ...]:
+    def _expected_size(
+        self, input: Tensor, batch_sizes: Tensor | None, size: int
+    ) -> tuple[int, ...]:
         if batch_sizes is not None:
             batch = int(batch_sizes[0])
         else:
@@ -250,7 +252,7 @@ class RNNBase(ReadsParameters, Module):
         self, input: Tensor, batch_sizes: Tensor | None
     ) -> tuple[int, ...]:
         """The shape of the hidden state for this input."""
-        return self._expected(input, batch_sizes, self.proj_size or self.hidden_size)
+        return self._expected_size(input, batch_sizes, self.proj_size or self.hidden_size)
 
     def check_hidden_size(
         self,
@@ -379,7 +381,7 @@ class LSTM(RNNBase):
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, ...]:
         """The shape of the cell state for this input."""
-        return self._expected(input, batch_sizes, self.hidden_size)
+        return self._expected_size(input, batch_sizes, self.hidden_size)
 
     def check_forward_args(
         self, input: Tensor, hidden: tuple[Tensor, ...], batch_sizes: Tensor | None

@@ -53,7 +53,7 @@ def call_for_per_sample_grads(
             )
 
     @functools.wraps(module.forward)
-    def called(*args: object, **kwargs: object) -> object:
+    def call(*args: object, **kwargs: object) -> object:
         size = batch_size
         if size is None:
             size = _size(0 if batch_first else 1, flatten((args, kwargs))[0])
@@ -63,7 +63,7 @@ def call_for_per_sample_grads(
         }
         return functional_call(module, state, args, kwargs)
 
-    return called
+    return call
 
 
 def _size(axis: int, values: Sequence[object]) -> int:

@@ -34,7 +34,7 @@ class _Finder(pickle._Pickler):
         return None
 
 
-def _held(datapipe: Source, seen: set[int]) -> list[Item]:
+def _find_held(datapipe: Source, seen: set[int]) -> list[Item]:
     finder = _Finder(datapipe, seen)
     for value in vars(datapipe).values():
         try:
@@ -62,7 +62,7 @@ def _traverse(datapipe: DataPipe, seen: set[int]) -> DataPipeGraph:
         return {}
     seen = {*seen, id(datapipe)}
     below: DataPipeGraph = {}
-    for step in _held(datapipe, seen):
+    for step in _find_held(datapipe, seen):
         below.update(_traverse(step, set(seen)))
     return {id(datapipe): (datapipe, below)}
 

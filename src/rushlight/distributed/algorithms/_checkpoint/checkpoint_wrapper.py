@@ -35,8 +35,8 @@ class ActivationWrapper(Module):
     def __init__(self, mod: Module) -> None:
         super().__init__()
         self._checkpoint_wrapped_module = mod
-        self._register_state_dict_hook(_unnamed)
-        self.register_load_state_dict_pre_hook(_named)
+        self._register_state_dict_hook(_remove_prefix)
+        self.register_load_state_dict_pre_hook(_add_prefix)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -53,7 +53,7 @@ class ActivationWrapper(Module):
             yield name.replace(_PREFIX, ""), parameter
 
 
-def _unnamed(
+def _remove_prefix(
     module: Module, state: dict[str, object], prefix: str, *rest: object
 ) -> dict[str, object]:
     for name in [n for n in state if n.startswith(prefix + _PREFIX)]:
@@ -61,7 +61,7 @@ def _unnamed(
     return state
 
 
-def _named(module: Module, state: dict[str, object], prefix: str, *rest: object) -> None:
+def _add_prefix(module: Module, state: dict[str, object], prefix: str, *rest: object) -> None:
     for name in [n for n in state if n.startswith(prefix)]:
         inner = name[len(prefix) :]
         if not inner.startswith(_PREFIX):
@@ -131,7 +131,7 @@ def apply_activation_checkpointing(
 ) -> None:
     """Puts the submodules for which `check_fn` says so into wrappers, the innermost first."""
 
-    def chosen(module: Module) -> bool:
+    def choose(module: Module) -> bool:
         if auto_wrap_policy is None:
             return check_fn(module)
         return auto_wrap_policy(module, False, sum(p.numel() for p in module.parameters()))
@@ -141,7 +141,7 @@ def apply_activation_checkpointing(
             if isinstance(child, ActivationWrapper):
                 continue
             walk(child)
-            if chosen(child):
+            if choose(child):
                 setattr(module, name, checkpoint_wrapper_fn(child))
 
     walk(model)

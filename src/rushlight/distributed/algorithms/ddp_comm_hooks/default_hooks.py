@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...._base import dtypes as D
 from ...collectives import all_reduce
-from ...process_group import chosen
+from ...process_group import choose
 
 if TYPE_CHECKING:
     from ...._base.dtypes import dtype
@@ -27,7 +27,7 @@ __all__ = [
 
 def mean_over_ranks(group: ProcessGroup | None, tensor: Tensor) -> Future[Tensor]:
     """A future of a tensor's mean over all ranks, which takes the tensor's place."""
-    among = chosen(group)
+    among = choose(group)
     tensor.div_(among.size())
     work = all_reduce(tensor, group=among, async_op=True)
     assert work is not None

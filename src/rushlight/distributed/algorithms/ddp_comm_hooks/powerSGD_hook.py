@@ -15,7 +15,7 @@ from ....random import Generator, fork_rng, manual_seed
 from ....utils._futures import Future
 from ..._ground import f, linalg
 from ...collectives import all_reduce
-from ...process_group import chosen, default_group
+from ...process_group import choose, default_group
 from .default_hooks import mean_over_ranks
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _orthogonalize(matrices: Tensor, epsilon: float) -> None:
 
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
     """The mean over all ranks; after some iterations of matrices as products of narrow ones."""
-    group = chosen(state.process_group)
+    group = choose(state.process_group)
     row = bucket.buffer()
     if state.iter < state.start_powerSGD_iter:
         state.maybe_increase_iter(bucket)
@@ -139,12 +139,12 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
     sent.div_(group.size())
     for gradient, part in zip(small, sent.split([t.numel() for t in small])):
         gradient.copy_(part.view_as(gradient))
-    return _ended(state, bucket, before, row)
+    return _end_round(state, bucket, before, row)
 
 
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
     """The same with all gradients of a bucket as one square matrix."""
-    group = chosen(state.process_group)
+    group = choose(state.process_group)
     row = bucket.buffer()
     if state.iter < state.start_powerSGD_iter:
         state.maybe_increase_iter(bucket)
@@ -162,7 +162,7 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Te
     if before is not None:
         state.error_dict[bucket.index()] = before - matrices[0].reshape(-1)
     row.copy_(matrices[0].reshape(-1)[:length])
-    return _ended(state, bucket, None, row)
+    return _end_round(state, bucket, None, row)
 
 
 def _with_error(state: PowerSGDState, index: int, row: Tensor, length: int) -> Tensor | None:
@@ -225,7 +225,7 @@ def _views(row: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Tensor]:
     return [part.view(shape) for part, shape in zip(parts, shapes)]
 
 
-def _ended(
+def _end_round(
     state: PowerSGDState, bucket: GradBucket, before: Tensor | None, row: Tensor
 ) -> Future[Tensor]:
     if before is not None:

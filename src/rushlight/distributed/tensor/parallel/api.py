@@ -50,7 +50,7 @@ def parallelize_module(
             f"{type(parallelize_plan)} found!"
         )
     for path, style in parallelize_plan.items():
-        found = list(_named(module, path))
+        found = list(_find_modules(module, path))
         if not found:
             warnings.warn(
                 f"Parallelize plan key '{path}' could not be resolved: no submodule matching token "
@@ -62,7 +62,7 @@ def parallelize_module(
     return module
 
 
-def _named(module: Module, path: str) -> Iterator[Module]:
+def _find_modules(module: Module, path: str) -> Iterator[Module]:
     token, _, rest = path.partition(".")
     if not token:
         yield module
@@ -70,6 +70,6 @@ def _named(module: Module, path: str) -> Iterator[Module]:
     for name, child in module.named_children():
         if fnmatch(name, token):
             if rest:
-                yield from _named(child, rest)
+                yield from _find_modules(child, rest)
             else:
                 yield child

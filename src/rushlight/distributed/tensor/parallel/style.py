@@ -35,7 +35,7 @@ class ParallelStyle(ABC):
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module: ...
 
 
-def _laid_out(value: Given, mesh: DeviceMesh, now: Given, wanted: Given) -> Given:
+def _lay_out(value: Given, mesh: DeviceMesh, now: Given, wanted: Given) -> Given:
     """A tensor in the wanted layout: a plain one is a piece in the layout `now`."""
     if now is None or not hasattr(value, "dtype"):
         return value
@@ -65,7 +65,7 @@ class _OfParameters(ParallelStyle):
             raise NotImplementedError(
                 f"{type(self).__name__} currently only support nn.Linear and nn.Embedding!"
             )
-        wanted = self._wanted(module)
+        wanted = self._want(module)
 
         def partition(name: str, part: Module, mesh: DeviceMesh) -> None:
             for key, parameter in list(part.named_parameters()):
@@ -76,7 +76,7 @@ class _OfParameters(ParallelStyle):
                 part.register_parameter(key, Parameter(distributed, parameter.requires_grad))
 
         def prepare(part: Module, inputs: Sequence[Given], mesh: DeviceMesh) -> Given:
-            return (_laid_out(inputs[0], mesh, self.input_layouts[0], wanted), *inputs[1:])
+            return (_lay_out(inputs[0], mesh, self.input_layouts[0], wanted), *inputs[1:])
 
         def finish(part: Module, outputs: Given, mesh: DeviceMesh) -> Given:
             outputs = outputs.redistribute(placements=self.output_layouts)
@@ -84,7 +84,7 @@ class _OfParameters(ParallelStyle):
 
         return distribute_module(module, device_mesh, partition, prepare, finish)
 
-    def _wanted(self, module: Module) -> Placement:
+    def _want(self, module: Module) -> Placement:
         return Replicate()
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class RowwiseParallel(_OfParameters):
             input_layouts or Shard(-1), output_layouts or Replicate(), use_local_output
         )
 
-    def _wanted(self, module: Module) -> Placement:
+    def _want(self, module: Module) -> Placement:
         return Shard(-1) if isinstance(module, Linear) else Replicate()
 
 
@@ -136,7 +136,7 @@ class SequenceParallel(ParallelStyle):
         (cut,) = self.sequence_sharding
 
         def prepare(part: Module, inputs: Sequence[Given], mesh: DeviceMesh) -> Given:
-            return (_laid_out(inputs[0], mesh, cut, cut), *inputs[1:])
+            return (_lay_out(inputs[0], mesh, cut, cut), *inputs[1:])
 
         def finish(part: Module, outputs: Given, mesh: DeviceMesh) -> Given:
             return outputs.to_local() if self.use_local_output else outputs
@@ -171,7 +171,7 @@ class PrepareModuleInput(ParallelStyle):
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         def one(value: Given, now: Given, wanted: Given) -> Given:
-            out = _laid_out(value, device_mesh, now, wanted)
+            out = _lay_out(value, device_mesh, now, wanted)
             return out.to_local() if self.use_local_output and isinstance(out, DTensor) else out
 
         def prepare(part: Module, inputs: Given, kwargs: dict[str, Given]) -> Given:
@@ -210,7 +210,7 @@ class PrepareModuleOutput(ParallelStyle):
                 raise ValueError("module outputs and output_layouts should have same length!")
             done = []
             for value, now, wanted in zip(given, self.output_layouts, self.desired_output_layouts):
-                out = _laid_out(value, device_mesh, now, wanted)
+                out = _lay_out(value, device_mesh, now, wanted)
                 local = self.use_local_output and isinstance(out, DTensor)
                 done.append(out.to_local() if local else out)
             return tuple(done) if isinstance(outputs, tuple) else done[0]

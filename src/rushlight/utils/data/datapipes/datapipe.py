@@ -58,11 +58,11 @@ class _Steps:
                 f"Unable to add DataPipe function name {function_name} as it is already taken"
             )
 
-        def made(source: object, *args: object, **options: object) -> object:
+        def make(source: object, *args: object, **options: object) -> object:
             return cls_to_register(source, *args, **options)
 
-        functools.update_wrapper(made, cls_to_register, assigned=("__doc__",), updated=())
-        cls.functions[function_name] = made
+        functools.update_wrapper(make, cls_to_register, assigned=("__doc__",), updated=())
+        cls.functions[function_name] = make
 
     @classmethod
     def set_getstate_hook(cls, hook_fn: Callable[..., object] | None) -> None:

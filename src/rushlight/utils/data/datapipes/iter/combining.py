@@ -115,7 +115,7 @@ class _Split(IterDataPipe[Item]):
         self.waiting: list[deque[Item]] = [deque() for _ in range(self.num_instances)]
         self.begun = [False] * self.num_instances
 
-    def taken_by(self, item: Item) -> list[int]:
+    def find_takers(self, item: Item) -> list[int]:
         """The children that an item is for."""
         raise NotImplementedError
 
@@ -124,7 +124,7 @@ class _Split(IterDataPipe[Item]):
         if self.source is None:
             self.source = iter(self.main_datapipe)
         for item in self.source:
-            for number in self.taken_by(item):
+            for number in self.find_takers(item):
                 self.waiting[number].append(item)
             if 0 <= self.buffer_size < self.held():
                 raise BufferError(self.overflow)
@@ -148,7 +148,7 @@ class _Forked(_Split):
     def overflow(self) -> str:  # type: ignore[override]
         return f"ForkerIterDataPipe buffer overflow,buffer size {self.buffer_size} is insufficient."
 
-    def taken_by(self, item: Item) -> list[int]:
+    def find_takers(self, item: Item) -> list[int]:
         return list(range(self.num_instances))
 
     def __len__(self) -> int:
@@ -171,7 +171,7 @@ class _Demultiplexed(_Split):
             "insufficient."
         )
 
-    def taken_by(self, item: Item) -> list[int]:
+    def find_takers(self, item: Item) -> list[int]:
         number = self.classifier_fn(item)
         if number is None and self.drop_none:
             return []

@@ -90,11 +90,11 @@ class GrouperIterDataPipe(IterDataPipe[Item]):
         self.drop_remaining = drop_remaining
         self.wrapper_class = DataChunk
 
-    def _wrapped(self, key: Item, items: list[Item]) -> Item:
+    def _wrap(self, key: Item, items: list[Item]) -> Item:
         made: Item = self.wrapper_class(items)
         return (key, made) if self.keep_key else made
 
-    def _evicted(self, groups: dict[Item, list[Item]]) -> tuple[Item, list[Item] | None]:
+    def _evict(self, groups: dict[Item, list[Item]]) -> tuple[Item, list[Item] | None]:
         """The largest group goes, if it is as large as was promised."""
         key = max(groups, key=lambda k: len(groups[k]))
         size = self.guaranteed_group_size
@@ -111,13 +111,13 @@ class GrouperIterDataPipe(IterDataPipe[Item]):
             groups[key].append(item)
             held += 1
             if self.group_size is not None and self.group_size == len(groups[key]):
-                yield self._wrapped(key, groups.pop(key))
+                yield self._wrap(key, groups.pop(key))
                 held -= self.group_size
             if held == self.max_buffer_size:
                 before = sum(map(len, groups.values()))
-                largest, items = self._evicted(groups)
+                largest, items = self._evict(groups)
                 held -= before - sum(map(len, groups.values()))
                 if items is not None:
-                    yield self._wrapped(largest, items)
+                    yield self._wrap(largest, items)
         for key, items in groups.items():
-            yield self._wrapped(key, items)
+            yield self._wrap(key, items)
